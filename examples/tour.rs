@@ -1,0 +1,2 @@
+//! A walk through the library.
+fn main() {}

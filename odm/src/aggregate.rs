@@ -1,0 +1,1 @@
+//! Raw pipelines with a typed result.

@@ -1,0 +1,1 @@
+//! Collections: one action for each file.

@@ -1,0 +1,22 @@
+//! The in-memory engine: MongoDB 6.0 commands in, replies out, through one door.
+//!
+//! What this module is not: it knows no models, opens no sockets and reads no clock.
+
+#[cfg(feature = "memory")]
+pub(crate) mod catalog;
+#[cfg(feature = "memory")]
+pub(crate) mod command;
+#[cfg(feature = "memory")]
+pub(crate) mod cursor;
+pub(crate) mod expression;
+#[cfg(feature = "memory")]
+pub(crate) mod index;
+pub(crate) mod matcher;
+#[cfg(feature = "memory")]
+pub(crate) mod pipeline;
+#[cfg(feature = "memory")]
+pub(crate) mod planner;
+#[cfg(feature = "memory")]
+pub(crate) mod txn;
+#[cfg(feature = "memory")]
+pub(crate) mod updater;

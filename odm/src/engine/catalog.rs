@@ -1,0 +1,1 @@
+//! Databases, collections and their records.

@@ -1,0 +1,1 @@
+//! Aggregation expressions: compiled once, evaluated over raw documents.

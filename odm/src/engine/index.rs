@@ -1,0 +1,1 @@
+//! Index specifications, keys and entries.

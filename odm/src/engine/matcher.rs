@@ -1,0 +1,1 @@
+//! Query filters: parsed into a closed enum of predicates, evaluated over raw documents.

@@ -1,0 +1,1 @@
+//! Chooses how a filter and a sort are answered.

@@ -1,0 +1,1 @@
+//! Update operators and pipelines, applied to one document.

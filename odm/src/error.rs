@@ -1,0 +1,120 @@
+//! The one error type of the library.
+//!
+//! [`Error`] is opaque: what happened is asked through predicates ([`Error::is_duplicate_key`],
+//! [`Error::code`], …), so that kinds can be added without breaking anyone. Each kind lives in a
+//! file of its own with its constructor, its message and its predicate.
+//!
+//! What this module is not: the engine's inner `Err` type. Floors 1 to 3 return [`ServerError`], the
+//! failure of one command as a server would report it; the store turns it into an [`Error`].
+
+pub(crate) mod code;
+mod kind;
+mod server;
+
+use std::fmt;
+
+pub use self::code::Code;
+pub(crate) use self::kind::Kind;
+pub use self::server::ServerError;
+
+/// What the library's fallible functions return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Anything that went wrong: a refusal of the server, a value that could not be encoded or decoded,
+/// a request that makes no sense, a connection that broke.
+///
+/// The message names the model and the field path where they are known, and what to do.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    model: Option<&'static str>,
+    path: Option<String>,
+    context: Vec<String>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: impl Into<Kind>) -> Self {
+        Self(Box::new(Inner {
+            kind: kind.into(),
+            model: None,
+            path: None,
+            context: Vec::new(),
+        }))
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// Names the model, unless an inner layer has named one already.
+    #[must_use]
+    pub(crate) fn with_model(mut self, model: &'static str) -> Self {
+        self.0.model.get_or_insert(model);
+        self
+    }
+
+    /// Names the field by its stored path, unless an inner layer has named one already.
+    #[must_use]
+    pub(crate) fn with_path(mut self, path: impl Into<String>) -> Self {
+        if self.0.path.is_none() {
+            self.0.path = Some(path.into());
+        }
+        self
+    }
+
+    /// Says what was being done, outermost last.
+    #[must_use]
+    pub(crate) fn context(mut self, doing: impl Into<String>) -> Self {
+        self.0.context.push(doing.into());
+        self
+    }
+
+    /// The Rust name of the model concerned, where one is.
+    pub fn model(&self) -> Option<&str> {
+        self.0.model
+    }
+
+    /// The stored path of the field concerned (`contacts.0.name`), where one is.
+    pub fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for doing in self.0.context.iter().rev() {
+            write!(f, "{doing}: ")?;
+        }
+        match (self.0.model, &self.0.path) {
+            (Some(model), Some(path)) => write!(f, "{model}.{path}: ")?,
+            (Some(model), None) => write!(f, "{model}: ")?,
+            (None, Some(path)) => write!(f, "{path}: ")?,
+            (None, None) => {}
+        }
+        fmt::Display::fmt(&self.0.kind, f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("model", &self.0.model)
+            .field("path", &self.0.path)
+            .field("context", &self.0.context)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.kind.source()
+    }
+}
+
+impl From<ServerError> for Error {
+    fn from(error: ServerError) -> Self {
+        Self::new(error)
+    }
+}

@@ -1,0 +1,118 @@
+//! The server's error codes and their names.
+
+use std::fmt;
+
+/// A MongoDB error code, with its name where it has one.
+///
+/// ```
+/// use odm::Code;
+/// assert_eq!(Code::DUPLICATE_KEY.number(), 11000);
+/// assert_eq!(Code::DUPLICATE_KEY.name(), "DuplicateKey");
+/// assert_eq!(Code::from(40415).name(), "Location40415");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Code(i32);
+
+macro_rules! codes {
+    ($($constant:ident = $number:literal $name:literal;)*) => {
+        impl Code {
+            $(#[doc = concat!("`", $name, "`, ", stringify!($number), ".")]
+              pub const $constant: Self = Self($number);)*
+        }
+
+        /// Sorted by number: [`Code::name`] searches it.
+        const NAMES: &[(i32, &str)] = &[$(($number, $name)),*];
+    };
+}
+
+codes! {
+    INTERNAL_ERROR = 1 "InternalError";
+    BAD_VALUE = 2 "BadValue";
+    NO_SUCH_KEY = 4 "NoSuchKey";
+    GRAPH_CONTAINS_CYCLE = 5 "GraphContainsCycle";
+    HOST_UNREACHABLE = 6 "HostUnreachable";
+    HOST_NOT_FOUND = 7 "HostNotFound";
+    UNKNOWN_ERROR = 8 "UnknownError";
+    FAILED_TO_PARSE = 9 "FailedToParse";
+    CANNOT_MUTATE_OBJECT = 10 "CannotMutateObject";
+    UNAUTHORIZED = 13 "Unauthorized";
+    TYPE_MISMATCH = 14 "TypeMismatch";
+    OVERFLOW = 15 "Overflow";
+    INVALID_LENGTH = 16 "InvalidLength";
+    PROTOCOL_ERROR = 17 "ProtocolError";
+    AUTHENTICATION_FAILED = 18 "AuthenticationFailed";
+    ILLEGAL_OPERATION = 20 "IllegalOperation";
+    INVALID_BSON = 22 "InvalidBSON";
+    LOCK_TIMEOUT = 24 "LockTimeout";
+    NAMESPACE_NOT_FOUND = 26 "NamespaceNotFound";
+    INDEX_NOT_FOUND = 27 "IndexNotFound";
+    PATH_NOT_VIABLE = 28 "PathNotViable";
+    CANNOT_BACKFILL_ARRAY = 30 "CannotBackfillArray";
+    CONFLICTING_UPDATE_OPERATORS = 40 "ConflictingUpdateOperators";
+    CURSOR_NOT_FOUND = 43 "CursorNotFound";
+    NAMESPACE_EXISTS = 48 "NamespaceExists";
+    MAX_TIME_MS_EXPIRED = 50 "MaxTimeMSExpired";
+    DOLLAR_PREFIXED_FIELD_NAME = 52 "DollarPrefixedFieldName";
+    INVALID_ID_FIELD = 53 "InvalidIdField";
+    EMPTY_FIELD_NAME = 56 "EmptyFieldName";
+    DOTTED_FIELD_NAME = 57 "DottedFieldName";
+    COMMAND_NOT_FOUND = 59 "CommandNotFound";
+    IMMUTABLE_FIELD = 66 "ImmutableField";
+    CANNOT_CREATE_INDEX = 67 "CannotCreateIndex";
+    INDEX_ALREADY_EXISTS = 68 "IndexAlreadyExists";
+    INVALID_OPTIONS = 72 "InvalidOptions";
+    INVALID_NAMESPACE = 73 "InvalidNamespace";
+    INDEX_OPTIONS_CONFLICT = 85 "IndexOptionsConflict";
+    INDEX_KEY_SPECS_CONFLICT = 86 "IndexKeySpecsConflict";
+    NETWORK_TIMEOUT = 89 "NetworkTimeout";
+    OPERATION_FAILED = 96 "OperationFailed";
+    WRITE_CONFLICT = 112 "WriteConflict";
+    COMMAND_NOT_SUPPORTED = 115 "CommandNotSupported";
+    DOCUMENT_VALIDATION_FAILURE = 121 "DocumentValidationFailure";
+    EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
+    COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";
+    OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
+    INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
+    INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
+    TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
+    NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
+    TRANSACTION_COMMITTED = 256 "TransactionCommitted";
+    OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
+    BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
+    DUPLICATE_KEY = 11000 "DuplicateKey";
+}
+
+impl Code {
+    /// The code of the server's unnamed assertion with this number (`Location40415`).
+    pub(crate) const fn location(number: i32) -> Self {
+        Self(number)
+    }
+
+    /// The number itself.
+    pub const fn number(self) -> i32 {
+        self.0
+    }
+
+    /// The server's name for the code; `Location…` for its unnamed assertions.
+    pub fn name(self) -> String {
+        NAMES
+            .iter()
+            .find(|(number, _)| *number == self.0)
+            .map_or_else(
+                || format!("Location{}", self.0),
+                |(_, name)| (*name).to_owned(),
+            )
+    }
+}
+
+impl From<i32> for Code {
+    fn from(number: i32) -> Self {
+        Self(number)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.0, self.name())
+    }
+}

@@ -1,0 +1,20 @@
+//! An object-document mapper for MongoDB.
+
+pub mod aggregate;
+pub mod collection;
+pub(crate) mod engine;
+pub mod error;
+pub mod model;
+pub mod query;
+pub mod relation;
+pub mod schema;
+pub(crate) mod store;
+pub mod types;
+pub mod update;
+pub(crate) mod value;
+
+pub mod prelude;
+#[doc(hidden)]
+pub mod support;
+
+pub use crate::error::{Code, Error, Result, ServerError};

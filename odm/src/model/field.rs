@@ -1,0 +1,98 @@
+//! The fields of a struct and the variants of an enum, as they are stored.
+
+use super::rule::Rule;
+use super::types::TypeMeta;
+
+/// The stored shape of a struct or an enum.
+#[derive(Debug)]
+pub struct EmbeddedMeta {
+    /// The Rust name, for messages.
+    pub name: &'static str,
+    /// The fields of a struct, in declaration order; for an enum the fields that every variant has
+    /// at this level: the tag of an internally or adjacently tagged one.
+    pub fields: &'static [FieldMeta],
+    /// Set for an enum.
+    pub variants: Option<EnumMeta>,
+    /// Whether a subdocument with undeclared fields is refused (`#[odm(deny_undeclared)]`).
+    pub deny_undeclared: bool,
+}
+
+/// One field of a struct or of a struct variant. Fields that serde always skips have none.
+#[derive(Debug)]
+pub struct FieldMeta {
+    /// The Rust identifier, as attributes and messages name it.
+    pub rust: &'static str,
+    /// The stored name, as serde writes it. Empty where `flatten` is set.
+    pub name: &'static str,
+    /// The type as it is stored.
+    pub ty: TypeMeta,
+    /// Whether the field is in every stored document.
+    pub presence: Presence,
+    /// Whether the fields of `ty` stand at this level (`#[serde(flatten)]`).
+    pub flatten: bool,
+    /// What is valid, beyond the type.
+    pub rules: &'static [Rule],
+}
+
+/// Whether a field is in every stored document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// Always written: `required` in the schema.
+    Always,
+    /// Left out by `skip_serializing_if`, or only read (`skip_serializing`).
+    Sometimes,
+}
+
+/// The variants of an enum.
+#[derive(Debug)]
+pub struct EnumMeta {
+    /// How serde tells the variants apart.
+    pub tagging: Tagging,
+    /// The variants, in declaration order.
+    pub variants: &'static [VariantMeta],
+}
+
+/// How serde writes an enum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tagging {
+    /// `{Circle: {radius: 1}}`, or `"Unit"`: serde's default.
+    External,
+    /// `{type: "Circle", radius: 1}`: `#[serde(tag = "type")]`.
+    Internal {
+        /// The stored name of the tag.
+        tag: &'static str,
+    },
+    /// `{t: "Circle", c: {radius: 1}}`: `#[serde(tag = "t", content = "c")]`.
+    Adjacent {
+        /// The stored name of the tag.
+        tag: &'static str,
+        /// The stored name of the content.
+        content: &'static str,
+    },
+    /// `{radius: 1}`: `#[serde(untagged)]`.
+    Untagged,
+}
+
+/// One variant of an enum.
+#[derive(Debug)]
+pub struct VariantMeta {
+    /// The Rust identifier.
+    pub rust: &'static str,
+    /// The stored name.
+    pub name: &'static str,
+    /// What the variant holds.
+    pub content: VariantContent,
+}
+
+/// What a variant of an enum holds.
+#[derive(Debug)]
+pub enum VariantContent {
+    /// Nothing.
+    Unit,
+    /// One value, written as it is.
+    Newtype(TypeMeta),
+    /// Several values, written as an array.
+    Tuple(&'static [TypeMeta]),
+    /// Named fields.
+    Struct(&'static [FieldMeta]),
+}

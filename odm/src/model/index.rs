@@ -1,0 +1,84 @@
+//! Declared indexes.
+
+use super::rule::FilterFn;
+
+/// One declared index.
+///
+/// Keys name Rust fields; [`super::name`] turns them into stored paths.
+#[derive(Debug)]
+pub struct IndexMeta {
+    /// The declared name; the server's own (`host_1_time_-1`) where none is given.
+    pub name: Option<&'static str>,
+    /// The keys, in order.
+    pub keys: &'static [KeyMeta],
+    /// Refuses a second document with the same key.
+    pub unique: bool,
+    /// Leaves out documents that have none of the keys.
+    pub sparse: bool,
+    /// Keeps the index up to date, but from the planner.
+    pub hidden: bool,
+    /// Indexes only documents that match this filter.
+    pub partial: Option<FilterFn>,
+    /// Removes documents this many seconds after the date in the key.
+    pub expire_after_seconds: Option<u32>,
+    /// How strings are compared.
+    pub collation: Option<CollationMeta>,
+    /// The language of a text index.
+    pub default_language: Option<&'static str>,
+    /// The field that overrides the language of a document.
+    pub language_override: Option<&'static str>,
+    /// The fields that a wildcard index over the whole document includes or leaves out.
+    pub wildcard_projection: &'static [(&'static [&'static str], bool)],
+}
+
+/// One key of an index.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyMeta {
+    /// The Rust fields from the struct down; empty for a wildcard over the whole document.
+    pub path: &'static [&'static str],
+    /// Direction or kind.
+    pub kind: KeyKind,
+}
+
+/// The direction or kind of one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyKind {
+    /// `1`
+    Ascending,
+    /// `-1`
+    Descending,
+    /// `"hashed"`
+    Hashed,
+    /// `"text"`, with its weight (1 unless told).
+    Text {
+        /// 1 to 99,999.
+        weight: u32,
+    },
+    /// `"2dsphere"`
+    Sphere,
+    /// `path.$**: 1`
+    Wildcard,
+}
+
+/// A declared collation; what is `None` is the server's default for the locale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollationMeta {
+    /// An ICU locale, such as `en` or `fr_CA`; or `simple`.
+    pub locale: &'static str,
+    /// 1 (base letters) to 5 (identical); 3 unless told.
+    pub strength: Option<u32>,
+    /// Whether case counts at strength 1 and 2.
+    pub case_level: Option<bool>,
+    /// `upper`, `lower` or `off`.
+    pub case_first: Option<&'static str>,
+    /// Whether "10" sorts after "2".
+    pub numeric_ordering: Option<bool>,
+    /// `non-ignorable` or `shifted`.
+    pub alternate: Option<&'static str>,
+    /// `punct` or `space`.
+    pub max_variable: Option<&'static str>,
+    /// Whether accents count from the back.
+    pub backwards: Option<bool>,
+    /// Whether text is normalized first.
+    pub normalization: Option<bool>,
+}

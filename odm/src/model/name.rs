@@ -1,0 +1,1 @@
+//! The one resolver of stored names.

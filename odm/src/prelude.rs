@@ -1,0 +1,1 @@
+//! What a program of a user needs, in one import.

@@ -1,0 +1,1 @@
+//! Validators and indexes from metadata; comparing and applying them.

@@ -1,0 +1,1 @@
+//! All that generated code may name; no part of the public API.

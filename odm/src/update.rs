@@ -1,0 +1,1 @@
+//! Typed updates: they end as the documents a shell user would type.

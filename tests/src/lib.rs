@@ -1,0 +1,1 @@
+//! The suite that runs on every store.

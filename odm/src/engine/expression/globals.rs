@@ -1,0 +1,82 @@
+//! What is the same for every document of one operation: the clock, the collation, the caller's variables.
+
+use std::sync::Arc;
+
+use bson::DateTime;
+use bson::raw::RawBson;
+
+/// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
+#[derive(Debug, Clone)]
+pub(crate) struct Globals(Arc<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    now: DateTime,
+    variables: Vec<(String, RawBson)>,
+}
+
+impl Globals {
+    /// `$$NOW` and no variables.
+    pub(crate) fn new(now: DateTime) -> Self {
+        Self(Arc::new(Inner {
+            now,
+            variables: Vec::new(),
+        }))
+    }
+
+    /// Adds a variable: the `let` of a command or of `$lookup`. A later one shadows an earlier one.
+    #[must_use]
+    pub(crate) fn with_variable(mut self, name: impl Into<String>, value: RawBson) -> Self {
+        Arc::make_mut(&mut self.0)
+            .variables
+            .push((name.into(), value));
+        self
+    }
+
+    /// `$$NOW`.
+    pub(crate) fn now(&self) -> DateTime {
+        self.0.now
+    }
+
+    /// The value of a variable, by its name without `$$`.
+    pub(crate) fn variable(&self, name: &str) -> Option<&RawBson> {
+        self.0
+            .variables
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The names in reach of an expression of this operation.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope {
+            names: self
+                .0
+                .variables
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        }
+    }
+}
+
+/// The names of the variables that an expression may use; an unknown one is refused when it is parsed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scope {
+    names: Vec<String>,
+}
+
+impl Scope {
+    /// This scope and one more name.
+    #[must_use]
+    pub(crate) fn with(&self, name: impl Into<String>) -> Self {
+        let mut scope = self.clone();
+        scope.names.push(name.into());
+        scope
+    }
+
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}

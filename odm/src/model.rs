@@ -11,6 +11,7 @@ pub mod field;
 pub mod index;
 pub mod name;
 pub mod path;
+pub mod projection;
 pub mod reference;
 pub mod rule;
 pub mod types;
@@ -20,24 +21,40 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantMeta};
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::path::{Path, Segment};
+pub use self::projection::Projection;
 pub use self::reference::Ref;
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, FieldType, Shape, TypeMeta};
 
 /// A struct (or enum) that is stored inside documents: derive it with `#[derive(Embedded)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no fields that odm knows",
+    label = "not a derived struct or enum with data",
+    note = "derive it: `#[derive(Embedded)]` for what is stored inside documents, `#[derive(Document)]` for what has a collection"
+)]
 pub trait Embedded: FieldType {
     /// The typed fields at the root of a document of this type, for closures such as
     /// `|contact| contact.name.eq("Ada")` in an `elem_match`.
     type Fields<M>;
 
     /// The stored shape.
-    fn meta() -> &'static EmbeddedMeta;
+    const META: &'static EmbeddedMeta;
+
+    /// The stored shape, as a function: metadata refers to it, so that models can contain themselves.
+    fn meta() -> &'static EmbeddedMeta {
+        Self::META
+    }
 
     /// The typed fields, each under `path`.
     fn fields<M>(path: Path) -> Self::Fields<M>;
 }
 
 /// A struct that has a collection: derive it with `#[derive(Document)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no collection",
+    label = "not a document",
+    note = "derive it: `#[derive(Document)]` with `#[odm(collection = \"…\")]`, and `#[serde(rename = \"_id\")]` on its id"
+)]
 pub trait Document: Embedded + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The type of the field stored as `_id`.
     type Id: FieldType + Serialize + DeserializeOwned + Clone + Send + Sync + 'static;

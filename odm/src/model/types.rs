@@ -84,6 +84,8 @@ pub enum Shape {
     Any,
     /// A value of one of these types.
     Scalar(&'static [BsonType]),
+    /// One of these strings: an enum whose variants all hold nothing.
+    OneOf(&'static [&'static str]),
     /// An array.
     Array {
         /// What the elements are.

@@ -1,11 +1,14 @@
 //! The in-memory engine: MongoDB 6.0 commands in, replies out, through one door.
 //!
-//! What this module is not: it knows no models, opens no sockets and reads no clock.
+//! What this module is not: it knows no models, opens no sockets and reads no clock but that of the
+//! [`Context`](context::Context) it is given. Start reading at [`Engine::run`].
 
 #[cfg(feature = "memory")]
 pub(crate) mod catalog;
 #[cfg(feature = "memory")]
 pub(crate) mod command;
+#[cfg(feature = "memory")]
+pub(crate) mod context;
 #[cfg(feature = "memory")]
 pub(crate) mod cursor;
 pub(crate) mod expression;
@@ -20,3 +23,6 @@ pub(crate) mod planner;
 pub(crate) mod txn;
 #[cfg(feature = "memory")]
 pub(crate) mod updater;
+
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::{command::Engine, context::Context};

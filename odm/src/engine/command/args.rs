@@ -1,0 +1,318 @@
+//! Command fields, checked against the command's declaration as the server's parser does.
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument};
+use bson::spec::ElementType;
+
+use crate::error::{Code, ServerError};
+
+/// What a field of a command may hold. The messages of a refusal depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Any,
+    Object,
+    Array,
+    Str,
+    Bool,
+    Long,
+    /// A boolean or any number: "safe bool" in the server's words.
+    SafeBool,
+    /// Any number: "safe int".
+    SafeInt,
+    /// An object, with the older message that `find` keeps.
+    FindObject,
+    /// A boolean or number, with the older message that `find` keeps.
+    FindBool,
+    /// Known to the server, not done here: refused by name, unless absent, null or false.
+    Unsupported,
+}
+
+/// One declared field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+}
+
+pub(crate) const fn field(name: &'static str, kind: Kind) -> Field {
+    Field {
+        name,
+        kind,
+        required: false,
+    }
+}
+
+pub(crate) const fn required(name: &'static str, kind: Kind) -> Field {
+    Field {
+        name,
+        kind,
+        required: true,
+    }
+}
+
+/// The fields that any command takes. Their meaning is read at the door; here they are only known.
+const GENERIC: &[&str] = &[
+    "$clusterTime",
+    "$db",
+    "$readPreference",
+    "apiDeprecationErrors",
+    "apiStrict",
+    "apiVersion",
+    "autocommit",
+    "comment",
+    "lsid",
+    "maxTimeMS",
+    "readConcern",
+    "startTransaction",
+    "txnNumber",
+    "writeConcern",
+];
+
+/// The fields of one command or one of its statements, after the check.
+#[derive(Debug)]
+pub(crate) struct Args<'a> {
+    values: Vec<(&'static str, RawBsonRef<'a>)>,
+}
+
+impl<'a> Args<'a> {
+    /// The fields of a command; its first element is the command's name and is not checked here.
+    pub(crate) fn of_command(
+        command: &'a RawDocument,
+        idl: &str,
+        fields: &[Field],
+    ) -> Result<Self, ServerError> {
+        Self::parse(command, idl, fields, 1, GENERIC)
+    }
+
+    /// The fields of a document inside a command, such as one of `updates`.
+    pub(crate) fn of_statement(
+        statement: &'a RawDocument,
+        idl: &str,
+        fields: &[Field],
+    ) -> Result<Self, ServerError> {
+        Self::parse(statement, idl, fields, 0, &[])
+    }
+
+    fn parse(
+        document: &'a RawDocument,
+        idl: &str,
+        fields: &[Field],
+        skip: usize,
+        generic: &[&str],
+    ) -> Result<Self, ServerError> {
+        let mut values: Vec<(&'static str, RawBsonRef<'a>)> = Vec::new();
+        for element in document.iter().skip(skip) {
+            let (name, value) = element.map_err(|e| invalid_bson(&e))?;
+            let Some(declared) = fields.iter().find(|field| field.name == name.as_str()) else {
+                if generic.contains(&name.as_str()) {
+                    continue;
+                }
+                return Err(unknown(idl, name.as_str()));
+            };
+            if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
+                && declared.kind != Kind::Any
+            {
+                continue;
+            }
+            check(idl, declared, value)?;
+            if values.iter().any(|(seen, _)| *seen == declared.name) {
+                return Err(ServerError::new(
+                    Code::location(40413),
+                    format!("BSON field '{idl}.{name}' is a duplicate field"),
+                ));
+            }
+            values.push((declared.name, value));
+        }
+        let args = Self { values };
+        for field in fields {
+            if field.required && args.get(field.name).is_none() {
+                return Err(ServerError::new(
+                    Code::location(40414),
+                    format!(
+                        "BSON field '{idl}.{}' is missing but a required field",
+                        field.name
+                    ),
+                ));
+            }
+        }
+        Ok(args)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<RawBsonRef<'a>> {
+        self.values
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| *value)
+    }
+
+    pub(crate) fn document(&self, name: &str) -> Option<&'a RawDocument> {
+        match self.get(name)? {
+            RawBsonRef::Document(document) => Some(document),
+            _ => None,
+        }
+    }
+
+    /// The document, unless it is `{}`: several options mean nothing when empty.
+    pub(crate) fn filled(&self, name: &str) -> Option<&'a RawDocument> {
+        self.document(name)
+            .filter(|document| !is_empty_document(document))
+    }
+
+    pub(crate) fn array(&self, name: &str) -> Option<&'a RawArray> {
+        match self.get(name)? {
+            RawBsonRef::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn str(&self, name: &str) -> Option<&'a str> {
+        match self.get(name)? {
+            RawBsonRef::String(string) => Some(string),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn bool(&self, name: &str) -> Option<bool> {
+        self.get(name).map(truthy)
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.bool(name).unwrap_or(false)
+    }
+
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(whole)
+    }
+
+    /// A number that may not be negative, as `limit`, `skip` and `batchSize`.
+    pub(crate) fn natural(&self, name: &str) -> Result<Option<u64>, ServerError> {
+        let Some(number) = self.int(name) else {
+            return Ok(None);
+        };
+        u64::try_from(number).map(Some).map_err(|_| {
+            ServerError::new(
+                Code::location(51024),
+                format!("BSON field '{name}' value must be >= 0, actual value '{number}'"),
+            )
+        })
+    }
+}
+
+/// True for what the server takes as true: every number but zero, and every value that is neither
+/// false, null nor undefined.
+pub(crate) fn truthy(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Boolean(value) => value,
+        RawBsonRef::Null | RawBsonRef::Undefined => false,
+        RawBsonRef::Double(value) => value != 0.0 || value.is_nan(),
+        RawBsonRef::Int32(value) => value != 0,
+        RawBsonRef::Int64(value) => value != 0,
+        _ => true,
+    }
+}
+
+/// A number, cut to a whole one and held within 64 bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "`as` saturates, which is the meaning wanted"
+)]
+pub(crate) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
+    match value {
+        RawBsonRef::Int32(value) => Some(i64::from(value)),
+        RawBsonRef::Int64(value) => Some(value),
+        RawBsonRef::Double(value) => Some(value as i64),
+        RawBsonRef::Decimal128(value) => value
+            .to_string()
+            .parse::<f64>()
+            .ok()
+            .map(|value| value as i64),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_empty_document(document: &RawDocument) -> bool {
+    document.as_bytes().len() <= 5
+}
+
+/// The server's name of a BSON type in its messages.
+pub(crate) fn type_name(kind: ElementType) -> &'static str {
+    match kind {
+        ElementType::Double => "double",
+        ElementType::String => "string",
+        ElementType::EmbeddedDocument => "object",
+        ElementType::Array => "array",
+        ElementType::Binary => "binData",
+        ElementType::Undefined => "undefined",
+        ElementType::ObjectId => "objectId",
+        ElementType::Boolean => "bool",
+        ElementType::DateTime => "date",
+        ElementType::Null => "null",
+        ElementType::RegularExpression => "regex",
+        ElementType::DbPointer => "dbPointer",
+        ElementType::JavaScriptCode => "javascript",
+        ElementType::Symbol => "symbol",
+        ElementType::JavaScriptCodeWithScope => "javascriptWithScope",
+        ElementType::Int32 => "int",
+        ElementType::Timestamp => "timestamp",
+        ElementType::Int64 => "long",
+        ElementType::Decimal128 => "decimal",
+        ElementType::MinKey => "minKey",
+        ElementType::MaxKey => "maxKey",
+    }
+}
+
+pub(crate) fn unknown(idl: &str, name: &str) -> ServerError {
+    ServerError::new(
+        Code::location(40415),
+        format!("BSON field '{idl}.{name}' is an unknown field."),
+    )
+}
+
+pub(crate) fn invalid_bson(error: &dyn std::fmt::Display) -> ServerError {
+    ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {error}"))
+}
+
+pub(crate) fn unsupported(what: &str) -> ServerError {
+    ServerError::new(
+        Code::COMMAND_NOT_SUPPORTED,
+        format!("the in-memory engine does not support {what}"),
+    )
+}
+
+fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    use ElementType as T;
+    let found = value.element_type();
+    let number = matches!(found, T::Int32 | T::Int64 | T::Double | T::Decimal128);
+    let (fits, expected) = match field.kind {
+        Kind::Any => return Ok(()),
+        Kind::Unsupported => {
+            return if truthy(value) {
+                Err(unsupported(&format!("the option '{idl}.{}'", field.name)))
+            } else {
+                Ok(())
+            };
+        }
+        Kind::Object | Kind::FindObject => (found == T::EmbeddedDocument, "type 'object'"),
+        Kind::Array => (found == T::Array, "type 'array'"),
+        Kind::Str => (found == T::String, "type 'string'"),
+        Kind::Bool => (found == T::Boolean, "type 'bool'"),
+        Kind::Long => (found == T::Int64, "type 'long'"),
+        Kind::SafeBool | Kind::FindBool => (
+            number || found == T::Boolean,
+            "types '[bool, long, int, decimal, double']",
+        ),
+        Kind::SafeInt => (number, "types '[long, int, decimal, double']"),
+    };
+    if fits {
+        return Ok(());
+    }
+    let (name, found) = (field.name, type_name(found));
+    let message = match field.kind {
+        Kind::FindObject => format!("Expected field {name}to be of type object"),
+        Kind::FindBool => {
+            format!("Field '{name}' should be a boolean value, but found: {found}")
+        }
+        _ => format!("BSON field '{idl}.{name}' is the wrong type '{found}', expected {expected}"),
+    };
+    Err(ServerError::new(Code::TYPE_MISMATCH, message))
+}

@@ -8,14 +8,18 @@
 //! failure of one command as a server would report it; the store turns it into an [`Error`].
 
 pub(crate) mod code;
+mod declaration;
 mod kind;
 mod server;
+mod validation;
 
 use std::fmt;
 
 pub use self::code::Code;
+pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::kind::Kind;
 pub use self::server::ServerError;
+pub use self::validation::{ValidationFailure, Violation};
 
 /// What the library's fallible functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -45,6 +49,10 @@ impl Error {
 
     pub(crate) fn kind(&self) -> &Kind {
         &self.0.kind
+    }
+
+    pub(crate) fn kind_mut(&mut self) -> &mut Kind {
+        &mut self.0.kind
     }
 
     /// Names the model, unless an inner layer has named one already.

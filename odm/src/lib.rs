@@ -17,4 +17,4 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod support;
 
-pub use crate::error::{Code, Error, Result, ServerError};
+pub use crate::error::{Code, Error, Result, ServerError, ValidationFailure, Violation};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bson::{Document, doc};
 
-use super::{Code, Error, Kind};
+use super::{Code, Error};
 
 /// A command's failure: the server's code, its message, its labels, and the details it gave.
 ///
@@ -104,8 +104,6 @@ impl Error {
     ///
     /// The codes are those of MongoDB 6.0 on both stores.
     pub fn code(&self) -> Option<Code> {
-        match self.kind() {
-            Kind::Server(error) => Some(error.code()),
-        }
+        self.kind().server().map(ServerError::code)
     }
 }

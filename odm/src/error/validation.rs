@@ -1,0 +1,182 @@
+//! A document that its collection's validator refuses: code 121, and what `validate()` finds.
+
+use std::fmt;
+
+use bson::{Bson, Document};
+
+use super::{Code, Error, Kind, ServerError};
+
+mod flatten;
+
+/// Why a document was refused: the server's own account of it, and the same as a flat list.
+///
+/// It is the same whether a server refused a write, the in-memory engine did, or
+/// `document.validate()` looked before anything was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidationFailure {
+    server: ServerError,
+    model: Option<String>,
+    violations: Vec<Violation>,
+}
+
+/// One rule that a document breaks.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The declared name of an expression rule, where it is known; else the keyword of
+    /// `$jsonSchema` (`minimum`, `required`, …) or the query operator (`$gte`).
+    pub rule: String,
+    /// The keyword or the operator, as the server names it.
+    pub operator: String,
+    /// The stored path of the offending value (`contacts.0.name`); empty for the whole document.
+    pub path: String,
+    /// The offending value, where the server tells it; `None` where a field is missing.
+    pub value: Option<Bson>,
+    /// What the rule demands, as it stands in the validator: `1450` of `{minimum: 1450}`.
+    pub demanded: Option<Bson>,
+    /// The server's reason: `comparison failed`.
+    pub reason: String,
+}
+
+impl ValidationFailure {
+    /// Reads the server's account; `None` if the error is not of this kind or has no account.
+    pub(crate) fn from_server(error: &ServerError) -> Option<Self> {
+        if error.code() != Code::DOCUMENT_VALIDATION_FAILURE {
+            return None;
+        }
+        let details = details_of(error)?;
+        let (model, violations) = (
+            flatten::title(details).map(str::to_owned),
+            flatten::violations(details, &[]),
+        );
+        Some(Self {
+            server: error.clone(),
+            model,
+            violations,
+        })
+    }
+
+    pub(crate) fn server(&self) -> &ServerError {
+        &self.server
+    }
+
+    /// Names the expression rules: the clauses of the validator's `$and` that follow the schema.
+    pub(crate) fn name_rules(&mut self, names: &[&str]) {
+        if let Some(details) = details_of(&self.server) {
+            self.violations = flatten::violations(details, names);
+        }
+    }
+
+    /// The model that the validator was made of, by its Rust name.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The `_id` of the refused document, where it has one.
+    pub fn document_id(&self) -> Option<&Bson> {
+        err_info(&self.server)?.get("failingDocumentId")
+    }
+
+    /// The server's account, as in `errInfo.details`:
+    /// `{operatorName: "$jsonSchema", schemaRulesNotSatisfied: […]}`.
+    pub fn details(&self) -> Option<&Document> {
+        details_of(&self.server)
+    }
+
+    /// The broken rules, in the order of the validator.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+}
+
+fn err_info(error: &ServerError) -> Option<&Document> {
+    error.details()?.get_document("errInfo").ok()
+}
+
+fn details_of(error: &ServerError) -> Option<&Document> {
+    err_info(error)?.get_document("details").ok()
+}
+
+impl fmt::Display for ValidationFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("document failed validation")?;
+        if let Some(id) = self.document_id() {
+            write!(f, ", _id {}", Short(id))?;
+        }
+        for (position, violation) in self.violations.iter().enumerate() {
+            f.write_str(if position == 0 { ": " } else { "; " })?;
+            fmt::Display::fmt(violation, f)?;
+        }
+        write!(
+            f,
+            " ({} {})",
+            self.server.code().name(),
+            self.server.code().number()
+        )
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() {
+            "the document"
+        } else {
+            &self.path
+        };
+        write!(f, "{path} breaks `{}`", self.rule)?;
+        if let Some(demanded) = &self.demanded
+            && self.rule == self.operator
+        {
+            write!(f, " {}", Short(demanded))?;
+        }
+        match &self.value {
+            Some(value) => write!(f, " with {}", Short(value))?,
+            None => write!(f, ": {}", self.reason)?,
+        }
+        Ok(())
+    }
+}
+
+/// A value in a message: long ones are cut, the whole is in [`Violation::value`].
+struct Short<'a>(&'a Bson);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LIMIT: usize = 80;
+        let text = self.0.to_string();
+        if text.chars().nth(LIMIT).is_none() {
+            return f.write_str(&text);
+        }
+        text.chars()
+            .take(LIMIT)
+            .try_for_each(|c| write!(f, "{c}"))?;
+        f.write_str("…")
+    }
+}
+
+impl Error {
+    /// The account of a refused document (code 121), from either store or from `validate()`.
+    pub fn validation_failure(&self) -> Option<&ValidationFailure> {
+        match self.kind() {
+            Kind::Validation(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// Whether a document was refused by its collection's validator (code 121).
+    pub fn is_validation_failure(&self) -> bool {
+        self.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE)
+    }
+
+    /// Names the expression rules of the model whose validator refused, in declaration order.
+    #[must_use]
+    pub(crate) fn with_rules(mut self, names: &[&str]) -> Self {
+        if let Kind::Validation(failure) = self.kind_mut() {
+            failure.name_rules(names);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

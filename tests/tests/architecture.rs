@@ -1,0 +1,453 @@
+//! A module of `odm` names only modules on lower floors, never a neighbour on its own.
+//!
+//! The check reads every `crate::…` and `super::…` path in the sources, in imports, expressions, types
+//! and macros. Code under `#[cfg(test)]` is exempt: a test may use anything. Documentation links are
+//! not code, and may look up.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Attribute, Item};
+
+/// The modules under the crate's root, lowest floor first.
+const FLOORS: &[&[&str]] = &[
+    &["error"],
+    &["value"],
+    &["types"],
+    &["engine"],
+    &["store"],
+    &["model"],
+    &["query"],
+    &["update", "aggregate", "schema"],
+    &["collection"],
+    &["relation", "tree"],
+    &["prelude", "support"],
+];
+
+/// The modules inside `engine`, lowest floor first; `engine` itself is the door above them.
+const ENGINE_FLOORS: &[&[&str]] = &[
+    &["expression"],
+    &["matcher"],
+    &["updater", "index"],
+    &["planner", "pipeline"],
+    &["catalog"],
+    &["txn"],
+    &["cursor"],
+    &["command"],
+];
+
+/// A house whose floors are checked: the module it is, and the floors in it.
+struct House {
+    root: &'static [&'static str],
+    floors: &'static [&'static [&'static str]],
+}
+
+const HOUSES: &[House] = &[
+    House {
+        root: &[],
+        floors: FLOORS,
+    },
+    House {
+        root: &["engine"],
+        floors: ENGINE_FLOORS,
+    },
+];
+
+#[test]
+fn no_module_climbs_or_crosses_a_floor() {
+    let sources = Sources::read(&odm_src().join("lib.rs"));
+    let faults: Vec<String> = HOUSES
+        .iter()
+        .flat_map(|house| house.faults(&sources))
+        .collect();
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn every_file_belongs_to_a_module() {
+    let sources = Sources::read(&odm_src().join("lib.rs"));
+    let mut on_disk = Vec::new();
+    list_rust_files(&odm_src(), &mut on_disk);
+    on_disk.retain(|path| !sources.files.contains(path));
+    assert!(on_disk.is_empty(), "no `mod` line names {on_disk:?}");
+}
+
+/// All the non-test code of a crate: for each module (`["engine", "matcher"]`) the paths it names.
+#[derive(Default)]
+struct Sources {
+    files: Vec<PathBuf>,
+    names: BTreeMap<Vec<String>, Vec<Vec<String>>>,
+}
+
+impl Sources {
+    fn read(root: &Path) -> Self {
+        let mut sources = Self::default();
+        let text = fs::read_to_string(root).unwrap();
+        sources.files.push(root.to_owned());
+        sources.add(&[], &text, Some(root.parent().unwrap()), false);
+        sources
+    }
+
+    /// Reads one module and, where `folder` is given, the files of the modules it declares.
+    fn add(&mut self, module: &[String], text: &str, folder: Option<&Path>, test: bool) {
+        let file = syn::parse_file(text).unwrap_or_else(|e| panic!("{}: {e}", module.join("::")));
+        self.add_items(module, &file.items, folder, test);
+    }
+
+    fn add_items(&mut self, module: &[String], items: &[Item], folder: Option<&Path>, test: bool) {
+        for item in items {
+            let test = test || is_for_tests(item);
+            if let Item::Mod(inner) = item {
+                let mut name = module.to_owned();
+                name.push(inner.ident.to_string());
+                if let Some((_, items)) = &inner.content {
+                    let folder = folder.map(|folder| folder.join(inner.ident.to_string()));
+                    self.add_items(&name, items, folder.as_deref(), test);
+                } else if let Some(folder) = folder {
+                    let path = folder.join(format!("{}.rs", inner.ident));
+                    let text = fs::read_to_string(&path)
+                        .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                    self.files.push(path);
+                    self.add(
+                        &name,
+                        &text,
+                        Some(&folder.join(inner.ident.to_string())),
+                        test,
+                    );
+                }
+            } else if !test {
+                let mut paths = Vec::new();
+                collect_paths(item.to_token_stream(), module, &mut paths);
+                self.names
+                    .entry(module.to_owned())
+                    .or_default()
+                    .extend(paths);
+            }
+        }
+    }
+}
+
+impl House {
+    fn faults(&self, sources: &Sources) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (module, names) in &sources.names {
+            let Some(here) = self.room(module) else {
+                continue;
+            };
+            for name in names {
+                if let Some(fault) = self.judge(here, name) {
+                    faults.push(format!(
+                        "crate::{} names crate::{}: {fault}",
+                        module.join("::"),
+                        name.join("::")
+                    ));
+                }
+            }
+        }
+        faults.sort();
+        faults.dedup();
+        faults
+    }
+
+    /// The module of this house that `path` lies in; none for the house's own root.
+    fn room<'a>(&self, path: &'a [String]) -> Option<&'a str> {
+        let inside =
+            path.len() > self.root.len() && path.iter().zip(self.root).all(|(a, b)| a == b);
+        inside.then(|| path[self.root.len()].as_str())
+    }
+
+    fn floor(&self, room: &str) -> Option<usize> {
+        self.floors.iter().position(|floor| floor.contains(&room))
+    }
+
+    /// What is wrong with the module `here` naming `path`.
+    fn judge(&self, here: &str, path: &[String]) -> Option<String> {
+        let in_house =
+            path.len() >= self.root.len() && path.iter().zip(self.root).all(|(a, b)| a == b);
+        if !in_house {
+            return None;
+        }
+        let Some(from) = self.floor(here) else {
+            return Some(format!(
+                "`{here}` has no floor: add it to the list in this test"
+            ));
+        };
+        let Some(there) = self.room(path) else {
+            return Some("the root stands above all floors".to_owned());
+        };
+        if there == here {
+            return None;
+        }
+        let Some(to) = self.floor(there) else {
+            return Some(format!(
+                "`{there}` is no module with a floor: name the module that declares it"
+            ));
+        };
+        match to.cmp(&from) {
+            std::cmp::Ordering::Less => None,
+            std::cmp::Ordering::Equal => Some(format!("a neighbour on floor {to}")),
+            std::cmp::Ordering::Greater => Some(format!("floor {to} is above floor {from}")),
+        }
+    }
+}
+
+/// Adds every path in `tokens` that begins with `crate` or `super`, from the crate's root on.
+fn collect_paths(tokens: TokenStream, module: &[String], paths: &mut Vec<Vec<String>>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        match &tokens[at] {
+            // `pub(crate)`, `pub(in crate::engine)`: who may name this, not what this names.
+            TokenTree::Ident(word) if word == "pub" => {
+                at += 1;
+                if matches!(tokens.get(at), Some(TokenTree::Group(_))) {
+                    at += 1;
+                }
+            }
+            TokenTree::Ident(word) if word == "crate" => {
+                at = follow(&tokens, at + 1, &[], paths);
+            }
+            TokenTree::Ident(word) if word == "super" => {
+                let mut base = module.to_owned();
+                base.pop();
+                while is_path_separator(&tokens, at + 1)
+                    && matches!(tokens.get(at + 3), Some(TokenTree::Ident(word)) if word == "super")
+                {
+                    base.pop();
+                    at += 3;
+                }
+                at = follow(&tokens, at + 1, &base, paths);
+            }
+            TokenTree::Group(group) => {
+                collect_paths(group.stream(), module, paths);
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Reads the rest of a path, or of an import with braces, whose `::` stands at `at`; says where it ends.
+fn follow(
+    tokens: &[TokenTree],
+    mut at: usize,
+    base: &[String],
+    paths: &mut Vec<Vec<String>>,
+) -> usize {
+    let mut path = base.to_owned();
+    while is_path_separator(tokens, at) {
+        match tokens.get(at + 2) {
+            Some(TokenTree::Ident(name)) => {
+                path.push(name.to_string());
+                at += 3;
+            }
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                follow_braces(group.stream(), &path, paths);
+                return at + 3;
+            }
+            // `*`, or the `<` of a turbofish
+            _ => break,
+        }
+    }
+    paths.push(path);
+    at
+}
+
+/// The imports between braces: `{a, b::c, d::{e, f}, self}`.
+fn follow_braces(tokens: TokenStream, base: &[String], paths: &mut Vec<Vec<String>>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');
+    for import in tokens.split(is_comma) {
+        if let Some(TokenTree::Ident(name)) = import.first() {
+            let mut path = base.to_owned();
+            if name != "self" {
+                path.push(name.to_string());
+            }
+            follow(import, 1, &path, paths);
+        }
+    }
+}
+
+fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
+    let is_colon = |at| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    is_colon(at) && is_colon(at + 1)
+}
+
+/// Whether an item has `#[cfg(test)]` (or `#[test]`) on it.
+fn is_for_tests(item: &Item) -> bool {
+    let attributes: &[Attribute] = match item {
+        Item::Mod(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Const(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        _ => &[],
+    };
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("test")
+            || attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|what| attribute.path().is_ident("cfg") && what.is_ident("test"))
+    })
+}
+
+fn list_rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            list_rust_files(&path, files);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn odm_src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../odm/src")
+}
+
+/// The check itself can fail.
+mod the_check {
+    use super::{HOUSES, Sources};
+
+    /// The faults in a crate whose `module` consists of `text`.
+    fn faults(module: &str, text: &str) -> Vec<String> {
+        let mut sources = Sources::default();
+        let module: Vec<String> = module.split("::").map(str::to_owned).collect();
+        sources.add(&module, text, None, false);
+        HOUSES
+            .iter()
+            .flat_map(|house| house.faults(&sources))
+            .collect()
+    }
+
+    #[track_caller]
+    fn passes(module: &str, text: &str) {
+        assert_eq!(faults(module, text), Vec::<String>::new());
+    }
+
+    #[track_caller]
+    fn fails(module: &str, text: &str, with: &str) {
+        let faults = faults(module, text);
+        assert!(
+            faults.len() == 1 && faults[0].contains(with),
+            "expected one fault with {with:?}, found {faults:?}"
+        );
+    }
+
+    #[test]
+    fn lower_floors_may_be_named() {
+        passes(
+            "store::memory",
+            "use crate::engine::Engine; use crate::{error, value::path};",
+        );
+        passes("engine::txn", "use crate::engine::catalog::Catalog;");
+        passes(
+            "engine::matcher::ast",
+            "use super::parse; use crate::engine::expression;",
+        );
+        passes("query", "pub(in crate::collection) fn f() {}");
+    }
+
+    #[test]
+    fn higher_floors_may_not() {
+        fails(
+            "value",
+            "use crate::engine::Engine;",
+            "floor 3 is above floor 1",
+        );
+        fails(
+            "value",
+            "use crate::{error::Error, store};",
+            "names crate::store",
+        );
+        fails(
+            "value::path",
+            "use crate::error::{Error, self}; use super::super::query;",
+            "names crate::query",
+        );
+        fails(
+            "engine::matcher",
+            "use crate::engine::planner::Plan;",
+            "floor 3 is above floor 1",
+        );
+    }
+
+    #[test]
+    fn neighbours_may_not() {
+        fails(
+            "schema",
+            "use crate::update::Update;",
+            "a neighbour on floor 7",
+        );
+        fails(
+            "engine::index",
+            "use super::updater::Update;",
+            "a neighbour on floor 2",
+        );
+    }
+
+    #[test]
+    fn paths_in_expressions_and_macros_count() {
+        fails(
+            "value",
+            "fn f() { if true { crate::model::name::resolve() } }",
+            "crate::model",
+        );
+        fails(
+            "value",
+            "fn f() { vec![crate::store::Store::new()] }",
+            "crate::store",
+        );
+        fails(
+            "value",
+            "macro_rules! m { () => { $crate::store::x } }",
+            "crate::store",
+        );
+        fails(
+            "value",
+            "impl crate::query::Sealed for X {}",
+            "crate::query",
+        );
+        fails(
+            "value",
+            "fn f() { super::model::f::<u8>() }",
+            "crate::model",
+        );
+    }
+
+    #[test]
+    fn the_root_and_the_door_may_not() {
+        fails("value", "use crate::Error;", "no module with a floor");
+        fails("value", "use crate::*;", "the root stands above all floors");
+        fails(
+            "engine::txn",
+            "use crate::engine::Engine;",
+            "no module with a floor",
+        );
+        fails("attic", "use crate::error::Error;", "`attic` has no floor");
+    }
+
+    #[test]
+    fn tests_are_exempt_and_nothing_else_is() {
+        passes(
+            "value",
+            "#[cfg(test)] mod tests { use crate::store::Store; }",
+        );
+        passes("value", "#[cfg(test)] use crate::store::Store;");
+        fails(
+            "value",
+            "#[cfg(feature = \"memory\")] mod m { use crate::store::Store; }",
+            "crate::store",
+        );
+    }
+}

@@ -9,16 +9,20 @@
 
 pub(crate) mod code;
 mod declaration;
+mod encode;
 mod kind;
 mod server;
+mod usage;
 mod validation;
 
 use std::fmt;
 
 pub use self::code::Code;
 pub(crate) use self::declaration::DeclarationError;
+pub(crate) use self::encode::EncodeError;
 pub(crate) use self::kind::Kind;
 pub use self::server::ServerError;
+pub(crate) use self::usage::UsageError;
 pub use self::validation::{ValidationFailure, Violation};
 
 /// What the library's fallible functions return.

@@ -1,8 +1,23 @@
 //! Typed fields, filters, sorts and projections: they end as the documents a shell user would type.
+//!
+//! Start at [`Field`], whose methods make a [`Filter`] or a [`Sort`]; the methods that make updates
+//! are in [`crate::update`].
 
+pub(crate) mod compare;
+pub(crate) mod deferred;
 pub mod encode;
 pub mod field;
+mod filter;
+pub(crate) mod node;
+mod raw;
 mod scalars;
+mod sort;
+mod value;
 
-pub use self::encode::{BySerde, Encode};
+pub use self::compare::{AnyNumber, IntoTypes};
+pub use self::encode::{BySerde, Encode, encode};
 pub use self::field::{Descend, Field};
+pub use self::filter::Filter;
+pub use self::raw::{FromRaw, raw};
+pub use self::sort::Sort;
+pub use self::value::IntoValue;

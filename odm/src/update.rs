@@ -1,1 +1,173 @@
 //! Typed updates: they end as the documents a shell user would type.
+//!
+//! The methods stand on [`Field`](crate::query::Field), beside those that make filters;
+//! [`Update`] holds what they say.
+
+mod operators;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::BitAnd;
+
+use bson::{Bson, Document};
+
+use self::operators::Changes;
+use crate::error::Result;
+use crate::model::{FieldType, Path, Segment};
+use crate::query::deferred::Deferred;
+use crate::query::{Filter, FromRaw};
+
+/// A change of documents of the model `M`.
+///
+/// Made by the methods of [`Field`](crate::query::Field), joined with `&`.
+/// [`to_document`](Self::to_document) shows what is sent. No field can be changed twice by one update:
+/// `push`es and `add_to_set`s of one array are joined, everything else is refused.
+///
+/// ```
+/// use bson::doc;
+/// use odm::model::Path;
+/// use odm::query::Field;
+///
+/// struct Book;
+/// let available: Field<Book, i32> = Field::at_path(Path::root().child("available"));
+/// let out: Field<Book, bool> = Field::at_path(Path::root().child("out"));
+/// let update = available.inc(-1) & out.set(true);
+/// assert_eq!(
+///     update.to_document()?,
+///     doc! {"$inc": {"available": -1}, "$set": {"out": true}},
+/// );
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[must_use = "an update does nothing until it is given to `update_one` or another verb"]
+pub struct Update<M> {
+    changes: Result<Changes, Deferred>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M> Update<M> {
+    pub(crate) fn from_changes(changes: Result<Changes, Deferred>) -> Self {
+        Self {
+            changes,
+            of: PhantomData,
+        }
+    }
+
+    /// One operator on one field.
+    pub(crate) fn operator(path: &Path, operator: &'static str, value: Result<Bson>) -> Self {
+        Self::from_changes(Changes::one(path, operator, value))
+    }
+
+    /// An update by an aggregation pipeline, which can compute from the document: raw stages.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::update::Update;
+    ///
+    /// struct Book;
+    /// let update = Update::<Book>::pipeline([doc! {"$set": {"total": {"$add": ["$out", "$in"]}}}]);
+    /// assert_eq!(
+    ///     update.to_bson()?,
+    ///     bson::bson!([{"$set": {"total": {"$add": ["$out", "$in"]}}}]),
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn pipeline(stages: impl IntoIterator<Item = Document>) -> Self {
+        Self::from_changes(Ok(Changes::Pipeline(stages.into_iter().collect())))
+    }
+
+    /// Says which elements `$[name]` stands for: those that match the condition.
+    ///
+    /// `T` is the type of the elements; [`Field::array_filter`](crate::query::Field::array_filter)
+    /// knows it from the field.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// let update = grades
+    ///     .filtered("low")
+    ///     .set(60)
+    ///     .array_filter::<i32>("low", |grade| grade.lt(60));
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.$[low]": 60}});
+    /// assert_eq!(update.array_filters()?, [doc! {"low": {"$lt": 60}}]);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn array_filter<T: FieldType>(
+        self,
+        name: &str,
+        condition: impl FnOnce(T::Handle<T, T>) -> Filter<T>,
+    ) -> Self {
+        let element = Path::root().then(Segment::Name(name.to_owned().into()));
+        let filter = condition(T::handle(element));
+        self & Self::from_changes(Changes::array_filter(name, filter.into_node()))
+    }
+
+    /// What is sent as the update: a document of operators, or an array of pipeline stages.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be encoded, or a field that is changed twice; the error names the field.
+    pub fn to_bson(&self) -> Result<Bson> {
+        let changes = self.changes.as_ref().map_err(Deferred::to_error)?;
+        changes.to_bson().map_err(|error| error.to_error())
+    }
+
+    /// The document of operators that is sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_bson`](Self::to_bson), or that the update is a pipeline.
+    pub fn to_document(&self) -> Result<Document> {
+        match self.to_bson()? {
+            Bson::Document(document) => Ok(document),
+            _ => Err(Deferred::usage(
+                "",
+                "the update is a pipeline, not a document: ask for `to_bson`",
+            )
+            .to_error()),
+        }
+    }
+
+    /// What is sent as `arrayFilters`.
+    pub fn array_filters(&self) -> Result<Vec<Document>> {
+        match &self.changes {
+            Ok(changes) => Ok(changes.array_filters().to_vec()),
+            Err(error) => Err(error.to_error()),
+        }
+    }
+}
+
+impl<M> BitAnd for Update<M> {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        Self::from_changes(match (self.changes, other.changes) {
+            (Ok(first), Ok(second)) => first.join(second),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        })
+    }
+}
+
+impl<M> FromRaw for Update<M> {
+    fn from_raw(document: Document) -> Self {
+        Self::from_changes(Changes::from_raw(document))
+    }
+}
+
+impl<M> Clone for Update<M> {
+    fn clone(&self) -> Self {
+        Self::from_changes(self.changes.clone())
+    }
+}
+
+impl<M> fmt::Debug for Update<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_bson() {
+            Ok(update) => write!(f, "Update({update})"),
+            Err(error) => write!(f, "Update({error})"),
+        }
+    }
+}

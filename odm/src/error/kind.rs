@@ -3,13 +3,17 @@
 use std::fmt;
 
 use super::declaration::DeclarationError;
+use super::encode::EncodeError;
+use super::usage::UsageError;
 use super::{ServerError, ValidationFailure};
 
 /// One variant for each file beside this one.
 #[derive(Debug)]
 pub(crate) enum Kind {
     Declaration(DeclarationError),
+    Encode(EncodeError),
     Server(ServerError),
+    Usage(UsageError),
     Validation(ValidationFailure),
 }
 
@@ -25,7 +29,8 @@ impl Kind {
 
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Declaration(_) | Self::Server(_) | Self::Validation(_) => None,
+            Self::Encode(error) => error.source(),
+            Self::Declaration(_) | Self::Server(_) | Self::Usage(_) | Self::Validation(_) => None,
         }
     }
 }
@@ -34,7 +39,9 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Declaration(error) => fmt::Display::fmt(error, f),
+            Self::Encode(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
+            Self::Usage(error) => fmt::Display::fmt(error, f),
             Self::Validation(failure) => fmt::Display::fmt(failure, f),
         }
     }

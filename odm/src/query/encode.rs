@@ -1,9 +1,9 @@
 //! How the value of a field is encoded: by the field's own serializer, never by another conversion.
 
-use bson::{Bson, RawDocumentBuf};
+use bson::Bson;
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{EncodeError, Error, Result};
 
 /// Encodes values of type `T` as the field stores them.
 ///
@@ -26,14 +26,28 @@ impl<T: Serialize + ?Sized> Encode<T> for BySerde {
 
 /// Encodes one value through the serializer that encodes whole documents, so that a value in a
 /// filter and the same value in a stored document are the same bytes.
+///
+/// ```
+/// use bson::Bson;
+/// assert_eq!(odm::query::encode(&7_u8)?, Bson::Int32(7));
+/// assert_eq!(odm::query::encode(&7_u32)?, Bson::Int64(7));
+/// assert!(odm::query::encode(&u64::MAX).is_err());
+/// # Ok::<(), odm::Error>(())
+/// ```
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
     #[derive(Serialize)]
     struct Wrapper<'a, T: ?Sized> {
         v: &'a T,
     }
-    let _: RawDocumentBuf = match bson::serialize_to_raw_document_buf(&Wrapper { v: value }) {
-        Ok(document) => document,
-        Err(_) => return Ok(Bson::Null),
-    };
-    Ok(Bson::Null)
+    unwrap(bson::serialize_to_raw_document_buf(&Wrapper { v: value }))
+}
+
+/// Takes the one value out of the document it was wrapped in; a value that serialized to nothing
+/// is `null`.
+fn unwrap(document: bson::error::Result<bson::RawDocumentBuf>) -> Result<Bson> {
+    let value = document.and_then(|document| match document.get("v")? {
+        Some(value) => Bson::try_from(value),
+        None => Ok(Bson::Null),
+    });
+    value.map_err(|error| Error::new(EncodeError::from_source(error)))
 }

@@ -1,0 +1,49 @@
+//! A value that could not be encoded as BSON.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Error, Kind};
+
+/// Why a value could not be encoded; cheap to clone, because builders keep it until they are sent.
+#[derive(Debug, Clone)]
+pub(crate) struct EncodeError {
+    message: String,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl EncodeError {
+    /// A failure that a serializer reported.
+    pub(crate) fn from_source(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self {
+            message: source.to_string(),
+            source: Some(Arc::new(source)),
+        }
+    }
+
+    pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(source.as_ref()),
+            None => None,
+        }
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the value can't be encoded as BSON: {}", self.message)
+    }
+}
+
+impl From<EncodeError> for Kind {
+    fn from(error: EncodeError) -> Self {
+        Self::Encode(error)
+    }
+}
+
+impl Error {
+    /// Whether a value could not be encoded as BSON, such as a `u64` above `i64::MAX`.
+    pub fn is_encode(&self) -> bool {
+        matches!(self.kind(), Kind::Encode(_))
+    }
+}

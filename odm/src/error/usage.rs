@@ -1,0 +1,35 @@
+//! A request that makes no sense, refused before anything is sent.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// What is wrong with the request, and what to write instead.
+#[derive(Debug, Clone)]
+pub(crate) struct UsageError(String);
+
+impl UsageError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<UsageError> for Kind {
+    fn from(error: UsageError) -> Self {
+        Self::Usage(error)
+    }
+}
+
+impl Error {
+    /// Whether the request itself makes no sense, such as an update that changes one field twice;
+    /// nothing was sent.
+    pub fn is_usage(&self) -> bool {
+        matches!(self.kind(), Kind::Usage(_))
+    }
+}

@@ -1,0 +1,281 @@
+//! Conditions that every field has.
+
+use bson::{Bson, Document};
+
+use super::deferred::Deferred;
+use super::encode::Encode;
+use super::field::Field;
+use super::filter::Filter;
+use super::node::{Node, stands_for_itself};
+use super::value::IntoValue;
+use crate::error::Result;
+use crate::model::{BsonType, Path, Segment};
+
+/// The stored path, which in a filter has no `$`, `$[]` or `$[name]`.
+pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
+    let in_updates_only = path.segments().iter().any(|segment| {
+        matches!(
+            segment,
+            Segment::Positional | Segment::All | Segment::Filtered(_)
+        )
+    });
+    if in_updates_only {
+        return Err(Deferred::usage(
+            path.to_string(),
+            "`$`, `$[]` and `$[name]` stand in updates; a filter reaches into arrays with `any`, `at` or `elem_match`",
+        ));
+    }
+    Ok(path.to_string())
+}
+
+/// `{path: {operator: value}}`, with the path on an error of the encoder.
+pub(crate) fn operator(path: &Path, operator: &str, value: Result<Bson>) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    match value {
+        Ok(value) => Ok(Node::operator(path, operator, value)),
+        Err(error) => Err(Deferred::encode(path, &error)),
+    }
+}
+
+/// The values that `$in` takes literally, and those that it would read as patterns or operators.
+fn membership(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
+    let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(stands_for_itself);
+    let mut nodes = Vec::with_capacity(special.len() + 1);
+    if !literal.is_empty() || special.is_empty() {
+        nodes.push(Node::operator(path.clone(), "$in", Bson::Array(literal)));
+    }
+    nodes.extend(
+        special
+            .into_iter()
+            .map(|value| Node::operator(path.clone(), "$eq", value)),
+    );
+    Ok(Node::or(nodes))
+}
+
+fn not_in(node: Node) -> Node {
+    match node {
+        Node::Field(path, operators) => match operators.into_iter().next() {
+            Some((key, value)) if key == "$in" => Node::operator(path, "$nin", value),
+            Some((key, value)) => Node::operator(path, &key, value).not(),
+            None => Node::All,
+        },
+        other => other.not(),
+    }
+}
+
+impl<M, T, E: Encode<T>> Field<M, T, E> {
+    pub(crate) fn encode(value: impl IntoValue<T>) -> Result<Bson> {
+        E::encode(&value.into_value())
+    }
+
+    fn encode_all<V: IntoValue<T>>(values: impl IntoIterator<Item = V>) -> Result<Vec<Bson>> {
+        values.into_iter().map(Self::encode).collect()
+    }
+
+    fn compare(&self, name: &str, value: impl IntoValue<T>) -> Filter<M> {
+        Filter::from_node(operator(self.path(), name, Self::encode(value)))
+    }
+
+    /// Matches where the field is `value`: `{field: value}`.
+    ///
+    /// An array field also matches where one of its elements is. `eq(None)` matches `null` and a field
+    /// that is not there; a document is compared whole, fields in order. A value is never read as an
+    /// operator.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let year: Field<Book, Option<i32>> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(year.eq(1922).to_document()?, doc! {"year": 1922});
+    /// assert_eq!(year.eq(None).to_document()?, doc! {"year": null});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn eq(&self, value: impl IntoValue<T>) -> Filter<M> {
+        self.compare("$eq", value)
+    }
+
+    /// Matches where the field is not `value`, or not there: `{field: {$ne: value}}`.
+    pub fn ne(&self, value: impl IntoValue<T>) -> Filter<M> {
+        !self.eq(value)
+    }
+
+    /// Matches where the field is greater than `value`: `{field: {$gt: value}}`.
+    ///
+    /// Only values of the same kind are compared: a number is never greater than a string.
+    pub fn gt(&self, value: impl IntoValue<T>) -> Filter<M> {
+        self.compare("$gt", value)
+    }
+
+    /// Matches where the field is `value` or greater: `{field: {$gte: value}}`.
+    pub fn gte(&self, value: impl IntoValue<T>) -> Filter<M> {
+        self.compare("$gte", value)
+    }
+
+    /// Matches where the field is less than `value`: `{field: {$lt: value}}`.
+    pub fn lt(&self, value: impl IntoValue<T>) -> Filter<M> {
+        self.compare("$lt", value)
+    }
+
+    /// Matches where the field is `value` or less: `{field: {$lte: value}}`.
+    pub fn lte(&self, value: impl IntoValue<T>) -> Filter<M> {
+        self.compare("$lte", value)
+    }
+
+    /// Matches where the field is one of `values`: `{field: {$in: [values]}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(
+    ///     year.in_([1922, 1939]).to_document()?,
+    ///     doc! {"year": {"$in": [1922, 1939]}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn in_<V: IntoValue<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
+        Filter::from_node(membership(self.path(), Self::encode_all(values)))
+    }
+
+    /// Matches where the field is none of `values`, or not there: `{field: {$nin: [values]}}`.
+    pub fn nin<V: IntoValue<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
+        Filter::from_node(membership(self.path(), Self::encode_all(values)).map(not_in))
+    }
+}
+
+impl<M, T, E> Field<M, T, E> {
+    /// Matches where the field is there, `null` included; or, with `false`, where it is not:
+    /// `{field: {$exists: …}}`.
+    pub fn exists(&self, exists: bool) -> Filter<M> {
+        Filter::from_node(operator(self.path(), "$exists", Ok(Bson::Boolean(exists))))
+    }
+
+    /// Matches where the field is not there: `{field: {$exists: false}}`.
+    pub fn is_missing(&self) -> Filter<M> {
+        self.exists(false)
+    }
+
+    /// Matches where the field is there and `null`: `{field: {$type: "null"}}`.
+    ///
+    /// `eq(None)` matches where the field is not there, too.
+    pub fn is_null(&self) -> Filter<M> {
+        self.type_(BsonType::Null)
+    }
+
+    /// Matches where the field is of a BSON type: `{field: {$type: "string"}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::{BsonType, Path};
+    /// use odm::query::{AnyNumber, Field};
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(year.type_(BsonType::Long).to_document()?, doc! {"year": {"$type": "long"}});
+    /// assert_eq!(year.type_(18).to_document()?, doc! {"year": {"$type": 18}});
+    /// assert_eq!(year.type_(AnyNumber).to_document()?, doc! {"year": {"$type": "number"}});
+    /// assert_eq!(
+    ///     year.type_([BsonType::Int, BsonType::Long]).to_document()?,
+    ///     doc! {"year": {"$type": ["int", "long"]}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn type_(&self, types: impl IntoTypes) -> Filter<M> {
+        Filter::from_node(operator(self.path(), "$type", Ok(types.into_types())))
+    }
+
+    /// Matches where the operators in `condition` hold of this field, written by hand:
+    /// `{field: condition}`.
+    ///
+    /// For operators that have no method here, such as `$geoWithin`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(
+    ///     year.raw(doc! {"$mod": [4, 0]}).to_document()?,
+    ///     doc! {"year": {"$mod": [4, 0]}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn raw(&self, condition: Document) -> Filter<M> {
+        Filter::from_node(raw_condition(self.path(), condition))
+    }
+
+    /// Matches where what `condition` says of this field does not hold, or the field is not there:
+    /// `{field: {$not: {…}}}`; the same as `!condition(field)`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(
+    ///     year.not(|year| year.gt(1922)).to_document()?,
+    ///     doc! {"year": {"$not": {"$gt": 1922}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn not(&self, condition: impl FnOnce(&Self) -> Filter<M>) -> Filter<M> {
+        !condition(self)
+    }
+}
+
+fn raw_condition(path: &Path, condition: Document) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    if condition.is_empty() || condition.keys().any(|key| !key.starts_with('$')) {
+        return Err(Deferred::usage(
+            path,
+            "a raw condition is a document of operators, such as `{$gt: 1}`; equality is `eq`",
+        ));
+    }
+    Ok(Node::Field(path, condition))
+}
+
+/// Every numeric type at once, in [`Field::type_`]: the alias `number`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnyNumber;
+
+/// What [`Field::type_`] takes: a [`BsonType`], its number, [`AnyNumber`], or an array of types.
+pub trait IntoTypes {
+    /// The value of `$type`.
+    fn into_types(self) -> Bson;
+}
+
+impl IntoTypes for BsonType {
+    fn into_types(self) -> Bson {
+        Bson::String(self.alias().to_owned())
+    }
+}
+
+impl IntoTypes for i32 {
+    fn into_types(self) -> Bson {
+        Bson::Int32(self)
+    }
+}
+
+impl IntoTypes for AnyNumber {
+    fn into_types(self) -> Bson {
+        Bson::String("number".to_owned())
+    }
+}
+
+impl<const N: usize> IntoTypes for [BsonType; N] {
+    fn into_types(self) -> Bson {
+        Bson::Array(self.into_iter().map(IntoTypes::into_types).collect())
+    }
+}

@@ -1,0 +1,66 @@
+//! What went wrong while a filter, a sort or an update was built, kept until it is used.
+//!
+//! Builders are infallible to write (`a.eq(x) & b.gt(y)`); the first failure surfaces when the
+//! document is asked for.
+
+use crate::error::{EncodeError, Error, Kind, UsageError};
+
+/// A failure to report later; the field is named by its stored path.
+#[derive(Debug, Clone)]
+pub(crate) struct Deferred {
+    path: String,
+    cause: Cause,
+}
+
+#[derive(Debug, Clone)]
+enum Cause {
+    Encode(EncodeError),
+    Usage(UsageError),
+}
+
+impl Deferred {
+    pub(crate) fn usage(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            cause: Cause::Usage(UsageError::new(message)),
+        }
+    }
+
+    /// A failure of an encoder, which may be the user's.
+    pub(crate) fn encode(path: impl Into<String>, error: &Error) -> Self {
+        let outer = path.into();
+        let cause = match error.kind() {
+            Kind::Encode(error) => Cause::Encode(error.clone()),
+            other => Cause::Usage(UsageError::new(other.to_string())),
+        };
+        let path = match error.path() {
+            Some(inner) if outer.is_empty() => inner.to_owned(),
+            Some(inner) => format!("{outer}.{inner}"),
+            None => outer,
+        };
+        Self { path, cause }
+    }
+
+    /// The same failure, seen from the array or document at `path`.
+    #[must_use]
+    pub(crate) fn under(mut self, path: &str) -> Self {
+        if self.path.is_empty() {
+            path.clone_into(&mut self.path);
+        } else if !path.is_empty() {
+            self.path = format!("{path}.{}", self.path);
+        }
+        self
+    }
+
+    pub(crate) fn to_error(&self) -> Error {
+        let error = match &self.cause {
+            Cause::Encode(error) => Error::new(error.clone()),
+            Cause::Usage(error) => Error::new(error.clone()),
+        };
+        if self.path.is_empty() {
+            error
+        } else {
+            error.with_path(self.path.clone())
+        }
+    }
+}

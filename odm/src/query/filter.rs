@@ -1,0 +1,160 @@
+//! Filters: what `find` and its kin match.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr, Not};
+
+use bson::Document;
+
+use super::deferred::Deferred;
+use super::node::Node;
+use crate::error::Result;
+
+/// A condition on documents of the model `M`.
+///
+/// Made by the methods of [`Field`](super::Field), joined with `&` and `|`, negated with `!`.
+/// [`to_document`](Self::to_document) shows what is sent.
+///
+/// ```
+/// use bson::doc;
+/// use odm::model::Path;
+/// use odm::query::{Field, Filter};
+///
+/// struct Book;
+/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+/// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+///
+/// let filter = year.gte(1900) & year.lt(2000) & !title.eq("Ulysses");
+/// assert_eq!(
+///     filter.to_document()?,
+///     doc! {"year": {"$gte": 1900, "$lt": 2000}, "title": {"$ne": "Ulysses"}},
+/// );
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[must_use = "a filter does nothing until it is given to `find` or another verb"]
+pub struct Filter<M> {
+    node: Result<Node, Deferred>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M> Filter<M> {
+    pub(crate) fn from_node(node: Result<Node, Deferred>) -> Self {
+        Self {
+            node,
+            of: PhantomData,
+        }
+    }
+
+    pub(crate) fn into_node(self) -> Result<Node, Deferred> {
+        self.node
+    }
+
+    /// The filter that every document matches: `{}`.
+    ///
+    /// ```
+    /// use odm::query::Filter;
+    /// struct Book;
+    /// assert!(Filter::<Book>::all().to_document()?.is_empty());
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn all() -> Self {
+        Self::from_node(Ok(Node::All))
+    }
+
+    /// Matches where every one of `filters` does; the same as joining them with `&`.
+    pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
+        Self::from_node(nodes.map(Node::and))
+    }
+
+    /// Matches where at least one of `filters` does; nothing matches an empty list.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::{Field, Filter};
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// let filter = Filter::any_of([1922, 1939].map(|y| year.eq(y)));
+    /// assert_eq!(filter.to_document()?, doc! {"$or": [{"year": 1922}, {"year": 1939}]});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn any_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
+        Self::from_node(nodes.map(Node::or))
+    }
+
+    /// Matches where none of `filters` does: `$nor`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::{Field, Filter};
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// let filter = Filter::none_of([year.lt(1900), year.gt(2000)]);
+    /// assert_eq!(
+    ///     filter.to_document()?,
+    ///     doc! {"$nor": [{"year": {"$lt": 1900}}, {"year": {"$gt": 2000}}]},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn none_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
+        Self::from_node(nodes.map(Node::nor))
+    }
+
+    /// The document that is sent.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be encoded, or a condition that MongoDB has no words for; the error
+    /// names the field.
+    pub fn to_document(&self) -> Result<Document> {
+        match &self.node {
+            Ok(node) => node.to_document().map_err(|error| error.to_error()),
+            Err(error) => Err(error.to_error()),
+        }
+    }
+}
+
+impl<M> BitAnd for Filter<M> {
+    type Output = Self;
+
+    fn bitand(self, other: Self) -> Self {
+        Self::all_of([self, other])
+    }
+}
+
+impl<M> BitOr for Filter<M> {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self::any_of([self, other])
+    }
+}
+
+impl<M> Not for Filter<M> {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        Self::from_node(self.node.map(Node::not))
+    }
+}
+
+impl<M> Clone for Filter<M> {
+    fn clone(&self) -> Self {
+        Self::from_node(self.node.clone())
+    }
+}
+
+impl<M> fmt::Debug for Filter<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_document() {
+            Ok(document) => write!(f, "Filter({document})"),
+            Err(error) => write!(f, "Filter({error})"),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Sort orders.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Bson, Document};
+
+use super::deferred::Deferred;
+use super::field::Field;
+use crate::error::Result;
+
+/// An order of documents of the model `M`: one key after the other.
+///
+/// ```
+/// use bson::doc;
+/// use odm::model::Path;
+/// use odm::query::Field;
+///
+/// struct Book;
+/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+/// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+/// let sort = year.desc().then(title.asc());
+/// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[must_use = "a sort does nothing until it is given to a query"]
+pub struct Sort<M> {
+    keys: Vec<(String, Bson)>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M> Sort<M> {
+    pub(crate) fn from_keys(keys: Vec<(String, Bson)>) -> Self {
+        Self {
+            keys,
+            of: PhantomData,
+        }
+    }
+
+    /// This order, and where it sees no difference, the `next`.
+    pub fn then(mut self, next: Self) -> Self {
+        self.keys.extend(next.keys);
+        self
+    }
+
+    /// The document that is sent.
+    ///
+    /// # Errors
+    ///
+    /// A field that is sorted by twice.
+    pub fn to_document(&self) -> Result<Document> {
+        sort_document(&self.keys).map_err(|error| error.to_error())
+    }
+
+    /// The value of `$sort` in a `$push`: a direction for scalars, else a document.
+    pub(crate) fn to_element_order(&self) -> Result<Bson, Deferred> {
+        match self.keys.as_slice() {
+            [(path, direction)] if path.is_empty() => Ok(direction.clone()),
+            keys => sort_document(keys).map(Bson::Document),
+        }
+    }
+}
+
+fn sort_document(keys: &[(String, Bson)]) -> Result<Document, Deferred> {
+    let mut document = Document::new();
+    for (path, direction) in keys {
+        if path.is_empty() {
+            return Err(Deferred::usage(
+                "",
+                "a sort by the element itself has no other key",
+            ));
+        }
+        if path.split('.').any(|segment| segment.starts_with('$')) {
+            return Err(Deferred::usage(
+                path,
+                "documents can't be sorted by `$`, `$[]` or `$[name]`: those stand in updates",
+            ));
+        }
+        if document.insert(path.clone(), direction.clone()).is_some() {
+            return Err(Deferred::usage(path, "the sort names this field twice"));
+        }
+    }
+    Ok(document)
+}
+
+impl<M, T, E> Field<M, T, E> {
+    /// Smallest first: `{field: 1}`.
+    pub fn asc(&self) -> Sort<M> {
+        Sort::from_keys(vec![(self.path().to_string(), Bson::Int32(1))])
+    }
+
+    /// Largest first: `{field: -1}`.
+    pub fn desc(&self) -> Sort<M> {
+        Sort::from_keys(vec![(self.path().to_string(), Bson::Int32(-1))])
+    }
+}
+
+impl<M> Clone for Sort<M> {
+    fn clone(&self) -> Self {
+        Self::from_keys(self.keys.clone())
+    }
+}
+
+impl<M> fmt::Debug for Sort<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_document() {
+            Ok(document) => write!(f, "Sort({document})"),
+            Err(error) => write!(f, "Sort({error})"),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Values that fit a field.
+
+/// A value that can be compared with, or stored in, a field declared as `T`.
+///
+/// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a
+/// `Box<T>`, and an array or a slice for a `Vec`. Nothing else compiles, so that a filter never
+/// compares with what the field can't hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a value of a field declared as `{T}`",
+    label = "expected `{T}`",
+    note = "a filter or an update takes what the field stores: write a value of the field's own type"
+)]
+pub trait IntoValue<T> {
+    /// The value as the field declares it.
+    fn into_value(self) -> T;
+}
+
+impl<T> IntoValue<T> for T {
+    fn into_value(self) -> T {
+        self
+    }
+}
+
+impl<T: Clone> IntoValue<T> for &T {
+    fn into_value(self) -> T {
+        self.clone()
+    }
+}
+
+impl<T> IntoValue<Option<T>> for T {
+    fn into_value(self) -> Option<T> {
+        Some(self)
+    }
+}
+
+impl<T: Clone> IntoValue<Option<T>> for &T {
+    fn into_value(self) -> Option<T> {
+        Some(self.clone())
+    }
+}
+
+impl<T> IntoValue<Box<T>> for T {
+    fn into_value(self) -> Box<T> {
+        Box::new(self)
+    }
+}
+
+impl<T> IntoValue<Option<Box<T>>> for T {
+    fn into_value(self) -> Option<Box<T>> {
+        Some(Box::new(self))
+    }
+}
+
+impl<T, V: IntoValue<T>, const N: usize> IntoValue<Vec<T>> for [V; N] {
+    fn into_value(self) -> Vec<T> {
+        self.into_iter().map(IntoValue::into_value).collect()
+    }
+}
+
+impl<T: Clone> IntoValue<Vec<T>> for &[T] {
+    fn into_value(self) -> Vec<T> {
+        self.to_vec()
+    }
+}
+
+macro_rules! text {
+    ($($owned:ty),*) => {$(
+        impl IntoValue<$owned> for &str {
+            fn into_value(self) -> $owned {
+                self.into()
+            }
+        }
+
+        impl IntoValue<Option<$owned>> for &str {
+            fn into_value(self) -> Option<$owned> {
+                Some(self.into())
+            }
+        }
+    )*};
+}
+
+text!(String, Box<str>, std::sync::Arc<str>, std::rc::Rc<str>);

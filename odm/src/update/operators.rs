@@ -1,0 +1,238 @@
+//! The inside of an update: not generic, so that it is compiled once.
+
+use bson::{Bson, Document, doc};
+
+use crate::error::Result;
+use crate::model::Path;
+use crate::query::deferred::Deferred;
+use crate::query::node::Node;
+
+/// What an update does.
+#[derive(Debug, Clone)]
+pub(crate) enum Changes {
+    Operators {
+        changes: Vec<Change>,
+        array_filters: Vec<Document>,
+    },
+    Pipeline(Vec<Document>),
+}
+
+/// One operator on one field.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    operator: String,
+    path: String,
+    value: Bson,
+}
+
+impl Changes {
+    pub(crate) fn one(path: &Path, operator: &str, value: Result<Bson>) -> Result<Self, Deferred> {
+        let path = path.to_string();
+        match value {
+            Err(error) => Err(Deferred::encode(path, &error)),
+            Ok(_) if path.is_empty() => Err(Deferred::usage(
+                "",
+                "the document itself can't be changed as one field: change its fields, or replace it",
+            )),
+            Ok(value) => Ok(Self::of(Change {
+                operator: operator.to_owned(),
+                path,
+                value,
+            })),
+        }
+    }
+
+    fn of(change: Change) -> Self {
+        Self::Operators {
+            changes: vec![change],
+            array_filters: Vec::new(),
+        }
+    }
+
+    pub(crate) fn array_filter(
+        name: &str,
+        condition: Result<Node, Deferred>,
+    ) -> Result<Self, Deferred> {
+        if !is_identifier(name) {
+            return Err(Deferred::usage(
+                name,
+                "the name of an array filter starts with a lowercase letter and has only letters and digits",
+            ));
+        }
+        let filter = condition?.to_document()?;
+        Ok(Self::Operators {
+            changes: Vec::new(),
+            array_filters: vec![filter],
+        })
+    }
+
+    pub(crate) fn from_raw(document: Document) -> Result<Self, Deferred> {
+        let mut changes = Vec::new();
+        for (operator, fields) in document {
+            let Bson::Document(fields) = fields else {
+                return Err(not_operators(&operator));
+            };
+            if !operator.starts_with('$') {
+                return Err(not_operators(&operator));
+            }
+            changes.extend(fields.into_iter().map(|(path, value)| Change {
+                operator: operator.clone(),
+                path,
+                value,
+            }));
+        }
+        Ok(Self::Operators {
+            changes,
+            array_filters: Vec::new(),
+        })
+    }
+
+    pub(crate) fn join(self, other: Self) -> Result<Self, Deferred> {
+        match (self, other) {
+            (
+                Self::Operators {
+                    mut changes,
+                    mut array_filters,
+                },
+                Self::Operators {
+                    changes: more,
+                    array_filters: more_filters,
+                },
+            ) => {
+                for change in more {
+                    add(&mut changes, change)?;
+                }
+                array_filters.extend(more_filters);
+                Ok(Self::Operators {
+                    changes,
+                    array_filters,
+                })
+            }
+            (Self::Pipeline(mut stages), Self::Pipeline(more)) => {
+                stages.extend(more);
+                Ok(Self::Pipeline(stages))
+            }
+            _ => Err(Deferred::usage(
+                "",
+                "an update is either operators or a pipeline: write the changes as stages of the pipeline",
+            )),
+        }
+    }
+
+    pub(crate) fn array_filters(&self) -> &[Document] {
+        match self {
+            Self::Operators { array_filters, .. } => array_filters,
+            Self::Pipeline(_) => &[],
+        }
+    }
+
+    pub(crate) fn to_bson(&self) -> Result<Bson, Deferred> {
+        match self {
+            Self::Pipeline(stages) => Ok(Bson::Array(
+                stages.iter().cloned().map(Bson::Document).collect(),
+            )),
+            Self::Operators { changes, .. } => {
+                refuse_conflicts(changes)?;
+                Ok(Bson::Document(operator_document(changes)))
+            }
+        }
+    }
+}
+
+fn not_operators(key: &str) -> Deferred {
+    Deferred::usage(
+        key,
+        "a raw update is a document of operators, such as `{$set: {…}}`; replacing a document is a verb of its own",
+    )
+}
+
+/// The server's rule for names of array filters.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|each| each.is_ascii_alphanumeric())
+}
+
+/// Adds a change; pushes to one array become one.
+fn add(changes: &mut Vec<Change>, change: Change) -> Result<(), Deferred> {
+    let same = changes
+        .iter_mut()
+        .find(|present| present.path == change.path && present.operator == change.operator);
+    match same {
+        Some(present) => match each_joined(present, &change) {
+            Some(joined) => present.value = joined,
+            None => {
+                return Err(conflict(&change, present));
+            }
+        },
+        None => changes.push(change),
+    }
+    Ok(())
+}
+
+/// The two lists of `$each` as one; only for the operators for which this means the same.
+fn each_joined(first: &Change, second: &Change) -> Option<Bson> {
+    if !matches!(first.operator.as_str(), "$push" | "$addToSet") {
+        return None;
+    }
+    let mut each = plain_each(&first.value)?;
+    each.extend(plain_each(&second.value)?);
+    Some(Bson::Document(doc! {"$each": each}))
+}
+
+/// The values that are added; none where modifiers such as `$slice` stand beside them.
+fn plain_each(value: &Bson) -> Option<Vec<Bson>> {
+    let Bson::Document(document) = value else {
+        return Some(vec![value.clone()]);
+    };
+    match document.get("$each") {
+        None => Some(vec![value.clone()]),
+        Some(Bson::Array(values)) if document.len() == 1 => Some(values.clone()),
+        Some(_) => None,
+    }
+}
+
+fn conflict(change: &Change, present: &Change) -> Deferred {
+    Deferred::usage(
+        &*change.path,
+        format!(
+            "`{}` of `{}` and `{}` of `{}` can't stand in one update: it may change a field only once",
+            present.operator, present.path, change.operator, change.path
+        ),
+    )
+}
+
+/// What the server refuses with code 40: one field changed twice, or a field and what it is in.
+fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
+    let mut touched: Vec<(&str, &Change)> = Vec::with_capacity(changes.len());
+    for change in changes {
+        touched.push((&change.path, change));
+        if let ("$rename", Bson::String(target)) = (change.operator.as_str(), &change.value) {
+            touched.push((target, change));
+        }
+    }
+    // in this order a path is followed by what it contains
+    touched.sort_by(|(left, _), (right, _)| left.split('.').cmp(right.split('.')));
+    for pair in touched.windows(2) {
+        if let [(outer, first), (inner, second)] = pair {
+            let rest = inner.strip_prefix(outer);
+            if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
+                return Err(conflict(second, first));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `{$set: {…}, $inc: {…}}`, operators in the order in which they were first used.
+fn operator_document(changes: &[Change]) -> Document {
+    let mut document = Document::new();
+    for change in changes {
+        let entry = document
+            .entry(change.operator.clone())
+            .or_insert_with(|| Bson::Document(Document::new()));
+        if let Bson::Document(fields) = entry {
+            fields.insert(change.path.clone(), change.value.clone());
+        }
+    }
+    document
+}

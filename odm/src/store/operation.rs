@@ -1,0 +1,127 @@
+//! The closed set of what a store is asked to do, and the command document each stands for.
+
+mod build;
+
+use bson::{Document, RawDocumentBuf};
+
+use crate::error::{Error, Result};
+use crate::store::options::Options;
+
+/// One operation on one collection.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) collection: &'static str,
+    pub(crate) operation: Operation,
+    pub(crate) options: Options,
+}
+
+/// What is asked, with its operands. Filters and updates are the documents that the typed half
+/// built; documents to write are raw bytes, encoded once.
+#[derive(Debug, Clone)]
+pub(crate) enum Operation {
+    InsertOne {
+        document: RawDocumentBuf,
+    },
+    InsertMany {
+        documents: Vec<RawDocumentBuf>,
+    },
+    Find {
+        filter: Document,
+    },
+    Update {
+        filter: Document,
+        update: Modification,
+        multi: bool,
+    },
+    Replace {
+        filter: Document,
+        replacement: RawDocumentBuf,
+    },
+    Delete {
+        filter: Document,
+        multi: bool,
+    },
+    FindAndUpdate {
+        filter: Document,
+        update: Modification,
+    },
+    FindAndReplace {
+        filter: Document,
+        replacement: RawDocumentBuf,
+    },
+    FindAndDelete {
+        filter: Document,
+    },
+    Aggregate {
+        pipeline: Vec<Document>,
+    },
+    Count {
+        filter: Document,
+    },
+    EstimatedCount,
+    Distinct {
+        path: String,
+        filter: Document,
+    },
+    /// The statements of one `update` command: `{q, u, multi, upsert, …}`.
+    Updates {
+        statements: Vec<RawDocumentBuf>,
+    },
+    /// The statements of one `delete` command: `{q, limit, …}`.
+    Deletes {
+        statements: Vec<RawDocumentBuf>,
+    },
+    Drop,
+}
+
+/// Operators, or a pipeline.
+#[derive(Debug, Clone)]
+pub(crate) enum Modification {
+    Operators(Document),
+    Pipeline(Vec<Document>),
+}
+
+impl Request {
+    pub(crate) fn new(collection: &'static str, operation: Operation) -> Self {
+        Self {
+            collection,
+            operation,
+            options: Options::default(),
+        }
+    }
+
+    /// The command document, as the shell would print it.
+    pub(crate) fn command(&self) -> Result<Document> {
+        let raw = self.raw_command()?;
+        Document::try_from(&*raw).map_err(|error| Error::encode(error))
+    }
+}
+
+impl Operation {
+    /// Whether the server applies it to several documents one by one and reports errors by index.
+    pub(crate) fn is_batch(&self) -> bool {
+        matches!(
+            self,
+            Self::InsertMany { .. } | Self::Updates { .. } | Self::Deletes { .. }
+        )
+    }
+
+    /// Whether it only reads.
+    pub(crate) fn is_read(&self) -> bool {
+        match self {
+            Self::Find { .. } | Self::Count { .. } | Self::EstimatedCount | Self::Distinct { .. } => {
+                true
+            }
+            Self::Aggregate { pipeline } => !writes(pipeline),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a pipeline ends in a stage that writes.
+pub(crate) fn writes(pipeline: &[Document]) -> bool {
+    pipeline
+        .last()
+        .and_then(|stage| stage.keys().next())
+        .is_some_and(|name| name == "$out" || name == "$merge")
+}

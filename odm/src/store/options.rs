@@ -1,0 +1,85 @@
+//! What an operation may carry beside its operands, under the names of the official driver.
+
+mod collation;
+mod concern;
+
+use std::time::Duration;
+
+use bson::{Bson, Document};
+
+pub use self::collation::{Alternate, CaseFirst, Collation, MaxVariable};
+pub(crate) use self::concern::millis;
+pub use self::concern::{Acknowledgment, ReadConcern, ReadPreference, WriteConcern};
+
+/// The index that an operation must use.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// The index with this name.
+    Name(String),
+    /// The index with exactly these keys.
+    Keys(Document),
+}
+
+impl Hint {
+    pub(crate) fn to_bson(&self) -> Bson {
+        match self {
+            Self::Name(name) => Bson::String(name.clone()),
+            Self::Keys(keys) => Bson::Document(keys.clone()),
+        }
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for Hint {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<Document> for Hint {
+    fn from(keys: Document) -> Self {
+        Self::Keys(keys)
+    }
+}
+
+/// Which state of the document `find_one_and_*` returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReturnDocument {
+    /// As it was before the change.
+    #[default]
+    Before,
+    /// As it is after it.
+    After,
+}
+
+/// Every option that some operation takes. Each builder offers those of its own operation, so a
+/// field that is set is one that the operation sends.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) sort: Option<Document>,
+    pub(crate) projection: Option<Document>,
+    pub(crate) skip: Option<u64>,
+    /// Negative: at most that many, in one batch, the cursor closed.
+    pub(crate) limit: Option<i64>,
+    pub(crate) batch_size: Option<u32>,
+    pub(crate) hint: Option<Hint>,
+    pub(crate) comment: Option<Bson>,
+    pub(crate) collation: Option<Collation>,
+    pub(crate) upsert: Option<bool>,
+    pub(crate) ordered: Option<bool>,
+    pub(crate) bypass_document_validation: Option<bool>,
+    pub(crate) array_filters: Option<Vec<Document>>,
+    pub(crate) let_vars: Option<Document>,
+    pub(crate) max_time: Option<Duration>,
+    pub(crate) allow_disk_use: Option<bool>,
+    pub(crate) return_document: Option<ReturnDocument>,
+    pub(crate) read_concern: Option<ReadConcern>,
+    pub(crate) write_concern: Option<WriteConcern>,
+    pub(crate) read_preference: Option<ReadPreference>,
+}

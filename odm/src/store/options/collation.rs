@@ -1,0 +1,115 @@
+//! How strings are compared.
+
+use bson::{Document, doc};
+
+/// How an operation compares strings; what is not set is the server's default for the locale.
+///
+/// ```
+/// use odm::collection::Collation;
+/// let ignoring_case = Collation::new("en").strength(2);
+/// # let _ = ignoring_case;
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Collation(Document);
+
+/// Which case sorts first at strength 3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseFirst {
+    /// Upper case.
+    Upper,
+    /// Lower case.
+    Lower,
+    /// The locale's own order.
+    Off,
+}
+
+/// Whether white space and punctuation count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alternate {
+    /// They count as letters do.
+    NonIgnorable,
+    /// They count only at strength 4 and 5.
+    Shifted,
+}
+
+/// What [`Alternate::Shifted`] lets slip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxVariable {
+    /// White space and punctuation.
+    Punct,
+    /// White space.
+    Space,
+}
+
+impl Collation {
+    /// The rules of an ICU locale, such as `en` or `fr_CA`; `simple` compares bytes.
+    pub fn new(locale: impl Into<String>) -> Self {
+        Self(doc! { "locale": locale.into() })
+    }
+
+    /// 1 compares base letters, 2 accents too, 3 (unless told) case too, up to 5.
+    pub fn strength(mut self, strength: u8) -> Self {
+        self.0.insert("strength", i32::from(strength));
+        self
+    }
+
+    /// Whether case counts at strength 1 and 2.
+    pub fn case_level(mut self, case_level: bool) -> Self {
+        self.0.insert("caseLevel", case_level);
+        self
+    }
+
+    /// Which case sorts first.
+    pub fn case_first(mut self, case_first: CaseFirst) -> Self {
+        let word = match case_first {
+            CaseFirst::Upper => "upper",
+            CaseFirst::Lower => "lower",
+            CaseFirst::Off => "off",
+        };
+        self.0.insert("caseFirst", word);
+        self
+    }
+
+    /// Whether "10" sorts after "2".
+    pub fn numeric_ordering(mut self, numeric_ordering: bool) -> Self {
+        self.0.insert("numericOrdering", numeric_ordering);
+        self
+    }
+
+    /// Whether white space and punctuation count.
+    pub fn alternate(mut self, alternate: Alternate) -> Self {
+        let word = match alternate {
+            Alternate::NonIgnorable => "non-ignorable",
+            Alternate::Shifted => "shifted",
+        };
+        self.0.insert("alternate", word);
+        self
+    }
+
+    /// What `alternate` lets slip.
+    pub fn max_variable(mut self, max_variable: MaxVariable) -> Self {
+        let word = match max_variable {
+            MaxVariable::Punct => "punct",
+            MaxVariable::Space => "space",
+        };
+        self.0.insert("maxVariable", word);
+        self
+    }
+
+    /// Whether accents count from the back, as in Canadian French.
+    pub fn backwards(mut self, backwards: bool) -> Self {
+        self.0.insert("backwards", backwards);
+        self
+    }
+
+    /// Whether text is normalized first.
+    pub fn normalization(mut self, normalization: bool) -> Self {
+        self.0.insert("normalization", normalization);
+        self
+    }
+
+    pub(crate) fn to_document(&self) -> Document {
+        self.0.clone()
+    }
+}

@@ -1,0 +1,160 @@
+//! Read concern, write concern and read preference.
+
+use std::time::Duration;
+
+use bson::{Bson, Document, doc};
+
+/// How isolated and how durable the data is that a read sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadConcern {
+    /// The newest data of the node that is asked.
+    Local,
+    /// The same, without the guarantees of a sharded cluster's metadata.
+    Available,
+    /// Data that a majority has acknowledged.
+    Majority,
+    /// The same, and no older than the start of the read.
+    Linearizable,
+    /// One point in time.
+    Snapshot,
+}
+
+impl ReadConcern {
+    pub(crate) fn level(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Available => "available",
+            Self::Majority => "majority",
+            Self::Linearizable => "linearizable",
+            Self::Snapshot => "snapshot",
+        }
+    }
+
+    pub(crate) fn to_document(self) -> Document {
+        doc! { "level": self.level() }
+    }
+}
+
+/// Who must have a write before it counts as done.
+///
+/// ```
+/// use std::time::Duration;
+/// use odm::collection::WriteConcern;
+/// let safe = WriteConcern::majority().journal(true).timeout(Duration::from_secs(5));
+/// # let _ = safe;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
+pub struct WriteConcern {
+    pub(crate) w: Option<Acknowledgment>,
+    pub(crate) journal: Option<bool>,
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// Who acknowledges a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Acknowledgment {
+    /// This many nodes, 1 or more: a write that nobody acknowledges is refused.
+    Nodes(u32),
+    /// The majority of the replica set.
+    Majority,
+    /// A custom write concern, by its name in the set's configuration.
+    Custom(String),
+}
+
+impl WriteConcern {
+    /// Acknowledged by the majority of the replica set.
+    pub fn majority() -> Self {
+        Self::acknowledged_by(Acknowledgment::Majority)
+    }
+
+    /// Acknowledged by this many nodes.
+    pub fn nodes(nodes: u32) -> Self {
+        Self::acknowledged_by(Acknowledgment::Nodes(nodes))
+    }
+
+    /// Acknowledged as told.
+    pub fn acknowledged_by(w: Acknowledgment) -> Self {
+        Self {
+            w: Some(w),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the write must be in the journal.
+    pub fn journal(mut self, journal: bool) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// How long to wait for the acknowledgment.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    pub(crate) fn to_document(&self) -> Document {
+        let mut document = Document::new();
+        match &self.w {
+            Some(Acknowledgment::Nodes(nodes)) => {
+                document.insert("w", i32::try_from(*nodes).unwrap_or(i32::MAX));
+            }
+            Some(Acknowledgment::Majority) => {
+                document.insert("w", "majority");
+            }
+            Some(Acknowledgment::Custom(name)) => {
+                document.insert("w", name);
+            }
+            None => {}
+        }
+        if let Some(journal) = self.journal {
+            document.insert("j", journal);
+        }
+        if let Some(timeout) = self.timeout {
+            document.insert("wtimeout", millis(timeout));
+        }
+        document
+    }
+}
+
+/// Which nodes of a replica set a read may go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ReadPreference {
+    /// The primary.
+    #[default]
+    Primary,
+    /// The primary; a secondary while there is none.
+    PrimaryPreferred,
+    /// A secondary.
+    Secondary,
+    /// A secondary; the primary while there is none.
+    SecondaryPreferred,
+    /// The node with the least latency.
+    Nearest,
+}
+
+impl ReadPreference {
+    pub(crate) fn mode(self) -> &'static str {
+        match self {
+            Self::Primary => "primary",
+            Self::PrimaryPreferred => "primaryPreferred",
+            Self::Secondary => "secondary",
+            Self::SecondaryPreferred => "secondaryPreferred",
+            Self::Nearest => "nearest",
+        }
+    }
+
+    pub(crate) fn to_document(self) -> Document {
+        doc! { "mode": self.mode() }
+    }
+}
+
+/// Whole milliseconds, as the server counts; at least one, because zero means no limit.
+pub(crate) fn millis(duration: Duration) -> Bson {
+    let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+    let millis = if duration.is_zero() { 0 } else { millis.max(1) };
+    i32::try_from(millis).map_or(Bson::Int64(millis), Bson::Int32)
+}

@@ -1,0 +1,237 @@
+//! What operations answer, and how replies are read.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document};
+
+use crate::error::{BulkError, BulkWriteResult, Code, Error, Result, ServerError, WriteError};
+use crate::store::cursor::RawCursor;
+
+/// The answer to one operation; which one is fixed by the operation.
+#[derive(Debug)]
+pub(crate) enum Response<'s> {
+    Written(Written),
+    Cursor(RawCursor<'s>),
+    /// What `findAndModify` returns.
+    Document(Option<RawDocumentBuf>),
+    Count(u64),
+    Values(Vec<Bson>),
+    Done,
+}
+
+/// The counts of a write command.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Written {
+    /// Inserted, deleted, or matched and upserted.
+    pub(crate) n: u64,
+    pub(crate) modified: u64,
+    /// The index of the statement, and the `_id` that it upserted.
+    pub(crate) upserted: Vec<(usize, Bson)>,
+}
+
+impl<'s> Response<'s> {
+    pub(crate) fn written(self) -> Result<Written> {
+        match self {
+            Self::Written(written) => Ok(written),
+            _ => Err(Error::malformed_reply("counts")),
+        }
+    }
+
+    pub(crate) fn cursor(self) -> Result<RawCursor<'s>> {
+        match self {
+            Self::Cursor(cursor) => Ok(cursor),
+            _ => Err(Error::malformed_reply("a cursor")),
+        }
+    }
+
+    pub(crate) fn document(self) -> Result<Option<RawDocumentBuf>> {
+        match self {
+            Self::Document(document) => Ok(document),
+            _ => Err(Error::malformed_reply("a document")),
+        }
+    }
+
+    pub(crate) fn count(self) -> Result<u64> {
+        match self {
+            Self::Count(count) => Ok(count),
+            _ => Err(Error::malformed_reply("a count")),
+        }
+    }
+
+    pub(crate) fn values(self) -> Result<Vec<Bson>> {
+        match self {
+            Self::Values(values) => Ok(values),
+            _ => Err(Error::malformed_reply("values")),
+        }
+    }
+}
+
+/// A number of any BSON type, as the server's counts are.
+pub(crate) fn count(value: Option<RawBsonRef<'_>>) -> u64 {
+    match value {
+        Some(RawBsonRef::Int32(n)) => u64::try_from(n).unwrap_or(0),
+        Some(RawBsonRef::Int64(n)) => u64::try_from(n).unwrap_or(0),
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts are whole; a cast saturates"
+        )]
+        Some(RawBsonRef::Double(n)) => n as u64,
+        _ => 0,
+    }
+}
+
+/// The field, where it is there and well formed.
+pub(crate) fn field<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+    document.get(key).ok().flatten()
+}
+
+/// The failure that a whole reply stands for (`ok: 0`).
+pub(crate) fn command_error(reply: &RawDocument) -> Option<ServerError> {
+    let failed = match field(reply, "ok") {
+        Some(RawBsonRef::Double(ok)) => ok < 0.5,
+        Some(RawBsonRef::Int32(ok)) => ok == 0,
+        Some(RawBsonRef::Int64(ok)) => ok == 0,
+        Some(RawBsonRef::Boolean(ok)) => !ok,
+        _ => true,
+    };
+    failed.then(|| server_error(reply))
+}
+
+/// The error that a reply, a `writeErrors` element or a `writeConcernError` describes.
+pub(crate) fn server_error(document: &RawDocument) -> ServerError {
+    let mut code = Code::UNKNOWN_ERROR;
+    let mut message = String::new();
+    let mut details = Document::new();
+    let mut labels = Vec::new();
+    for element in document {
+        let Ok((key, value)) = element else { break };
+        match (key.as_str(), value) {
+            ("code", value) => {
+                code = Code::from(i32::try_from(count(Some(value))).unwrap_or(i32::MAX));
+            }
+            ("errmsg", RawBsonRef::String(text)) => text.clone_into(&mut message),
+            ("errorLabels", RawBsonRef::Array(names)) => {
+                labels.extend(names.into_iter().filter_map(|name| match name {
+                    Ok(RawBsonRef::String(name)) => Some(name.to_owned()),
+                    _ => None,
+                }));
+            }
+            // The rest of the reply is the protocol's, not the error's.
+            (
+                "ok" | "codeName" | "index" | "$clusterTime" | "operationTime" | "topologyVersion",
+                _,
+            ) => {}
+            (name, value) => {
+                if let Ok(value) = Bson::try_from(value) {
+                    details.insert(name, value);
+                }
+            }
+        }
+    }
+    let mut error = ServerError::new(code, message);
+    for label in &labels {
+        error = error.with_label(label);
+    }
+    if details.is_empty() {
+        error
+    } else {
+        error.with_details(details)
+    }
+}
+
+/// Reads the reply of a write command: its counts, or the errors of its statements.
+pub(crate) fn written(reply: &RawDocument, kind: WriteKind, batch: bool) -> Result<Written> {
+    let written = Written {
+        n: count(field(reply, "n")),
+        modified: count(field(reply, "nModified")),
+        upserted: upserted(reply),
+    };
+    let mut errors = Vec::new();
+    if let Some(RawBsonRef::Array(list)) = field(reply, "writeErrors") {
+        for error in list.into_iter().flatten() {
+            if let RawBsonRef::Document(error) = error {
+                errors.push(WriteError::new(
+                    usize::try_from(count(field(error, "index"))).unwrap_or(usize::MAX),
+                    server_error(error),
+                ));
+            }
+        }
+    }
+    let concern = match field(reply, "writeConcernError") {
+        Some(RawBsonRef::Document(error)) => Some(server_error(error)),
+        _ => None,
+    };
+    outcome(written, errors, concern, kind, batch)
+}
+
+/// Which count of a [`BulkWriteResult`] a command's `n` is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WriteKind {
+    Insert,
+    Update,
+    Delete,
+}
+
+/// The counts, unless something failed: then the one error, or for a batch all of them with what
+/// was done.
+pub(crate) fn outcome(
+    written: Written,
+    mut errors: Vec<WriteError>,
+    concern: Option<ServerError>,
+    kind: WriteKind,
+    batch: bool,
+) -> Result<Written> {
+    if errors.is_empty() && concern.is_none() {
+        return Ok(written);
+    }
+    if !batch {
+        if !errors.is_empty() {
+            return Err(errors.swap_remove(0).into_error().into());
+        }
+        if let Some(concern) = concern {
+            return Err(concern.into());
+        }
+    }
+    Err(Error::new(BulkError::new(
+        written.into_result(kind),
+        errors,
+        concern,
+    )))
+}
+
+impl Written {
+    /// These counts as part of a bulk write's.
+    pub(crate) fn into_result(self, kind: WriteKind) -> BulkWriteResult {
+        let mut result = BulkWriteResult::default();
+        match kind {
+            WriteKind::Insert => result.inserted = self.n,
+            WriteKind::Update => {
+                result.matched = self.n.saturating_sub(self.upserted.len() as u64);
+                result.modified = self.modified;
+                result.upserted_ids = self.upserted.into_iter().collect();
+            }
+            WriteKind::Delete => result.deleted = self.n,
+        }
+        result
+    }
+
+    /// How many documents the filter matched.
+    pub(crate) fn matched(&self) -> u64 {
+        self.n.saturating_sub(self.upserted.len() as u64)
+    }
+}
+
+fn upserted(reply: &RawDocument) -> Vec<(usize, Bson)> {
+    let Some(RawBsonRef::Array(list)) = field(reply, "upserted") else {
+        return Vec::new();
+    };
+    list.into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let entry = entry.as_document()?;
+            let index = usize::try_from(count(field(entry, "index"))).ok()?;
+            let id = Bson::try_from(field(entry, "_id")?).ok()?;
+            Some((index, id))
+        })
+        .collect()
+}

@@ -7,21 +7,36 @@
 //! What this module is not: the engine's inner `Err` type. Floors 1 to 3 return [`ServerError`], the
 //! failure of one command as a server would report it; the store turns it into an [`Error`].
 
+mod bulk;
 pub(crate) mod code;
+mod config;
+mod connection;
 mod declaration;
+mod decode;
 mod encode;
 mod kind;
+mod other;
+mod reply;
 mod server;
+mod stale;
+mod unsupported;
 mod usage;
 mod validation;
 
 use std::fmt;
 
+pub(crate) use self::bulk::BulkError;
+pub use self::bulk::{BulkWriteResult, WriteError};
 pub use self::code::Code;
+pub(crate) use self::config::ConfigError;
+pub(crate) use self::connection::ConnectionError;
 pub(crate) use self::declaration::DeclarationError;
+pub(crate) use self::decode::DecodeError;
 pub(crate) use self::encode::EncodeError;
 pub(crate) use self::kind::Kind;
 pub use self::server::ServerError;
+pub(crate) use self::stale::StaleError;
+pub(crate) use self::unsupported::UnsupportedError;
 pub(crate) use self::usage::UsageError;
 pub use self::validation::{ValidationFailure, Violation};
 
@@ -49,6 +64,21 @@ impl Error {
             path: None,
             context: Vec::new(),
         }))
+    }
+
+    /// A value that a serializer could not encode.
+    pub(crate) fn encode(source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::new(EncodeError::from_source(source))
+    }
+
+    /// A request that makes no sense.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(UsageError::new(message))
+    }
+
+    /// A request that the store can't honour.
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(UnsupportedError::new(message))
     }
 
     pub(crate) fn kind(&self) -> &Kind {

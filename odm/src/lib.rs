@@ -17,4 +17,6 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod support;
 
-pub use crate::error::{Code, Error, Result, ServerError, ValidationFailure, Violation};
+pub use crate::error::{
+    BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,
+};

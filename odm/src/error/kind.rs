@@ -2,17 +2,33 @@
 
 use std::fmt;
 
+use super::bulk::BulkError;
+use super::config::ConfigError;
+use super::connection::ConnectionError;
 use super::declaration::DeclarationError;
+use super::decode::DecodeError;
 use super::encode::EncodeError;
+use super::other::OtherError;
+use super::reply::ReplyError;
+use super::stale::StaleError;
+use super::unsupported::UnsupportedError;
 use super::usage::UsageError;
 use super::{ServerError, ValidationFailure};
 
 /// One variant for each file beside this one.
 #[derive(Debug)]
 pub(crate) enum Kind {
+    Bulk(BulkError),
+    Config(ConfigError),
+    Connection(ConnectionError),
     Declaration(DeclarationError),
+    Decode(DecodeError),
     Encode(EncodeError),
+    Other(OtherError),
+    Reply(ReplyError),
     Server(ServerError),
+    Stale(StaleError),
+    Unsupported(UnsupportedError),
     Usage(UsageError),
     Validation(ValidationFailure),
 }
@@ -23,14 +39,27 @@ impl Kind {
         match self {
             Self::Server(error) => Some(error),
             Self::Validation(failure) => Some(failure.server()),
+            Self::Bulk(error) => error.first(),
             _ => None,
+        }
+    }
+
+    /// The error labels, of the server or of the driver.
+    pub(crate) fn labels(&self) -> &[String] {
+        match self {
+            Self::Bulk(error) => error.labels(),
+            Self::Connection(error) => error.labels(),
+            kind => kind.server().map_or(&[], ServerError::labels),
         }
     }
 
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
+            Self::Connection(error) => error.source(),
+            Self::Decode(error) => error.source(),
             Self::Encode(error) => error.source(),
-            Self::Declaration(_) | Self::Server(_) | Self::Usage(_) | Self::Validation(_) => None,
+            Self::Other(error) => error.source(),
+            _ => None,
         }
     }
 }
@@ -38,11 +67,19 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Bulk(error) => fmt::Display::fmt(error, f),
+            Self::Config(error) => fmt::Display::fmt(error, f),
+            Self::Connection(error) => fmt::Display::fmt(error, f),
             Self::Declaration(error) => fmt::Display::fmt(error, f),
+            Self::Decode(error) => fmt::Display::fmt(error, f),
             Self::Encode(error) => fmt::Display::fmt(error, f),
+            Self::Other(error) => fmt::Display::fmt(error, f),
+            Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
+            Self::Stale(error) => fmt::Display::fmt(error, f),
+            Self::Unsupported(error) => fmt::Display::fmt(error, f),
             Self::Usage(error) => fmt::Display::fmt(error, f),
-            Self::Validation(failure) => fmt::Display::fmt(failure, f),
+            Self::Validation(error) => fmt::Display::fmt(error, f),
         }
     }
 }

@@ -102,8 +102,72 @@ impl std::error::Error for ServerError {}
 impl Error {
     /// The server's code, where a server (or the engine) refused: `11000`, `121`, …
     ///
-    /// The codes are those of MongoDB 6.0 on both stores.
+    /// The codes are those of MongoDB 6.0 on both stores. Of several failed writes it is the first's.
     pub fn code(&self) -> Option<Code> {
         self.kind().server().map(ServerError::code)
+    }
+
+    /// All that the server said, where it refused.
+    pub fn server(&self) -> Option<&ServerError> {
+        self.kind().server()
+    }
+
+    /// Whether a unique index refused a value that another document has (code 11000).
+    pub fn is_duplicate_key(&self) -> bool {
+        self.code() == Some(Code::DUPLICATE_KEY)
+    }
+
+    /// The name of the unique index that refused, where [`Error::is_duplicate_key`].
+    pub fn duplicate_index(&self) -> Option<&str> {
+        let error = self.server().filter(|_| self.is_duplicate_key())?;
+        let (_, rest) = error.message().split_once(" index: ")?;
+        rest.split_once(" dup key: ").map(|(name, _)| name)
+    }
+
+    /// Whether the error has this label, such as `TransientTransactionError`.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.kind().labels().iter().any(|given| given == label)
+    }
+
+    /// Whether the same request may succeed when it is sent again: a write conflict or another
+    /// error that the server marks as transient or retryable, or a connection that broke.
+    ///
+    /// The driver has retried once by itself where that is safe.
+    pub fn is_retryable(&self) -> bool {
+        self.code() == Some(Code::WRITE_CONFLICT)
+            || self.is_connection()
+            || [
+                "TransientTransactionError",
+                "RetryableWriteError",
+                "RetryableError",
+            ]
+            .iter()
+            .any(|label| self.has_label(label))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_for_the_code_the_index_and_the_labels() {
+        let error = Error::from(ServerError::new(
+            Code::DUPLICATE_KEY,
+            "E11000 duplicate key error collection: test.books index: isbn_1 dup key: { isbn: \"x\" }",
+        ));
+        assert!(error.is_duplicate_key() && !error.is_retryable());
+        assert_eq!(error.duplicate_index(), Some("isbn_1"));
+        assert!(
+            error.to_string().ends_with("(DuplicateKey 11000)"),
+            "{error}"
+        );
+
+        let error = Error::from(
+            ServerError::new(Code::WRITE_CONFLICT, "conflict")
+                .with_label("TransientTransactionError"),
+        );
+        assert!(error.is_retryable() && error.has_label("TransientTransactionError"));
+        assert_eq!(error.duplicate_index(), None);
     }
 }

@@ -1,0 +1,210 @@
+//! Writes of several documents of which some failed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bson::Bson;
+
+use super::{Error, Kind, ServerError};
+
+/// What a bulk write did.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct BulkWriteResult {
+    /// Documents inserted.
+    pub inserted: u64,
+    /// Documents that updates and replacements matched.
+    pub matched: u64,
+    /// Documents that updates and replacements changed.
+    pub modified: u64,
+    /// Documents deleted.
+    pub deleted: u64,
+    /// The `_id`s that upserts made, by the position of the operation.
+    pub upserted_ids: BTreeMap<usize, Bson>,
+}
+
+impl BulkWriteResult {
+    /// Adds what a further command did; `position` gives where its statements stand in the whole.
+    pub(crate) fn add(&mut self, other: Self, position: impl Fn(usize) -> usize) {
+        self.inserted += other.inserted;
+        self.matched += other.matched;
+        self.modified += other.modified;
+        self.deleted += other.deleted;
+        self.upserted_ids.extend(
+            other
+                .upserted_ids
+                .into_iter()
+                .map(|(index, id)| (position(index), id)),
+        );
+    }
+}
+
+/// Why one of several writes failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteError {
+    index: usize,
+    error: ServerError,
+}
+
+impl WriteError {
+    pub(crate) fn new(index: usize, error: ServerError) -> Self {
+        Self { index, error }
+    }
+
+    pub(crate) fn into_error(self) -> ServerError {
+        self.error
+    }
+
+    /// The position of the document or the operation in what was sent, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What the server said.
+    pub fn error(&self) -> &ServerError {
+        &self.error
+    }
+}
+
+/// Some of several writes failed; the rest were done.
+#[derive(Debug, Clone)]
+pub(crate) struct BulkError {
+    pub(crate) result: BulkWriteResult,
+    pub(crate) errors: Vec<WriteError>,
+    pub(crate) concern: Option<ServerError>,
+    labels: Vec<String>,
+}
+
+impl BulkError {
+    pub(crate) fn new(
+        result: BulkWriteResult,
+        errors: Vec<WriteError>,
+        concern: Option<ServerError>,
+    ) -> Self {
+        Self {
+            result,
+            errors,
+            concern,
+            labels: Vec::new(),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn with_labels(mut self, labels: Vec<String>) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Adds the failure of a further command; `position` gives where its statements stand.
+    pub(crate) fn add(&mut self, other: Self, position: impl Fn(usize) -> usize) {
+        self.result.add(other.result, &position);
+        self.errors.extend(
+            other
+                .errors
+                .into_iter()
+                .map(|error| WriteError::new(position(error.index), error.error)),
+        );
+        self.concern = self.concern.take().or(other.concern);
+        self.labels.extend(other.labels);
+    }
+
+    /// The first failure, which gives the whole its code.
+    pub(crate) fn first(&self) -> Option<&ServerError> {
+        self.errors
+            .first()
+            .map(WriteError::error)
+            .or(self.concern.as_ref())
+    }
+
+    pub(crate) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+}
+
+impl fmt::Display for BulkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.errors.as_slice() {
+            [] => f.write_str("the writes were done but not acknowledged as asked")?,
+            [error] => write!(f, "write {} failed: {}", error.index, error.error)?,
+            [first, rest @ ..] => write!(
+                f,
+                "write {} failed: {}, and {} more failed",
+                first.index,
+                first.error,
+                rest.len()
+            )?,
+        }
+        if let Some(concern) = &self.concern {
+            write!(f, "; write concern: {concern}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<BulkError> for Kind {
+    fn from(error: BulkError) -> Self {
+        Self::Bulk(error)
+    }
+}
+
+impl Error {
+    /// Whether some of several writes failed (`insert_many`, `bulk_write`); the rest were done, or
+    /// for ordered writes those before the first failure.
+    pub fn is_bulk(&self) -> bool {
+        matches!(self.kind(), Kind::Bulk(_))
+    }
+
+    /// The writes that failed, each with its position; empty unless [`Error::is_bulk`].
+    pub fn write_errors(&self) -> &[WriteError] {
+        match self.kind() {
+            Kind::Bulk(error) => &error.errors,
+            _ => &[],
+        }
+    }
+
+    /// What was done in spite of the failures, where [`Error::is_bulk`].
+    pub fn partial_result(&self) -> Option<&BulkWriteResult> {
+        match self.kind() {
+            Kind::Bulk(error) => Some(&error.result),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Code;
+
+    #[test]
+    fn tells_positions_and_what_was_done() {
+        let duplicate = ServerError::new(Code::DUPLICATE_KEY, "E11000 duplicate key");
+        let mut bulk = BulkError::new(
+            BulkWriteResult {
+                inserted: 2,
+                ..Default::default()
+            },
+            vec![WriteError::new(2, duplicate.clone())],
+            None,
+        );
+        bulk.add(
+            BulkError::new(
+                BulkWriteResult {
+                    inserted: 1,
+                    ..Default::default()
+                },
+                vec![WriteError::new(0, duplicate)],
+                None,
+            ),
+            |index| index + 10,
+        );
+        let error = Error::new(bulk);
+        assert!(error.is_bulk() && error.is_duplicate_key());
+        assert_eq!(error.partial_result().unwrap().inserted, 3);
+        assert_eq!(error.write_errors()[1].index(), 10);
+        assert_eq!(
+            error.to_string(),
+            "write 2 failed: E11000 duplicate key (DuplicateKey 11000), and 1 more failed"
+        );
+    }
+}

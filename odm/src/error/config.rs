@@ -1,0 +1,39 @@
+//! A connection string or a setting that can't work.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// What is wrong with the configuration, and what to write instead. Never the URI itself: it may
+/// hold a password.
+#[derive(Debug)]
+pub(crate) struct ConfigError(String);
+
+impl ConfigError {
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(dead_code, reason = "only the driver is configured")
+    )]
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<ConfigError> for Kind {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl Error {
+    /// Whether the connection string or a setting can't work, whatever the server does.
+    pub fn is_config(&self) -> bool {
+        matches!(self.kind(), Kind::Config(_))
+    }
+}

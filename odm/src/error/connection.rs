@@ -1,0 +1,78 @@
+//! A server that can't be reached, or a connection that broke.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// What the driver says of the connection.
+#[derive(Debug)]
+pub(crate) struct ConnectionError {
+    message: String,
+    timeout: bool,
+    labels: Vec<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl ConnectionError {
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(dead_code, reason = "only the driver connects")
+    )]
+    pub(crate) fn new(
+        message: impl Into<String>,
+        timeout: bool,
+        labels: Vec<String>,
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            message: message.into(),
+            timeout,
+            labels,
+            source,
+        }
+    }
+
+    pub(crate) fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(source.as_ref()),
+            None => None,
+        }
+    }
+}
+
+impl fmt::Display for ConnectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<ConnectionError> for Kind {
+    fn from(error: ConnectionError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+impl Error {
+    /// Whether no server could be reached, or the connection to it broke.
+    pub fn is_connection(&self) -> bool {
+        matches!(self.kind(), Kind::Connection(_))
+    }
+
+    /// Whether time ran out: of the connection, of the server's selection, or of the operation
+    /// (`max_time`, code 50).
+    pub fn is_timeout(&self) -> bool {
+        match self.kind() {
+            Kind::Connection(error) => error.timeout,
+            kind => kind.server().is_some_and(|error| {
+                matches!(
+                    error.code(),
+                    super::Code::MAX_TIME_MS_EXPIRED | super::Code::NETWORK_TIMEOUT
+                )
+            }),
+        }
+    }
+}

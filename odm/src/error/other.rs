@@ -1,0 +1,55 @@
+//! An error of the program itself, on its way through a transaction's body.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// A foreign error, carried as it is.
+#[derive(Debug)]
+pub(crate) struct OtherError(Box<dyn std::error::Error + Send + Sync>);
+
+impl OtherError {
+    pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl fmt::Display for OtherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl From<OtherError> for Kind {
+    fn from(error: OtherError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Error {
+    /// Carries an error of yours through code that returns this type: how the body of a transaction
+    /// gives up for a reason of its own.
+    ///
+    /// ```
+    /// use odm::Error;
+    /// let error = Error::other("nothing left in stock");
+    /// assert_eq!(error.to_string(), "nothing left in stock");
+    /// assert!(error.is_other());
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::new(OtherError(error.into()))
+    }
+
+    /// Whether this carries an error that was given to [`Error::other`].
+    pub fn is_other(&self) -> bool {
+        matches!(self.kind(), Kind::Other(_))
+    }
+
+    /// The error that was given to [`Error::other`], if it is an `E`.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self.kind() {
+            Kind::Other(error) => error.0.downcast_ref(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A save that lost against another writer.
+
+use std::fmt;
+
+use bson::Bson;
+
+use super::{Error, Kind};
+
+/// Which document was changed or removed since it was loaded.
+#[derive(Debug)]
+pub(crate) struct StaleError {
+    id: Bson,
+    version: Option<Bson>,
+}
+
+impl StaleError {
+    /// The document with this `_id` is not there any more, or not with the loaded `version`.
+    pub(crate) fn new(id: Bson, version: Option<Bson>) -> Self {
+        Self { id, version }
+    }
+}
+
+impl fmt::Display for StaleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(
+                f,
+                "the document with _id {} was changed or removed since version {version} was \
+                 loaded; load it again, repeat the change, then save",
+                self.id
+            ),
+            None => write!(
+                f,
+                "the document with _id {} was removed since it was loaded; insert it to bring it \
+                 back",
+                self.id
+            ),
+        }
+    }
+}
+
+impl From<StaleError> for Kind {
+    fn from(error: StaleError) -> Self {
+        Self::Stale(error)
+    }
+}
+
+impl Error {
+    /// Whether `save` found the document changed (where the model has a `version` field) or removed
+    /// since it was loaded. Nothing was written.
+    pub fn is_stale(&self) -> bool {
+        matches!(self.kind(), Kind::Stale(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_to_do() {
+        let error = Error::new(StaleError::new(Bson::Int32(7), Some(Bson::Int64(3))));
+        assert!(error.is_stale() && !error.is_decode());
+        assert_eq!(
+            error.to_string(),
+            "the document with _id 7 was changed or removed since version 3 was loaded; load it \
+             again, repeat the change, then save"
+        );
+        let error = Error::new(StaleError::new(Bson::Int32(7), None));
+        assert!(error.to_string().contains("was removed"), "{error}");
+    }
+}

@@ -1,0 +1,35 @@
+//! A request that the store can't honour, refused instead of ignored.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// What is not supported, by what, and what to do instead.
+#[derive(Debug)]
+pub(crate) struct UnsupportedError(String);
+
+impl UnsupportedError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for UnsupportedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<UnsupportedError> for Kind {
+    fn from(error: UnsupportedError) -> Self {
+        Self::Unsupported(error)
+    }
+}
+
+impl Error {
+    /// Whether the store can't do what was asked, such as a read from a secondary that is not
+    /// there; nothing was sent.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self.kind(), Kind::Unsupported(_))
+    }
+}

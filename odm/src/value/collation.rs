@@ -1,0 +1,363 @@
+//! Collations: their documents, and the string comparison that they ask for.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use bson::{Document, RawBsonRef, RawDocument, doc};
+use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, MaxVariable, Strength};
+use icu_collator::preferences::{CollationCaseFirst, CollationNumericOrdering};
+use icu_collator::{CollatorBorrowed, CollatorPreferences};
+use icu_locale_core::Locale;
+
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+use crate::value::{kind, print, raw};
+
+mod locales;
+
+/// The version of the server's collation data, which its documents name.
+const VERSION: &str = "57.1";
+
+/// A string comparison other than by bytes. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Collator {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    spec: Spec,
+    icu: CollatorBorrowed<'static>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Spec {
+    locale: String,
+    case_level: bool,
+    case_first: String,
+    strength: i32,
+    numeric_ordering: bool,
+    alternate: String,
+    max_variable: String,
+    normalization: bool,
+    backwards: bool,
+}
+
+impl Collator {
+    /// Reads a collation document. `None` is the simple collation: comparison by bytes.
+    ///
+    /// `context` is what the server names in front of a field, such as `collation`.
+    pub(crate) fn parse(
+        document: &RawDocument,
+        context: &str,
+    ) -> Result<Option<Self>, ServerError> {
+        let Some((spec, backwards)) = Spec::parse(document, context)? else {
+            return Ok(None);
+        };
+        let icu = spec.icu(document, backwards)?;
+        Ok(Some(Self {
+            shared: Arc::new(Shared { spec, icu }),
+        }))
+    }
+
+    /// The document with every default filled in, as `listCollections` and `listIndexes` show it.
+    pub(crate) fn document(&self) -> Document {
+        let spec = &self.shared.spec;
+        doc! {
+            "locale": &spec.locale,
+            "caseLevel": spec.case_level,
+            "caseFirst": &spec.case_first,
+            "strength": spec.strength,
+            "numericOrdering": spec.numeric_ordering,
+            "alternate": &spec.alternate,
+            "maxVariable": &spec.max_variable,
+            "normalization": spec.normalization,
+            "backwards": spec.backwards,
+            "version": VERSION,
+        }
+    }
+
+    /// Compares two strings.
+    pub(crate) fn compare(&self, a: &str, b: &str) -> Ordering {
+        self.shared.icu.compare(a, b)
+    }
+
+    /// Appends bytes that order as [`Self::compare`] does.
+    pub(crate) fn append_key(&self, text: &str, bytes: &mut Vec<u8>) {
+        let Ok(()) = self.shared.icu.write_sort_key_to(text, bytes);
+    }
+}
+
+impl PartialEq for Collator {
+    fn eq(&self, other: &Self) -> bool {
+        self.shared.spec == other.shared.spec
+    }
+}
+
+impl Eq for Collator {}
+
+impl fmt::Debug for Collator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.shared.spec, f)
+    }
+}
+
+impl Spec {
+    /// The collation with its defaults, and whether `backwards` was given. `None` for `simple`.
+    fn parse(
+        document: &RawDocument,
+        context: &str,
+    ) -> Result<Option<(Self, Option<bool>)>, ServerError> {
+        let mut locale = None;
+        let mut spec = Self {
+            locale: String::new(),
+            case_level: false,
+            case_first: "off".into(),
+            strength: 3,
+            numeric_ordering: false,
+            alternate: "non-ignorable".into(),
+            max_variable: "punct".into(),
+            normalization: false,
+            backwards: false,
+        };
+        let mut backwards = None;
+        for (key, value) in raw::elements(document) {
+            let field = Field {
+                context,
+                key,
+                value,
+            };
+            if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) && Field::known(key) {
+                continue;
+            }
+            match key {
+                "locale" => locale = Some(field.string()?),
+                "caseLevel" => spec.case_level = field.boolean()?,
+                "caseFirst" => spec.case_first = field.word(&["upper", "lower", "off"])?,
+                "strength" => spec.strength = field.strength()?,
+                "numericOrdering" => spec.numeric_ordering = field.boolean()?,
+                "alternate" => spec.alternate = field.word(&["non-ignorable", "shifted"])?,
+                "maxVariable" => spec.max_variable = field.word(&["punct", "space"])?,
+                "normalization" => spec.normalization = field.boolean()?,
+                "backwards" => backwards = Some(field.boolean()?),
+                "version" => check_version(field.string()?, document)?,
+                _ => {
+                    return Err(ServerError::new(
+                        Code::location(40415),
+                        format!("BSON field '{context}.{key}' is an unknown field."),
+                    ));
+                }
+            }
+        }
+        let Some(locale) = locale else {
+            return Err(ServerError::new(
+                Code::location(40414),
+                format!("BSON field '{context}.locale' is missing but a required field"),
+            ));
+        };
+        if locale == "simple" {
+            return Ok(None);
+        }
+        spec.locale = locale.to_owned();
+        spec.backwards = backwards.unwrap_or_else(|| locales::backwards(locale));
+        spec.check(document)?;
+        Ok(Some((spec, backwards)))
+    }
+
+    fn check(&self, document: &RawDocument) -> Result<(), ServerError> {
+        let printed = || print::document(document);
+        let problem = if self.locale.is_empty() {
+            format!(
+                "Field 'locale' cannot be the empty string in: {}",
+                printed()
+            )
+        } else if self.locale.contains('\0') {
+            format!(
+                "Field 'locale' cannot contain null byte. Collation spec: {}",
+                printed()
+            )
+        } else if !locales::is_known(&self.locale) {
+            let advice = locales::suggestion(&self.locale)
+                .map(|known| format!(". Did you mean '{known}'?"))
+                .unwrap_or_default();
+            format!("Field 'locale' is invalid in: {}{advice}", printed())
+        } else if self.case_first != "off" && !self.case_level && self.strength <= 2 {
+            format!(
+                "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 \
+                 in: {}",
+                printed()
+            )
+        } else if self.backwards && self.strength == 1 {
+            format!(
+                "'backwards' is invalid with 'strength' of 1 in: {}",
+                printed()
+            )
+        } else {
+            return Ok(());
+        };
+        Err(ServerError::new(Code::BAD_VALUE, problem))
+    }
+
+    fn icu(
+        &self,
+        document: &RawDocument,
+        backwards: Option<bool>,
+    ) -> Result<CollatorBorrowed<'static>, ServerError> {
+        let unsupported = |what: &str| {
+            ServerError::new(
+                Code::from(238),
+                format!(
+                    "{what} is not supported by the in-memory engine, in collation {}",
+                    print::document(document)
+                ),
+            )
+        };
+        if backwards.is_some_and(|wanted| wanted != locales::backwards(&self.locale)) {
+            return Err(unsupported("'backwards' other than the locale's own"));
+        }
+        let tag =
+            locales::bcp47(&self.locale).ok_or_else(|| unsupported("this variant of a locale"))?;
+        let locale: Locale = tag
+            .parse()
+            .map_err(|_| unsupported("this variant of a locale"))?;
+        let mut preferences = CollatorPreferences::from(&locale);
+        preferences.case_first = Some(match self.case_first.as_str() {
+            "upper" => CollationCaseFirst::Upper,
+            "lower" => CollationCaseFirst::Lower,
+            _ => CollationCaseFirst::False,
+        });
+        preferences.numeric_ordering = Some(if self.numeric_ordering {
+            CollationNumericOrdering::True
+        } else {
+            CollationNumericOrdering::False
+        });
+        let mut options = CollatorOptions::default();
+        options.strength = Some(match self.strength {
+            1 => Strength::Primary,
+            2 => Strength::Secondary,
+            3 => Strength::Tertiary,
+            4 => Strength::Quaternary,
+            _ => Strength::Identical,
+        });
+        options.alternate_handling = Some(if self.alternate == "shifted" {
+            AlternateHandling::Shifted
+        } else {
+            AlternateHandling::NonIgnorable
+        });
+        options.max_variable = Some(if self.max_variable == "space" {
+            MaxVariable::Space
+        } else {
+            MaxVariable::Punctuation
+        });
+        options.case_level = Some(if self.case_level {
+            CaseLevel::On
+        } else {
+            CaseLevel::Off
+        });
+        CollatorBorrowed::try_new(preferences, options).map_err(|_| unsupported("this locale"))
+    }
+}
+
+fn check_version(version: &str, document: &RawDocument) -> Result<(), ServerError> {
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::from(161),
+        format!(
+            "Requested collation version {version} but the only available collator version was \
+             {VERSION}. Requested collation spec: {}",
+            print::document(document)
+        ),
+    ))
+}
+
+/// One field of the document, with what its errors name.
+struct Field<'a> {
+    context: &'a str,
+    key: &'a str,
+    value: RawBsonRef<'a>,
+}
+
+impl<'a> Field<'a> {
+    fn known(key: &str) -> bool {
+        matches!(
+            key,
+            "locale"
+                | "caseLevel"
+                | "caseFirst"
+                | "strength"
+                | "numericOrdering"
+                | "alternate"
+                | "maxVariable"
+                | "normalization"
+                | "backwards"
+                | "version"
+        )
+    }
+
+    fn wrong_type(&self, expected: &str) -> ServerError {
+        ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "BSON field '{}.{}' is the wrong type '{}', {expected}",
+                self.context,
+                self.key,
+                kind::alias(self.value.element_type())
+            ),
+        )
+    }
+
+    fn string(&self) -> Result<&'a str, ServerError> {
+        self.value
+            .as_str()
+            .ok_or_else(|| self.wrong_type("expected type 'string'"))
+    }
+
+    fn boolean(&self) -> Result<bool, ServerError> {
+        self.value
+            .as_bool()
+            .ok_or_else(|| self.wrong_type("expected type 'bool'"))
+    }
+
+    fn word(&self, words: &[&str]) -> Result<String, ServerError> {
+        let word = self.string()?;
+        if words.contains(&word) {
+            return Ok(word.to_owned());
+        }
+        Err(self.not_a_value(word))
+    }
+
+    fn strength(&self) -> Result<i32, ServerError> {
+        let number = Number::from_raw(self.value)
+            .ok_or_else(|| self.wrong_type("expected types '[long, int, decimal, double']"))?;
+        // out of range is clamped, NaN is zero: the server's conversion
+        #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+        let strength = number.to_f64() as i32;
+        let limit = |bound: &str| {
+            ServerError::new(
+                Code::location(51024),
+                format!("BSON field 'strength' value must be {bound}, actual value '{strength}'"),
+            )
+        };
+        match strength {
+            ..0 => Err(limit(">= 0")),
+            0 => Err(self.not_a_value("0")),
+            1..=5 => Ok(strength),
+            6.. => Err(limit("<= 5")),
+        }
+    }
+
+    fn not_a_value(&self, value: &str) -> ServerError {
+        ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "Enumeration value '{value}' for field '{}.{}' is not a valid value.",
+                self.context, self.key
+            ),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

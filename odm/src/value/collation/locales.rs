@@ -1,0 +1,210 @@
+//! The locales of the server's collations, and their BCP 47 names.
+
+/// Sorted. A locale may be followed by `@collation=` and a variant.
+const LOCALES: &[&str] = &[
+    "af",
+    "am",
+    "ar",
+    "as",
+    "az",
+    "be",
+    "bg",
+    "bn",
+    "bo",
+    "bs",
+    "bs_Cyrl",
+    "ca",
+    "chr",
+    "cs",
+    "cy",
+    "da",
+    "de",
+    "de_AT",
+    "dsb",
+    "dz",
+    "ee",
+    "el",
+    "en",
+    "en_US",
+    "en_US_POSIX",
+    "eo",
+    "es",
+    "et",
+    "fa",
+    "fa_AF",
+    "fi",
+    "fil",
+    "fo",
+    "fr",
+    "fr_CA",
+    "ga",
+    "gl",
+    "gu",
+    "ha",
+    "haw",
+    "he",
+    "hi",
+    "hr",
+    "hsb",
+    "hu",
+    "hy",
+    "id",
+    "ig",
+    "is",
+    "it",
+    "ja",
+    "ka",
+    "kk",
+    "kl",
+    "km",
+    "kn",
+    "ko",
+    "kok",
+    "ky",
+    "lb",
+    "lkt",
+    "ln",
+    "lo",
+    "lt",
+    "lv",
+    "mk",
+    "ml",
+    "mn",
+    "mr",
+    "ms",
+    "mt",
+    "my",
+    "nb",
+    "ne",
+    "nl",
+    "nn",
+    "om",
+    "or",
+    "pa",
+    "pl",
+    "ps",
+    "pt",
+    "ro",
+    "ru",
+    "se",
+    "si",
+    "sk",
+    "sl",
+    "smn",
+    "sq",
+    "sr",
+    "sr_Latn",
+    "sv",
+    "sw",
+    "ta",
+    "te",
+    "th",
+    "to",
+    "tr",
+    "ug",
+    "uk",
+    "ur",
+    "vi",
+    "wae",
+    "yi",
+    "yo",
+    "zh",
+    "zh_Hant",
+    "zu",
+];
+
+/// The variants that a locale may name: the server's word, the BCP 47 word where the bundled
+/// collation data has the variant, and the languages that have it (none: all of them).
+const VARIANTS: &[(&str, Option<&str>, &[&str])] = &[
+    ("big5han", None, &["zh"]),
+    ("compat", Some("compat"), &["ar"]),
+    ("dictionary", Some("dict"), &["si"]),
+    ("eor", Some("eor"), &[]),
+    ("gb2312han", None, &["zh"]),
+    ("phonebook", Some("phonebk"), &["de"]),
+    ("phonetic", Some("phonetic"), &["ln"]),
+    ("search", None, &[]),
+    ("searchjl", None, &["ko"]),
+    ("standard", Some("standard"), &["sv", "zh"]),
+    ("stroke", Some("stroke"), &["zh"]),
+    ("traditional", Some("trad"), &["bn", "es", "fi", "vi"]),
+    ("unihan", Some("unihan"), &["ja", "ko", "zh"]),
+    ("zhuyin", Some("zhuyin"), &["zh"]),
+];
+
+fn split(locale: &str) -> (&str, Option<&str>) {
+    match locale.split_once("@collation=") {
+        Some((base, variant)) => (base, Some(variant)),
+        None => (locale, None),
+    }
+}
+
+fn language(base: &str) -> &str {
+    base.split('_').next().unwrap_or(base)
+}
+
+/// Whether the server has a collation for a locale.
+pub(super) fn is_known(locale: &str) -> bool {
+    let (base, variant) = split(locale);
+    LOCALES.binary_search(&base).is_ok()
+        && variant.is_none_or(|variant| {
+            VARIANTS.iter().any(|(name, _, languages)| {
+                *name == variant && (languages.is_empty() || languages.contains(&language(base)))
+            })
+        })
+}
+
+/// The known locale that an unknown one seems to mean.
+pub(super) fn suggestion(locale: &str) -> Option<String> {
+    let (base, _) = split(locale);
+    let base = base.split('@').next().unwrap_or(base);
+    let mut parts: Vec<String> = base
+        .split(['_', '-'])
+        .enumerate()
+        .map(|(position, part)| match (position, part.len()) {
+            (0, _) => part.to_lowercase(),
+            (_, 4) => title(part),
+            _ => part.to_uppercase(),
+        })
+        .collect();
+    while !parts.is_empty() {
+        let candidate = parts.join("_");
+        if is_known(&candidate) {
+            return Some(candidate);
+        }
+        parts.pop();
+    }
+    None
+}
+
+fn title(part: &str) -> String {
+    part.chars()
+        .enumerate()
+        .map(|(position, letter)| {
+            if position == 0 {
+                letter.to_ascii_uppercase()
+            } else {
+                letter.to_ascii_lowercase()
+            }
+        })
+        .collect()
+}
+
+/// Whether accents are compared from the end of the string by default.
+pub(super) fn backwards(locale: &str) -> bool {
+    split(locale).0 == "fr_CA"
+}
+
+/// The name of a known locale in BCP 47, `None` where the bundled collation data lacks it.
+pub(super) fn bcp47(locale: &str) -> Option<String> {
+    let (base, variant) = split(locale);
+    if base == "en_US_POSIX" {
+        return variant.is_none().then(|| "en-US-u-va-posix".to_owned());
+    }
+    let tag = base.replace('_', "-");
+    let Some(variant) = variant else {
+        return Some(tag);
+    };
+    let (_, word, _) = VARIANTS.iter().find(|(name, ..)| *name == variant)?;
+    Some(format!("{tag}-u-co-{}", (*word)?))
+}

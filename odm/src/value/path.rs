@@ -1,0 +1,144 @@
+//! Dotted paths, split once.
+
+use std::fmt;
+
+use bson::{RawBsonRef, RawDocument};
+
+use crate::value::raw::{self, Element, Elements};
+
+/// A dotted path such as `contacts.0.name`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Path {
+    dotted: Box<str>,
+    segments: Box<[Segment]>,
+}
+
+/// One part of a path: a field name that may also be the index of an array element.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Segment {
+    name: Box<str>,
+    index: Option<usize>,
+}
+
+impl Segment {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            index: index(name),
+        }
+    }
+
+    /// The field name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The array index that the name spells, without leading zeros.
+    pub(crate) fn index(&self) -> Option<usize> {
+        self.index
+    }
+}
+
+/// The array index that a field name spells: digits without a leading zero.
+pub(crate) fn index(name: &str) -> Option<usize> {
+    let plain = name == "0" || !name.starts_with('0');
+    (plain && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| name.parse().ok())
+        .flatten()
+}
+
+impl Path {
+    /// Splits a dotted path. Empty parts stay, as empty field names.
+    pub(crate) fn new(dotted: &str) -> Self {
+        Self {
+            dotted: dotted.into(),
+            segments: dotted.split('.').map(Segment::new).collect(),
+        }
+    }
+
+    /// The path as it was written.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.dotted
+    }
+
+    /// The parts, at least one.
+    pub(crate) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The first part.
+    pub(crate) fn head(&self) -> &str {
+        self.dotted.split('.').next().unwrap_or_default()
+    }
+
+    /// Whether `self` is `other` or lies above it.
+    pub(crate) fn is_prefix_of(&self, other: &Self) -> bool {
+        other.segments.starts_with(&self.segments)
+    }
+
+    /// The value at the path through documents only: an array on the way ends it.
+    pub(crate) fn get_plain<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
+        let (last, parents) = self.segments.split_last()?;
+        let mut elements = raw::walk(document);
+        for segment in parents {
+            let element = elements.find_key(segment.name.as_bytes())?;
+            if element.element_type()? != bson::spec::ElementType::EmbeddedDocument {
+                return None;
+            }
+            elements = element.children()?;
+        }
+        elements.find_key(last.name.as_bytes())?.value()
+    }
+
+    /// The values at the path, with every array on the way traversed implicitly, but not an array
+    /// at its end. Missing values are not among them: this is how an index or `distinct` reads.
+    pub(crate) fn get_all<'a>(&self, document: &'a RawDocument) -> Vec<RawBsonRef<'a>> {
+        let mut found = Vec::new();
+        collect(raw::walk(document), &self.segments, &mut found);
+        found
+    }
+}
+
+fn collect<'a>(elements: Elements<'a>, segments: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+    let Some((head, rest)) = segments.split_first() else {
+        return;
+    };
+    let Some(element) = elements.find_key(head.name.as_bytes()) else {
+        return;
+    };
+    descend(&element, rest, found);
+}
+
+fn descend<'a>(element: &Element<'a>, rest: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+    let Some(next) = rest.first() else {
+        found.extend(element.value());
+        return;
+    };
+    let Some(children) = element.children() else {
+        return;
+    };
+    if element.element_type() == Some(bson::spec::ElementType::EmbeddedDocument) {
+        collect(children, rest, found);
+        return;
+    }
+    for (position, child) in children.enumerate() {
+        if child.element_type() == Some(bson::spec::ElementType::EmbeddedDocument) {
+            descend(&child, rest, found);
+        }
+        if next.index == Some(position) {
+            descend(&child, rest.get(1..).unwrap_or_default(), found);
+        }
+    }
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.dotted, f)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.dotted)
+    }
+}

@@ -1,0 +1,183 @@
+//! Values as the server prints them in its messages: `{ a: 1, b: "x" }`.
+
+use std::fmt::Write as _;
+
+use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, spec::BinarySubtype};
+
+use crate::value::raw;
+
+/// A document, as in `{ a: 1 }`.
+pub(crate) fn document(document: &RawDocument) -> String {
+    let mut text = String::new();
+    write_document(&mut text, document);
+    text
+}
+
+/// A value, as in `"x"`.
+pub(crate) fn value(value: RawBsonRef<'_>) -> String {
+    let mut text = String::new();
+    write_value(&mut text, value);
+    text
+}
+
+/// A field with its value, as in `a: 1`.
+pub(crate) fn field(key: &str, value: RawBsonRef<'_>) -> String {
+    let mut text = format!("{key}: ");
+    write_value(&mut text, value);
+    text
+}
+
+fn write_document(text: &mut String, document: &RawDocument) {
+    if document.is_empty() {
+        text.push_str("{}");
+        return;
+    }
+    let mut separator = "{ ";
+    for (key, value) in raw::elements(document) {
+        text.push_str(separator);
+        text.push_str(key);
+        text.push_str(": ");
+        write_value(text, value);
+        separator = ", ";
+    }
+    text.push_str(" }");
+}
+
+fn write_array(text: &mut String, array: &RawArray) {
+    if array.is_empty() {
+        text.push_str("[]");
+        return;
+    }
+    let mut separator = "[ ";
+    for value in raw::values(array) {
+        text.push_str(separator);
+        write_value(text, value);
+        separator = ", ";
+    }
+    text.push_str(" ]");
+}
+
+fn write_value(text: &mut String, value: RawBsonRef<'_>) {
+    match value {
+        RawBsonRef::Double(value) => text.push_str(&double(value)),
+        RawBsonRef::String(value) | RawBsonRef::Symbol(value) => {
+            push(text, format_args!("\"{value}\""));
+        }
+        RawBsonRef::Array(value) => write_array(text, value),
+        RawBsonRef::Document(value) => write_document(text, value),
+        RawBsonRef::Boolean(value) => push(text, format_args!("{value}")),
+        RawBsonRef::Null => text.push_str("null"),
+        RawBsonRef::RegularExpression(regex) => push(
+            text,
+            format_args!("/{}/{}", regex.pattern.as_str(), regex.options.as_str()),
+        ),
+        RawBsonRef::JavaScriptCode(code) => text.push_str(code),
+        RawBsonRef::JavaScriptCodeWithScope(code) => push(
+            text,
+            format_args!("CodeWScope( {}, {})", code.code, document(code.scope)),
+        ),
+        RawBsonRef::Int32(value) => push(text, format_args!("{value}")),
+        RawBsonRef::Timestamp(value) => push(
+            text,
+            format_args!("Timestamp({}, {})", value.time, value.increment),
+        ),
+        RawBsonRef::Int64(value) => push(text, format_args!("{value}")),
+        RawBsonRef::Binary(value) => {
+            push(text, format_args!("BinData({}, ", u8::from(value.subtype)));
+            let bytes = value.bytes;
+            if value.subtype == BinarySubtype::BinaryOld {
+                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                hex(text, &length.to_le_bytes());
+            }
+            hex(text, bytes);
+            text.push(')');
+        }
+        RawBsonRef::ObjectId(value) => push(text, format_args!("ObjectId('{value}')")),
+        RawBsonRef::DateTime(value) => {
+            push(text, format_args!("new Date({})", value.timestamp_millis()));
+        }
+        RawBsonRef::Decimal128(value) => push(text, format_args!("{value}")),
+        RawBsonRef::Undefined => text.push_str("undefined"),
+        RawBsonRef::MaxKey => text.push_str("MaxKey"),
+        RawBsonRef::MinKey => text.push_str("MinKey"),
+        RawBsonRef::DbPointer(_) => db_pointer(text, value),
+    }
+}
+
+/// The fields of a pointer are private to bson: they are read off its bytes.
+fn db_pointer(text: &mut String, value: RawBsonRef<'_>) {
+    let mut holder = RawDocumentBuf::new();
+    holder.append(cstr!("p"), value);
+    let bytes = raw::walk(&holder)
+        .next()
+        .map(|element| element.value_bytes().to_vec())
+        .unwrap_or_default();
+    let (name, id) = bytes
+        .split_at_checked(bytes.len().saturating_sub(12))
+        .unwrap_or_default();
+    let name = name
+        .get(4..name.len().saturating_sub(1))
+        .unwrap_or_default();
+    push(
+        text,
+        format_args!("DBRef('{}',", String::from_utf8_lossy(name)),
+    );
+    let mut digits = String::new();
+    hex(&mut digits, id);
+    text.push_str(&digits.to_lowercase());
+    text.push(')');
+}
+
+fn hex(text: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        push(text, format_args!("{byte:02X}"));
+    }
+}
+
+fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    text.write_fmt(arguments)
+        .expect("writing to a string does not fail");
+}
+
+/// A double as the server prints it: 16 significant digits, and at least one decimal place.
+pub(crate) fn double(value: f64) -> String {
+    if value.is_nan() {
+        return "nan.0".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf.0" } else { "-inf.0" }.into();
+    }
+    let mut text = significant(value, 16);
+    if !text.contains(['.', 'e']) {
+        text.push_str(".0");
+    }
+    text
+}
+
+/// C's `%.{digits}g`.
+pub(crate) fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return if value.is_sign_negative() { "-0" } else { "0" }.into();
+    }
+    let text = format!("{value:.*e}", digits.saturating_sub(1));
+    let Some((mantissa, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let limit = i32::try_from(digits).unwrap_or(i32::MAX);
+    if exponent < -4 || exponent >= limit {
+        let mantissa = trim_zeros(mantissa);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}e{sign}{:02}", exponent.abs());
+    }
+    let places = usize::try_from(limit - 1 - exponent).unwrap_or(0);
+    trim_zeros(&format!("{value:.places$}")).to_owned()
+}
+
+fn trim_zeros(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}

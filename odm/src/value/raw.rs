@@ -1,0 +1,314 @@
+//! Fast access to raw BSON: a plain walk over bytes.
+//!
+//! Keys are compared as bytes and not checked to be UTF-8. Nothing here panics on malformed bytes:
+//! a walk ends at the first element that makes no sense. [`validate`] is the check at the door,
+//! after which every walk reaches the end of its document.
+
+use std::str;
+
+use bson::{
+    DateTime, Decimal128, RawBsonRef, RawDocument, Timestamp,
+    oid::ObjectId,
+    raw::{CStr, RawArray, RawBinaryRef, RawJavaScriptCodeWithScopeRef, RawRegexRef},
+    spec::{BinarySubtype, ElementType},
+};
+use serde::{Deserialize, de::value::BorrowedBytesDeserializer};
+
+use crate::error::{Code, ServerError};
+
+/// How deep documents may nest: the server's limit.
+pub(crate) const MAX_DEPTH: usize = 200;
+
+/// One element of a document, not decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Element<'a> {
+    tag: u8,
+    key: &'a [u8],
+    value: &'a [u8],
+    document: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Element<'a> {
+    /// The bytes of the key.
+    pub(crate) fn key_bytes(&self) -> &'a [u8] {
+        self.key
+    }
+
+    /// The key, `None` where it is not UTF-8.
+    pub(crate) fn key(&self) -> Option<&'a str> {
+        str::from_utf8(self.key).ok()
+    }
+
+    /// The type, `None` for a byte that stands for none.
+    pub(crate) fn element_type(&self) -> Option<ElementType> {
+        ElementType::from(self.tag)
+    }
+
+    /// The bytes of the value.
+    pub(crate) fn value_bytes(&self) -> &'a [u8] {
+        self.value
+    }
+
+    /// The value, `None` where its bytes are malformed.
+    pub(crate) fn value(&self) -> Option<RawBsonRef<'a>> {
+        decode(self)
+    }
+
+    /// The elements of the value if it is a document or an array.
+    pub(crate) fn children(&self) -> Option<Elements<'a>> {
+        matches!(self.tag, 0x03 | 0x04).then(|| Elements::new(self.value))
+    }
+}
+
+/// The elements of a document or an array, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Elements<'a> {
+    document: &'a [u8],
+    rest: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// Walks the bytes of a document or an array.
+    pub(crate) fn new(document: &'a [u8]) -> Self {
+        Self {
+            document,
+            rest: document.get(4..).unwrap_or_default(),
+            position: 0,
+        }
+    }
+
+    /// The element with this key.
+    #[inline]
+    pub(crate) fn find_key(mut self, key: &[u8]) -> Option<Element<'a>> {
+        self.find(|element| element.key == key)
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Element<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Element<'a>> {
+        let (&tag, rest) = self.rest.split_first()?;
+        if tag == 0 {
+            return None;
+        }
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (key, rest) = rest.split_at_checked(end)?;
+        let rest = rest.get(1..)?;
+        let (value, rest) = rest.split_at_checked(value_size(tag, rest)?)?;
+        self.rest = rest;
+        let position = self.position;
+        self.position += 1;
+        Some(Element {
+            tag,
+            key,
+            value,
+            document: self.document,
+            position,
+        })
+    }
+}
+
+/// The elements of a document.
+pub(crate) fn walk(document: &RawDocument) -> Elements<'_> {
+    Elements::new(document.as_bytes())
+}
+
+/// The elements of an array.
+pub(crate) fn walk_array(array: &RawArray) -> Elements<'_> {
+    Elements::new(array.as_bytes())
+}
+
+/// The value of a key.
+#[inline]
+pub(crate) fn get<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+    walk(document).find_key(key.as_bytes())?.value()
+}
+
+/// The keys and values of a document, decoded.
+pub(crate) fn elements(
+    document: &RawDocument,
+) -> impl Iterator<Item = (&str, RawBsonRef<'_>)> + Clone {
+    walk(document).map_while(|element| Some((element.key()?, element.value()?)))
+}
+
+/// The values of an array, decoded.
+pub(crate) fn values(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> + Clone {
+    walk_array(array).map_while(|element| element.value())
+}
+
+/// An array as the document with keys `"0"`, `"1"`, … that its bytes are.
+pub(crate) fn array_document(array: &RawArray) -> &RawDocument {
+    RawDocument::from_bytes(array.as_bytes()).unwrap_or_else(|_| empty_document())
+}
+
+/// The document without elements.
+pub(crate) fn empty_document() -> &'static RawDocument {
+    RawDocument::from_bytes(b"\x05\0\0\0\0").expect("five bytes are an empty document")
+}
+
+/// The array whose bytes these are.
+pub(crate) fn array_from_bytes(bytes: &[u8]) -> Option<&RawArray> {
+    // bson offers no other way from bytes to a borrowed array
+    let bytes: BorrowedBytesDeserializer<'_, serde::de::value::Error> =
+        BorrowedBytesDeserializer::new(bytes);
+    <&RawArray>::deserialize(bytes).ok()
+}
+
+/// How many bytes at the start of `rest` are the value of an element with this tag.
+#[inline]
+fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
+    let length = |at: usize| -> Option<usize> {
+        let bytes = rest.get(at..at + 4)?.try_into().ok()?;
+        usize::try_from(i32::from_le_bytes(bytes)).ok()
+    };
+    Some(match tag {
+        0x01 | 0x09 | 0x11 | 0x12 => 8,
+        0x02 | 0x0D | 0x0E => length(0)? + 4,
+        0x03 | 0x04 | 0x0F => length(0)?,
+        0x05 => length(0)? + 5,
+        0x06 | 0x0A | 0x7F | 0xFF => 0,
+        0x07 => 12,
+        0x08 => 1,
+        0x0B => {
+            let pattern = rest.iter().position(|byte| *byte == 0)? + 1;
+            let options = rest.get(pattern..)?.iter().position(|byte| *byte == 0)? + 1;
+            pattern + options
+        }
+        0x0C => length(0)? + 4 + 12,
+        0x10 => 4,
+        0x13 => 16,
+        _ => return None,
+    })
+}
+
+#[inline]
+fn decode<'a>(element: &Element<'a>) -> Option<RawBsonRef<'a>> {
+    let bytes = element.value;
+    Some(match element.tag {
+        0x01 => RawBsonRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
+        0x02 => RawBsonRef::String(string(bytes)?),
+        0x03 => RawBsonRef::Document(RawDocument::from_bytes(bytes).ok()?),
+        0x04 => RawBsonRef::Array(array_from_bytes(bytes)?),
+        0x05 => RawBsonRef::Binary(binary(bytes)?),
+        0x06 => RawBsonRef::Undefined,
+        0x07 => RawBsonRef::ObjectId(ObjectId::from_bytes(bytes.try_into().ok()?)),
+        0x08 => RawBsonRef::Boolean(match bytes {
+            [0] => false,
+            [1] => true,
+            _ => return None,
+        }),
+        0x09 => RawBsonRef::DateTime(DateTime::from_millis(long(bytes)?)),
+        0x0A => RawBsonRef::Null,
+        0x0B => RawBsonRef::RegularExpression(regex(bytes)?),
+        // its fields are private to bson, which decodes it
+        0x0C => RawDocument::from_bytes(element.document)
+            .ok()?
+            .iter_elements()
+            .nth(element.position)?
+            .ok()?
+            .value()
+            .ok()?,
+        0x0D => RawBsonRef::JavaScriptCode(string(bytes)?),
+        0x0E => RawBsonRef::Symbol(string(bytes)?),
+        0x0F => RawBsonRef::JavaScriptCodeWithScope(code_with_scope(bytes)?),
+        0x10 => RawBsonRef::Int32(i32::from_le_bytes(bytes.try_into().ok()?)),
+        0x11 => {
+            let bits = u64::from_le_bytes(bytes.try_into().ok()?);
+            RawBsonRef::Timestamp(Timestamp {
+                time: u32::try_from(bits >> 32).ok()?,
+                increment: u32::try_from(bits & 0xFFFF_FFFF).ok()?,
+            })
+        }
+        0x12 => RawBsonRef::Int64(long(bytes)?),
+        0x13 => RawBsonRef::Decimal128(Decimal128::from_bytes(bytes.try_into().ok()?)),
+        0x7F => RawBsonRef::MaxKey,
+        0xFF => RawBsonRef::MinKey,
+        _ => return None,
+    })
+}
+
+fn long(bytes: &[u8]) -> Option<i64> {
+    Some(i64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn string(bytes: &[u8]) -> Option<&str> {
+    let (last, text) = bytes.get(4..)?.split_last()?;
+    (*last == 0).then_some(())?;
+    str::from_utf8(text).ok()
+}
+
+fn binary(bytes: &[u8]) -> Option<RawBinaryRef<'_>> {
+    let subtype = BinarySubtype::from(*bytes.get(4)?);
+    let data = bytes.get(5..)?;
+    let bytes = match subtype {
+        BinarySubtype::BinaryOld => {
+            let (length, data) = data.split_first_chunk::<4>()?;
+            let length = usize::try_from(i32::from_le_bytes(*length)).ok()?;
+            (length == data.len()).then_some(data)?
+        }
+        _ => data,
+    };
+    Some(RawBinaryRef { subtype, bytes })
+}
+
+fn regex(bytes: &[u8]) -> Option<RawRegexRef<'_>> {
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let mut part = || <&CStr>::try_from(str::from_utf8(parts.next()?).ok()?).ok();
+    Some(RawRegexRef {
+        pattern: part()?,
+        options: part()?,
+    })
+}
+
+fn code_with_scope(bytes: &[u8]) -> Option<RawJavaScriptCodeWithScopeRef<'_>> {
+    let rest = bytes.get(4..)?;
+    let (code, scope) = rest.split_at_checked(value_size(0x02, rest)?)?;
+    Some(RawJavaScriptCodeWithScopeRef {
+        code: string(code)?,
+        scope: RawDocument::from_bytes(scope).ok()?,
+    })
+}
+
+/// Checks the structure of a document, all the way down, once.
+pub(crate) fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
+    let invalid = |what: &str| ServerError::new(Code::INVALID_BSON, what);
+    let document = RawDocument::from_bytes(bytes)
+        .map_err(|error| invalid(&format!("invalid BSON: {error}")))?;
+    validate_nested(bytes, 1)?;
+    Ok(document)
+}
+
+fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
+    let invalid = |what: String| ServerError::new(Code::INVALID_BSON, what);
+    if depth > MAX_DEPTH {
+        return Err(ServerError::new(
+            Code::OVERFLOW,
+            format!("BSONObj exceeded maximum nested object depth: {MAX_DEPTH}"),
+        ));
+    }
+    let mut walk = Elements::new(bytes);
+    for element in walk.by_ref() {
+        let key = element
+            .key()
+            .ok_or_else(|| invalid("a field name is not UTF-8".into()))?;
+        let value = element
+            .value()
+            .ok_or_else(|| invalid(format!("the value of field '{key}' is malformed")))?;
+        match value {
+            RawBsonRef::Document(inner) => validate_nested(inner.as_bytes(), depth + 1)?,
+            RawBsonRef::Array(inner) => validate_nested(inner.as_bytes(), depth + 1)?,
+            RawBsonRef::JavaScriptCodeWithScope(code) => {
+                validate_nested(code.scope.as_bytes(), depth + 1)?;
+            }
+            _ => {}
+        }
+    }
+    match walk.rest {
+        [0] => Ok(()),
+        _ => Err(invalid("an element is malformed".into())),
+    }
+}

@@ -1,1 +1,14 @@
-//! Validators and indexes from metadata; comparing and applying them.
+//! What a model declares of its collection, as MongoDB wants it: the validator, the indexes, and
+//! the plan that brings a database in line with them.
+//!
+//! Start at [`validator`] and [`indexes`]: pure functions from metadata to documents. [`Sync`] reads
+//! what is there and compares it in the server's normal form, [`Plan`] is the difference as data,
+//! and applying it sends the commands that it shows. [`Validate`] runs a model's validator in this
+//! process.
+//!
+//! What this module is not: a migration tool. It never touches documents, and it drops nothing that
+//! it was not told to drop.
+
+pub mod validator;
+
+pub use self::validator::validator;

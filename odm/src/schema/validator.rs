@@ -1,0 +1,125 @@
+//! The validator of a collection: `$jsonSchema` from the struct, and the declared expression rules.
+//!
+//! The schema says of every stored document what serde says of every value: which fields are
+//! always there, of which BSON types, and what the attributes bound further. Shapes are written out
+//! in place, because MongoDB's `$jsonSchema` has no references: a type that contains itself is
+//! written out [`UNROLLED`] times within itself (fewer where that would be hundreds of copies), and
+//! is any `object` below.
+
+mod enums;
+mod members;
+mod rules;
+mod value;
+
+use bson::{Bson, Document, doc};
+
+use self::value::Writer;
+use crate::error::{DeclarationError, Error, Result};
+use crate::model::{ExpressionRule, ModelMeta};
+
+/// How often a type that contains itself is written out within itself.
+pub const UNROLLED: usize = 3;
+
+/// How many subdocuments deep the schema goes; what is deeper is any `object`.
+///
+/// The server refuses documents nested deeper than 200, and each level of a schema takes two to six.
+pub const DEEPEST: usize = 24;
+
+/// What a validator can't contain, though a query can.
+const NOT_IN_VALIDATORS: [&str; 5] = ["$geoNear", "$near", "$nearSphere", "$text", "$where"];
+
+/// The validator of a model's collection: `{$jsonSchema: …}`, or with expression rules
+/// `{$and: [{$jsonSchema: …}, rule, …]}`, in declaration order.
+///
+/// # Errors
+/// A declaration that can't be a validator: a bound on a type that has none, a rule with `$text`,
+/// a field that is stored twice.
+pub fn validator(meta: &ModelMeta) -> Result<Document> {
+    refuse_system_collection(meta.collection).map_err(|error| error.with_model(meta.name))?;
+    let schema = Bson::Document(
+        doc! {"$jsonSchema": json_schema(meta).map_err(|error| error.with_model(meta.name))?},
+    );
+    let rules: Vec<Document> = meta
+        .rules
+        .iter()
+        .map(|rule| expression(rule).map_err(|error| error.with_model(meta.name)))
+        .collect::<Result<_>>()?;
+    Ok(match (schema, rules.is_empty()) {
+        (Bson::Document(schema), true) => schema,
+        (schema, _) => {
+            let clauses = std::iter::once(schema).chain(rules.into_iter().map(Bson::Document));
+            doc! {"$and": clauses.collect::<Vec<_>>()}
+        }
+    })
+}
+
+/// The bare schema.
+fn json_schema(meta: &ModelMeta) -> Result<Document> {
+    // The server repeats the title in its refusals, which thereby name the model.
+    let mut schema = doc! {"title": meta.name};
+    for unroll in (0..=UNROLLED).rev() {
+        let mut writer = Writer::new(unroll);
+        let keywords = writer.root((meta.embedded)(), meta.deny_undeclared)?;
+        if !writer.is_too_large() {
+            schema.extend(keywords);
+            break;
+        }
+    }
+    Ok(schema)
+}
+
+fn expression(rule: &ExpressionRule) -> Result<Document> {
+    let context = || format!("rule \"{}\"", rule.name);
+    let filter = (rule.filter)().map_err(|error| error.context(context()))?;
+    match forbidden(&filter) {
+        Some(operator) => Err(declaration(format!(
+            "{} can't be part of a validator: it uses {operator}, and MongoDB allows any query \
+             operator there but $near, $nearSphere, $text and $where",
+            context(),
+        ))),
+        None => Ok(filter),
+    }
+}
+
+/// The first operator in `filter` that validators can't contain.
+fn forbidden(filter: &Document) -> Option<&'static str> {
+    filter.iter().find_map(|(key, value)| {
+        let own = NOT_IN_VALIDATORS.iter().find(|name| *name == key).copied();
+        own.or_else(|| match value {
+            Bson::Document(inner) => forbidden(inner),
+            Bson::Array(items) => items
+                .iter()
+                .filter_map(Bson::as_document)
+                .find_map(forbidden),
+            _ => None,
+        })
+    })
+}
+
+fn refuse_system_collection(collection: &str) -> Result<()> {
+    if collection.starts_with("system.") {
+        return Err(declaration(format!(
+            "collection `{collection}` can't have a validator: names that start with `system.` \
+             belong to the server; choose another name"
+        )));
+    }
+    Ok(())
+}
+
+/// Validators are refused where the server keeps its own data.
+pub(crate) fn refuse_system_database(database: &str) -> Result<()> {
+    if ["admin", "config", "local"].contains(&database) {
+        return Err(declaration(format!(
+            "collections of the database `{database}` can't have validators: the server keeps its \
+             own data there; use a database of your own"
+        )));
+    }
+    Ok(())
+}
+
+pub(crate) fn declaration(message: impl Into<String>) -> Error {
+    Error::new(DeclarationError::new(message))
+}
+
+#[cfg(test)]
+mod tests;

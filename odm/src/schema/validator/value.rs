@@ -1,0 +1,264 @@
+//! The schema of one value.
+
+use bson::{Bson, Document, doc};
+
+use super::members::Members;
+use super::rules::{self, Rules};
+use super::{DEEPEST, declaration};
+use crate::error::{Error, Result};
+use crate::model::{EmbeddedMeta, FieldMeta, Shape, TypeMeta};
+
+/// Writes schemas, and knows where it is: for messages, and to stop where types contain themselves.
+pub(super) struct Writer {
+    path: Vec<&'static str>,
+    open: Vec<&'static EmbeddedMeta>,
+    unroll: usize,
+    written: usize,
+}
+
+/// How many subdocuments a schema describes before types that contain themselves are cut shorter.
+const MANY: usize = 500;
+
+impl Writer {
+    /// A type may be written `unroll` times within itself.
+    pub(super) fn new(unroll: usize) -> Self {
+        Self {
+            path: Vec::new(),
+            open: Vec::new(),
+            unroll,
+            written: 0,
+        }
+    }
+
+    /// Whether the schema has grown beyond use and a smaller one can be had.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.unroll > 0 && self.written > MANY
+    }
+
+    /// The schema of whole documents.
+    pub(super) fn root(
+        &mut self,
+        meta: &'static EmbeddedMeta,
+        deny_undeclared: bool,
+    ) -> Result<Document> {
+        self.open.push(meta);
+        let schema = match &meta.variants {
+            Some(variants) => self.enumeration(meta, variants, deny_undeclared, true),
+            None => {
+                let mut members = Members::new(deny_undeclared || meta.deny_undeclared);
+                members.keep_id();
+                self.fields(meta.fields, &mut members, false)?;
+                Ok(members.into_object())
+            }
+        };
+        self.open.pop();
+        schema
+    }
+
+    /// The schema of a value of type `ty` that keeps `rules`.
+    pub(super) fn value(&mut self, ty: &TypeMeta, rules: Rules<'_>) -> Result<Document> {
+        let schema = match ty.shape {
+            Shape::Any => self.apply(Document::new(), rules.all(), None)?,
+            Shape::Scalar(types) => {
+                rules::check(rules, types).map_err(|message| self.refuse(message))?;
+                let aliases: Vec<Bson> = types.iter().map(|ty| ty.alias().into()).collect();
+                self.apply(bson_types(aliases), rules.all(), None)?
+            }
+            Shape::OneOf(names) => {
+                if !rules.is_empty() {
+                    return Err(self
+                        .refuse("an enum's strings are bounded by its variants; remove the rule"));
+                }
+                strings(names.iter().copied())
+            }
+            Shape::Array {
+                element,
+                len,
+                unique,
+            } => {
+                let items = self.value(element, rules.of_elements())?;
+                let mut schema = doc! {"bsonType": "array"};
+                if !items.is_empty() {
+                    schema.insert("items", items);
+                }
+                if unique {
+                    schema.insert("uniqueItems", true);
+                }
+                self.apply(schema, rules.of_the_array(), len)?
+            }
+            Shape::Map(values) => {
+                if !rules.of_the_array().is_empty() {
+                    return Err(self.refuse("a bound on the number of items needs an array field"));
+                }
+                let values = self.value(values, rules.of_elements())?;
+                let mut schema = doc! {"bsonType": "object"};
+                if !values.is_empty() {
+                    schema.insert("additionalProperties", values);
+                }
+                schema
+            }
+            Shape::Embedded(meta) => {
+                if !rules.is_empty() {
+                    return Err(self.refuse(
+                        "a rule bounds a value, and this is a subdocument; put it on the fields inside",
+                    ));
+                }
+                self.embedded(meta())?
+            }
+        };
+        Ok(if ty.nullable { or_null(schema) } else { schema })
+    }
+
+    /// The schema of a subdocument.
+    fn embedded(&mut self, meta: &'static EmbeddedMeta) -> Result<Document> {
+        if self.is_deep_in(meta) {
+            return Ok(match meta.variants {
+                Some(_) => Document::new(),
+                None => doc! {"bsonType": "object"},
+            });
+        }
+        self.open.push(meta);
+        self.written += 1;
+        let schema = match &meta.variants {
+            Some(variants) => self.enumeration(meta, variants, false, false)?,
+            None => {
+                let mut members = Members::new(meta.deny_undeclared);
+                self.fields(meta.fields, &mut members, false)?;
+                members.into_object()
+            }
+        };
+        self.open.pop();
+        Ok(schema)
+    }
+
+    /// Whether to stop before `meta`.
+    pub(super) fn is_deep_in(&self, meta: &'static EmbeddedMeta) -> bool {
+        let same = |open: &&&'static EmbeddedMeta| {
+            std::ptr::eq(open.fields, meta.fields) && open.name == meta.name
+        };
+        self.is_too_large()
+            || self.open.len() >= DEEPEST
+            || self.open.iter().filter(same).count() > self.unroll
+    }
+
+    /// Adds the fields to `members`; none is required if `optional`.
+    pub(super) fn fields(
+        &mut self,
+        fields: &'static [FieldMeta],
+        members: &mut Members,
+        optional: bool,
+    ) -> Result<()> {
+        for field in fields {
+            if field.flatten {
+                self.path.push(field.rust);
+                self.flatten(&field.ty, members, optional || is_left_out(field))?;
+            } else {
+                self.path.push(field.name);
+                let schema = self.value(&field.ty, Rules::new(field.rules))?;
+                if !members.add(field.name, schema, !optional && !is_left_out(field)) {
+                    return Err(
+                        self.refuse("two fields are stored under this name; rename one of them")
+                    );
+                }
+            }
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    /// Adds what a value of type `ty` writes at its parent's level.
+    pub(super) fn flatten(
+        &mut self,
+        ty: &TypeMeta,
+        members: &mut Members,
+        optional: bool,
+    ) -> Result<()> {
+        // A flattened `None` writes nothing.
+        let optional = optional || ty.nullable;
+        match ty.shape {
+            Shape::Any => members.open(Document::new()),
+            Shape::Map(values) => {
+                let values = self.value(values, Rules::new(&[]))?;
+                members.open(values);
+            }
+            Shape::Embedded(meta) => {
+                let meta = meta();
+                if self.is_deep_in(meta) {
+                    members.open(Document::new());
+                    return Ok(());
+                }
+                self.open.push(meta);
+                match &meta.variants {
+                    Some(variants) => self.flatten_enum(variants, members, optional)?,
+                    None => {
+                        self.fields(meta.fields, members, optional)?;
+                        if meta.deny_undeclared {
+                            members.close();
+                        }
+                    }
+                }
+                self.open.pop();
+            }
+            Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } => {
+                return Err(self.refuse(
+                    "only structs, enums and maps can be flattened; remove `#[serde(flatten)]`",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&self, schema: Document, rules: Rules<'_>, len: Option<usize>) -> Result<Document> {
+        rules::apply(schema, rules, len).map_err(|message| self.refuse(message))
+    }
+
+    pub(super) fn refuse(&self, message: impl Into<String>) -> Error {
+        declaration(message).with_path(self.path.join("."))
+    }
+}
+
+fn is_left_out(field: &FieldMeta) -> bool {
+    field.presence != crate::model::Presence::Always
+}
+
+fn bson_types(mut aliases: Vec<Bson>) -> Document {
+    match (aliases.pop(), aliases.is_empty()) {
+        (Some(only), true) => doc! {"bsonType": only},
+        (Some(last), false) => {
+            aliases.push(last);
+            doc! {"bsonType": aliases}
+        }
+        (None, _) => Document::new(),
+    }
+}
+
+/// The schema of one of these strings.
+pub(super) fn strings(names: impl Iterator<Item = &'static str>) -> Document {
+    doc! {"bsonType": "string", "enum": names.map(Bson::from).collect::<Vec<_>>()}
+}
+
+/// What `schema` allows, or `null`.
+fn or_null(mut schema: Document) -> Document {
+    if let Ok(branches) = schema.get_array_mut("anyOf") {
+        branches.push(Bson::Document(doc! {"bsonType": "null"}));
+        return schema;
+    }
+    let types = match schema.get("bsonType") {
+        Some(Bson::Array(types)) => types.clone(),
+        Some(one) => vec![one.clone()],
+        None => return schema,
+    };
+    let null = Bson::from("null");
+    if !types.contains(&null) {
+        schema.insert(
+            "bsonType",
+            types.into_iter().chain([null]).collect::<Vec<_>>(),
+        );
+    }
+    if let Ok(values) = schema.get_array_mut("enum")
+        && !values.contains(&Bson::Null)
+    {
+        values.push(Bson::Null);
+    }
+    schema
+}

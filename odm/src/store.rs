@@ -1,1 +1,277 @@
 //! The two stores behind one door: operations in, responses out.
+//!
+//! What this module is not: it knows no models. Operations hold the documents that the typed half
+//! built; documents come back as raw bytes.
+
+mod batch;
+mod capability;
+mod cursor;
+#[cfg(feature = "mongodb")]
+mod driver;
+#[cfg(feature = "memory")]
+mod memory;
+#[cfg(feature = "memory")]
+mod memory_cursor;
+mod monitor;
+pub(crate) mod operation;
+pub(crate) mod options;
+mod response;
+mod session;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Document, doc};
+
+pub use self::capability::Capability;
+pub(crate) use self::cursor::RawCursor;
+#[cfg(feature = "mongodb")]
+use self::driver::Driver;
+#[cfg(feature = "memory")]
+use self::memory::Memory;
+pub use self::monitor::CommandEvent;
+use self::monitor::Monitor;
+pub(crate) use self::operation::{Modification, Operation, Request};
+pub(crate) use self::response::{Response, WriteKind, Written};
+#[cfg(any(feature = "memory", feature = "mongodb"))]
+use self::session::Backend as SessionBackend;
+pub use self::session::{Session, TransactionOptions};
+use crate::error::{Error, Result};
+
+/// A database in one of the stores; clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    backend: Backend,
+    database: Arc<str>,
+    monitor: Monitor,
+}
+
+#[derive(Debug, Clone)]
+enum Backend {
+    #[cfg(feature = "memory")]
+    Memory(Memory),
+    #[cfg(feature = "mongodb")]
+    Driver(Driver),
+}
+
+impl Store {
+    /// An empty engine of its own, in this process.
+    #[cfg(feature = "memory")]
+    pub(crate) fn memory(database: &str) -> Self {
+        Self::new(Backend::Memory(Memory::new()), database)
+    }
+
+    /// The database that the connection string names.
+    #[cfg(feature = "mongodb")]
+    pub(crate) async fn connect(uri: &str) -> Result<Self> {
+        let driver = Driver::connect(uri).await?;
+        let name = driver.database.name().to_owned();
+        Ok(Self::new(Backend::Driver(driver), &name))
+    }
+
+    /// A database of a client that the caller made.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn driver(database: mongodb::Database) -> Self {
+        let name = database.name().to_owned();
+        Self::new(Backend::Driver(Driver::new(database)), &name)
+    }
+
+    fn new(backend: Backend, database: &str) -> Self {
+        Self(Arc::new(Inner {
+            backend,
+            database: database.into(),
+            monitor: Monitor::default(),
+        }))
+    }
+
+    /// The same store, with a handler that sees every command of this handle and its clones.
+    pub(crate) fn watched(&self, monitor: Monitor) -> Self {
+        Self(Arc::new(Inner {
+            backend: self.0.backend.clone(),
+            database: Arc::clone(&self.0.database),
+            monitor,
+        }))
+    }
+
+    /// Another database of the same server or engine.
+    pub(crate) fn sibling(&self, database: &str) -> Self {
+        let backend = match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => Backend::Memory(memory.clone()),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => {
+                Backend::Driver(Driver::new(driver.database.client().database(database)))
+            }
+        };
+        Self(Arc::new(Inner {
+            backend,
+            database: database.into(),
+            monitor: self.0.monitor.clone(),
+        }))
+    }
+
+    pub(crate) fn database(&self) -> &str {
+        &self.0.database
+    }
+
+    pub(crate) fn capability(&self) -> Capability {
+        match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(_) => Capability {
+                transactions: true,
+                secondaries: false,
+                durable: false,
+            },
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(_) => Capability {
+                transactions: true,
+                secondaries: true,
+                durable: true,
+            },
+        }
+    }
+
+    pub(crate) async fn start_session(&self) -> Result<Session> {
+        match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => Ok(Session(SessionBackend::Memory(
+                session::MemorySession::new(memory.clone()),
+            ))),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.start_session().await,
+        }
+    }
+
+    /// Runs one operation. A write that is refused, wholly or in part, is an error.
+    pub(crate) async fn exec<'s>(
+        &self,
+        request: Request,
+        session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
+        if let Some(concern) = &request.options.write_concern {
+            concern.check()?;
+        }
+        if !self.0.monitor.is_on() {
+            return self.dispatch(request, session).await;
+        }
+        let command = request.command()?;
+        let started = Instant::now();
+        let mut response = self.dispatch(request, session).await;
+        let reply = response.as_ref().map(Response::to_reply);
+        let outcome = reply.as_ref().map_err(|error| *error);
+        let Inner {
+            database, monitor, ..
+        } = &*self.0;
+        monitor.report(database, &command, outcome, started);
+        if let Ok(Response::Cursor(cursor)) = &mut response {
+            cursor.watch(monitor, database);
+        }
+        response
+    }
+
+    async fn dispatch<'s>(
+        &self,
+        request: Request,
+        session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
+        match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => memory.exec(&self.0.database, request, session).await,
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.exec(request, session).await,
+        }
+    }
+
+    /// Runs any command that answers one document; `ok: 0` is an error.
+    pub(crate) async fn run_command(&self, command: Document) -> Result<Document> {
+        self.run_command_in(command, None).await
+    }
+
+    /// [`run_command`](Self::run_command), in a session if one is given.
+    pub(crate) async fn run_command_in(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Document> {
+        let shown = self.0.monitor.is_on().then(|| command.clone());
+        let started = Instant::now();
+        let reply = match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => {
+                let raw = RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
+                let reply = memory.run_in(&self.0.database, raw, session, None).await;
+                reply.and_then(|reply| {
+                    Document::try_from(&*reply)
+                        .map_err(|_| Error::malformed_reply("well-formed BSON"))
+                })
+            }
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.run_command(command, session).await,
+        };
+        if let Some(command) = shown {
+            let outcome = reply.as_ref();
+            let Inner {
+                database, monitor, ..
+            } = &*self.0;
+            monitor.report(database, &command, outcome, started);
+        }
+        reply
+    }
+
+    /// Runs any command that answers a cursor, and collects all its documents.
+    pub(crate) async fn run_cursor(&self, command: Document) -> Result<Vec<Document>> {
+        self.run_cursor_in(command, None).await
+    }
+
+    /// [`run_cursor`](Self::run_cursor), in a session if one is given.
+    pub(crate) async fn run_cursor_in(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Vec<Document>> {
+        let shown = self.0.monitor.is_on().then(|| command.clone());
+        let started = Instant::now();
+        let opened = match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => memory.run_cursor(&self.0.database, &command, session).await,
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.run_cursor(command, session).await,
+        };
+        if let Some(command) = shown {
+            let reply = opened
+                .as_ref()
+                .map(|cursor| cursor::shown_reply(cursor.reply()));
+            let outcome = reply.as_ref().map_err(|error| *error);
+            let Inner {
+                database, monitor, ..
+            } = &*self.0;
+            monitor.report(database, &command, outcome, started);
+        }
+        let mut cursor = opened?;
+        let mut documents = Vec::new();
+        while let Some(document) = cursor.next().await {
+            documents.push(
+                Document::try_from(document?)
+                    .map_err(|_| Error::malformed_reply("well-formed BSON"))?,
+            );
+        }
+        Ok(documents)
+    }
+
+    /// Drops the whole database.
+    pub(crate) async fn drop_database(&self) -> Result<()> {
+        match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(_) => {
+                self.run_command(doc! { "dropDatabase": 1 }).await?;
+                Ok(())
+            }
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.drop_database().await,
+        }
+    }
+}

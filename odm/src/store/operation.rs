@@ -109,9 +109,10 @@ impl Operation {
     /// Whether it only reads.
     pub(crate) fn is_read(&self) -> bool {
         match self {
-            Self::Find { .. } | Self::Count { .. } | Self::EstimatedCount | Self::Distinct { .. } => {
-                true
-            }
+            Self::Find { .. }
+            | Self::Count { .. }
+            | Self::EstimatedCount
+            | Self::Distinct { .. } => true,
             Self::Aggregate { pipeline } => !writes(pipeline),
             _ => false,
         }

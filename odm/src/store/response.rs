@@ -1,10 +1,10 @@
 //! What operations answer, and how replies are read.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 
 use crate::error::{BulkError, BulkWriteResult, Code, Error, Result, ServerError, WriteError};
-use crate::store::cursor::RawCursor;
+use crate::store::cursor::{RawCursor, shown_reply};
 
 /// The answer to one operation; which one is fixed by the operation.
 #[derive(Debug)]
@@ -65,6 +65,50 @@ impl<'s> Response<'s> {
     }
 }
 
+impl Response<'_> {
+    /// The reply as the monitor shows it: what the operation reads of it.
+    pub(crate) fn to_reply(&self) -> Document {
+        let mut reply = match self {
+            Self::Written(written) => {
+                let mut reply =
+                    doc! { "n": small(written.n), "nModified": small(written.modified) };
+                if !written.upserted.is_empty() {
+                    let upserted: Vec<Bson> = written
+                        .upserted
+                        .iter()
+                        .map(|(index, id)| {
+                            Bson::Document(
+                                doc! { "index": small(*index as u64), "_id": id.clone() },
+                            )
+                        })
+                        .collect();
+                    reply.insert("upserted", upserted);
+                }
+                reply
+            }
+            Self::Cursor(cursor) => return shown_reply(cursor.reply()),
+            Self::Document(document) => doc! {
+                "value": document
+                    .as_ref()
+                    .and_then(|document| Document::try_from(&**document).ok())
+                    .map_or(Bson::Null, Bson::Document),
+            },
+            Self::Count(count) => doc! { "n": small(*count) },
+            Self::Values(values) => doc! { "values": values.clone() },
+            Self::Done => Document::new(),
+        };
+        reply.insert("ok", 1.0);
+        reply
+    }
+}
+
+fn small(number: u64) -> Bson {
+    i32::try_from(number).map_or_else(
+        |_| Bson::Int64(i64::try_from(number).unwrap_or(i64::MAX)),
+        Bson::Int32,
+    )
+}
+
 /// A number of any BSON type, as the server's counts are.
 pub(crate) fn count(value: Option<RawBsonRef<'_>>) -> u64 {
     match value {
@@ -78,6 +122,21 @@ pub(crate) fn count(value: Option<RawBsonRef<'_>>) -> u64 {
         Some(RawBsonRef::Double(n)) => n as u64,
         _ => 0,
     }
+}
+
+/// The `values` of a `distinct`.
+pub(crate) fn values(reply: &RawDocument) -> Result<Vec<Bson>> {
+    let Some(RawBsonRef::Array(values)) = field(reply, "values") else {
+        return Err(Error::malformed_reply("`values`"));
+    };
+    values
+        .into_iter()
+        .map(|value| {
+            value
+                .and_then(Bson::try_from)
+                .map_err(|_| Error::malformed_reply("well-formed `values`"))
+        })
+        .collect()
 }
 
 /// The field, where it is there and well formed.

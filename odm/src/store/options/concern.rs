@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use bson::{Bson, Document, doc};
 
+use crate::error::{Error, Result};
+
 /// How isolated and how durable the data is that a read sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -93,6 +95,17 @@ impl WriteConcern {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+
+    /// Refuses a write that nobody would acknowledge: its failure could not be told.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.w {
+            Some(Acknowledgment::Nodes(0)) => Err(Error::usage(
+                "a write that nobody acknowledges (`w: 0`) is not supported: use \
+                 `WriteConcern::nodes(1)`",
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn to_document(&self) -> Document {

@@ -1,0 +1,187 @@
+//! Cursors over raw documents: a batch at a time from either store.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bson::raw::RawDocument;
+use bson::{Document, doc};
+
+use crate::error::Result;
+use crate::store::batch::Batch;
+#[cfg(feature = "mongodb")]
+use crate::store::driver::{ImplicitCursor, SessionCursor};
+#[cfg(feature = "memory")]
+use crate::store::memory_cursor::MemoryCursor;
+use crate::store::monitor::Monitor;
+use crate::store::response::field;
+
+/// The documents that a `find` or an `aggregate` answers; `'s` is the session's borrow.
+pub(crate) struct RawCursor<'s> {
+    batch: Batch,
+    source: Source<'s>,
+    batch_size: Option<u32>,
+    watch: Option<Watch>,
+}
+
+/// Where further batches come from.
+pub(crate) enum Source<'s> {
+    #[cfg(feature = "memory")]
+    Memory(MemoryCursor),
+    #[cfg(feature = "mongodb")]
+    Driver(Box<ImplicitCursor>),
+    #[cfg(feature = "mongodb")]
+    DriverSession(SessionCursor<'s>),
+    /// Nowhere: the last batch is here, or fetching failed.
+    Exhausted(std::marker::PhantomData<&'s ()>),
+}
+
+/// What a monitored cursor reports its `getMore`s with.
+struct Watch {
+    monitor: Monitor,
+    database: Arc<str>,
+    started: Option<(Instant, Document)>,
+}
+
+impl<'s> RawCursor<'s> {
+    pub(crate) fn new(batch: Batch, source: Source<'s>, batch_size: Option<u32>) -> Self {
+        let source = if batch.cursor_id == 0 {
+            Source::Exhausted(std::marker::PhantomData)
+        } else {
+            source
+        };
+        Self {
+            batch,
+            source,
+            batch_size,
+            watch: None,
+        }
+    }
+
+    /// Reports every `getMore` from here on.
+    pub(crate) fn watch(&mut self, monitor: &Monitor, database: &Arc<str>) {
+        self.watch = Some(Watch {
+            monitor: monitor.clone(),
+            database: Arc::clone(database),
+            started: None,
+        });
+    }
+
+    /// The reply that holds the current batch.
+    pub(crate) fn reply(&self) -> &RawDocument {
+        self.batch.reply()
+    }
+
+    /// The next document, fetching a batch if need be. An error that concerns the cursor as a whole
+    /// ends it.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<&RawDocument>>> {
+        while self.batch.is_read() {
+            match self.poll_batch(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(Ok(batch))) => {
+                    if batch.cursor_id == 0 {
+                        self.source = Source::Exhausted(std::marker::PhantomData);
+                    }
+                    self.batch = batch;
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    self.source = Source::Exhausted(std::marker::PhantomData);
+                    return Poll::Ready(Some(Err(error)));
+                }
+            }
+        }
+        Poll::Ready(self.batch.next())
+    }
+
+    /// [`poll_next`](Self::poll_next) as a future.
+    pub(crate) async fn next(&mut self) -> Option<Result<&RawDocument>> {
+        // Fetch first, then borrow: the borrow of a document outlives the poll.
+        let fetched = std::future::poll_fn(|cx| match self.poll_next(cx) {
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error))),
+            Poll::Ready(Some(Ok(_))) => Poll::Ready(Some(Ok(()))),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await;
+        match fetched {
+            None => None,
+            Some(Err(error)) => Some(Err(error)),
+            Some(Ok(())) => self.batch.current().map(Ok),
+        }
+    }
+
+    fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Batch>>> {
+        if let Source::Exhausted(_) = self.source {
+            return Poll::Ready(None);
+        }
+        self.start_watch();
+        let polled = match &mut self.source {
+            #[cfg(feature = "memory")]
+            Source::Memory(cursor) => Poll::Ready(Some(cursor.next_batch())),
+            #[cfg(feature = "mongodb")]
+            Source::Driver(cursor) => cursor.poll_batch(cx),
+            #[cfg(feature = "mongodb")]
+            Source::DriverSession(cursor) => cursor.poll_batch(cx),
+            Source::Exhausted(_) => Poll::Ready(None),
+        };
+        #[cfg(not(feature = "mongodb"))]
+        let _ = cx;
+        if let Poll::Ready(Some(outcome)) = &polled {
+            self.report(outcome);
+        }
+        polled
+    }
+
+    fn start_watch(&mut self) {
+        let Some(watch) = &mut self.watch else { return };
+        if watch.started.is_none() {
+            let namespace = field(self.batch.reply(), "cursor")
+                .and_then(|cursor| field(cursor.as_document()?, "ns")?.as_str());
+            let collection = namespace
+                .and_then(|namespace| namespace.split_once('.'))
+                .map_or("", |(_, collection)| collection);
+            let mut command = doc! { "getMore": self.batch.cursor_id, "collection": collection };
+            if let Some(size) = self.batch_size {
+                command.insert("batchSize", i64::from(size));
+            }
+            watch.started = Some((Instant::now(), command));
+        }
+    }
+
+    fn report(&mut self, outcome: &Result<Batch>) {
+        let Some(watch) = &mut self.watch else { return };
+        let Some((started, command)) = watch.started.take() else {
+            return;
+        };
+        let reply = outcome.as_ref().map(|batch| shown_reply(batch.reply()));
+        watch.monitor.report(
+            &watch.database,
+            &command,
+            reply.as_ref().map_err(|error| *error),
+            started,
+        );
+    }
+}
+
+/// A cursor's reply as the monitor shows it: without the cluster's clock.
+pub(crate) fn shown_reply(reply: &RawDocument) -> Document {
+    let mut shown = Document::new();
+    for (key, value) in reply.iter().flatten() {
+        if matches!(key.as_str(), "cursor" | "ok")
+            && let Ok(value) = bson::Bson::try_from(value)
+        {
+            shown.insert(key.as_str(), value);
+        }
+    }
+    shown
+}
+
+impl fmt::Debug for RawCursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawCursor")
+            .field("id", &self.batch.cursor_id)
+            .finish_non_exhaustive()
+    }
+}

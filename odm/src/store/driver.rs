@@ -1,0 +1,343 @@
+//! The store behind the official driver. Its actions are used where it has them, so that
+//! retryable reads and writes, sessions, pools and server selection stay the driver's.
+
+mod connect;
+mod cursor;
+mod errors;
+mod options;
+mod transaction;
+
+use std::fmt;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document};
+use mongodb::{Collection, Database};
+
+pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
+pub(crate) use self::errors::error;
+pub(crate) use self::transaction::start_transaction;
+use crate::error::{Error, Result};
+use crate::store::cursor::RawCursor;
+use crate::store::operation::{Modification, Operation, Request};
+use crate::store::options::Options;
+use crate::store::response::{self, Response, WriteKind, Written};
+use crate::store::session::{Backend, DriverSession, Session};
+
+/// Adds the session to an action, if there is one.
+macro_rules! in_session {
+    ($action:expr, $session:expr) => {
+        match $session {
+            Some(session) => $action.session(&mut session.session),
+            None => $action,
+        }
+    };
+}
+/// A database of the driver's client; clones share the connections.
+#[derive(Clone)]
+pub(crate) struct Driver {
+    pub(crate) database: Database,
+}
+
+impl Driver {
+    pub(crate) fn new(database: Database) -> Self {
+        Self { database }
+    }
+
+    pub(crate) async fn start_session(&self) -> Result<Session> {
+        let session = self
+            .database
+            .client()
+            .start_session()
+            .await
+            .map_err(error)?;
+        Ok(Session(Backend::Driver(Box::new(DriverSession {
+            session,
+            in_transaction: false,
+        }))))
+    }
+
+    pub(crate) async fn exec<'s>(
+        &self,
+        request: Request,
+        session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
+        let session = client_session(session)?;
+        let Request {
+            collection,
+            operation,
+            options,
+        } = request;
+        let target = self.database.collection::<RawDocumentBuf>(collection);
+        match operation {
+            Operation::Find { filter } => find(&target, filter, &options, session).await,
+            Operation::Aggregate { pipeline } => {
+                aggregate(&target, pipeline, &options, session).await
+            }
+            Operation::InsertOne { document } => {
+                let action = target
+                    .insert_one(&document)
+                    .with_options(options::insert_one(&options));
+                in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Written(Written {
+                    n: 1,
+                    ..Written::default()
+                }))
+            }
+            Operation::InsertMany { documents } => {
+                let action = target
+                    .insert_many(&documents)
+                    .with_options(options::insert_many(&options));
+                let n = documents.len();
+                match in_session!(action, session).await {
+                    Ok(_) => Ok(Response::Written(Written {
+                        n: n as u64,
+                        ..Written::default()
+                    })),
+                    Err(failure) => Err(errors::insert_many(failure, n, options.ordered)),
+                }
+            }
+            Operation::Update {
+                filter,
+                update,
+                multi,
+            } => {
+                let update = match update {
+                    Modification::Operators(operators) => operators.into(),
+                    Modification::Pipeline(stages) => {
+                        mongodb::options::UpdateModifications::from(stages)
+                    }
+                };
+                let action = if multi {
+                    target.update_many(filter, update)
+                } else {
+                    target.update_one(filter, update)
+                };
+                let action = action.with_options(options::update(&options)?);
+                updated(in_session!(action, session).await)
+            }
+            Operation::Replace {
+                filter,
+                replacement,
+            } => {
+                let action = target
+                    .replace_one(filter, &replacement)
+                    .with_options(options::replace(&options)?);
+                updated(in_session!(action, session).await)
+            }
+            Operation::Delete { filter, multi } => {
+                let action = if multi {
+                    target.delete_many(filter)
+                } else {
+                    target.delete_one(filter)
+                };
+                let action = action.with_options(options::delete(&options)?);
+                let result = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Written(Written {
+                    n: result.deleted_count,
+                    ..Written::default()
+                }))
+            }
+            Operation::FindAndUpdate { filter, update } => {
+                let update = match update {
+                    Modification::Operators(operators) => operators.into(),
+                    Modification::Pipeline(stages) => {
+                        mongodb::options::UpdateModifications::from(stages)
+                    }
+                };
+                let action = target
+                    .find_one_and_update(filter, update)
+                    .with_options(options::find_one_and_update(&options)?);
+                let found = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Document(found))
+            }
+            Operation::FindAndReplace {
+                filter,
+                replacement,
+            } => {
+                let action = target
+                    .find_one_and_replace(filter, &replacement)
+                    .with_options(options::find_one_and_replace(&options)?);
+                let found = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Document(found))
+            }
+            Operation::FindAndDelete { filter } => {
+                let action = target
+                    .find_one_and_delete(filter)
+                    .with_options(options::find_one_and_delete(&options)?);
+                let found = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Document(found))
+            }
+            Operation::Count { filter } => {
+                let action = target
+                    .count_documents(filter)
+                    .with_options(options::count(&options)?);
+                let counted = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Count(counted))
+            }
+            Operation::EstimatedCount => {
+                let counted = target
+                    .estimated_document_count()
+                    .with_options(options::estimated_count(&options))
+                    .await
+                    .map_err(error)?;
+                Ok(Response::Count(counted))
+            }
+            Operation::Distinct { path, filter } => {
+                let action = target
+                    .distinct(path, filter)
+                    .with_options(options::distinct(&options)?);
+                let values: Vec<Bson> = in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Values(values))
+            }
+            Operation::Updates { .. } => {
+                let request = Request {
+                    collection,
+                    operation,
+                    options,
+                };
+                self.statements(&request, WriteKind::Update, session).await
+            }
+            Operation::Deletes { .. } => {
+                let request = Request {
+                    collection,
+                    operation,
+                    options,
+                };
+                self.statements(&request, WriteKind::Delete, session).await
+            }
+            Operation::Drop => {
+                let action = target.drop().with_options(options::drop(&options));
+                in_session!(action, session).await.map_err(error)?;
+                Ok(Response::Done)
+            }
+        }
+    }
+
+    /// Several updates or deletes in one command, for which the driver has no action on servers
+    /// before 8.0. Such a command is not retried.
+    async fn statements<'s>(
+        &self,
+        request: &Request,
+        kind: WriteKind,
+        session: Option<&mut DriverSession>,
+    ) -> Result<Response<'s>> {
+        let mut command = request.raw_command()?;
+        let in_transaction = session
+            .as_ref()
+            .is_some_and(|session| session.in_transaction);
+        if request.options.write_concern.is_none()
+            && !in_transaction
+            && let Some(concern) = self.database.write_concern()
+        {
+            // `run_command` does not inherit the connection's.
+            let concern = bson::serialize_to_raw_document_buf(concern).map_err(Error::encode)?;
+            command.append(bson::raw::cstr!("writeConcern"), concern);
+        }
+        let action = self.database.run_raw_command(command);
+        let reply = in_session!(action, session).await.map_err(error)?;
+        let reply = RawDocumentBuf::try_from(&reply).map_err(Error::encode)?;
+        Ok(Response::Written(response::written(&reply, kind, true)?))
+    }
+
+    pub(crate) async fn run_command(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Document> {
+        let session = client_session(session)?;
+        let action = self.database.run_command(command);
+        in_session!(action, session).await.map_err(error)
+    }
+
+    pub(crate) async fn run_cursor<'s>(
+        &self,
+        command: Document,
+        session: Option<&'s mut Session>,
+    ) -> Result<RawCursor<'s>> {
+        let action = self.database.run_cursor_command(command);
+        match client_session(session)? {
+            Some(session) => {
+                let cursor = action.session(&mut session.session).batch().await;
+                SessionCursor::open(cursor.map_err(error)?, &mut session.session, None).await
+            }
+            None => ImplicitCursor::open(action.batch().await.map_err(error)?, None).await,
+        }
+    }
+
+    pub(crate) async fn drop_database(&self) -> Result<()> {
+        self.database.drop().await.map_err(error)
+    }
+}
+
+fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSession>> {
+    match session {
+        None => Ok(None),
+        Some(session) => match &mut session.0 {
+            Backend::Driver(session) => Ok(Some(session)),
+            #[cfg(feature = "memory")]
+            Backend::Memory(_) => Err(Session::foreign()),
+        },
+    }
+}
+
+fn updated<'s>(
+    result: mongodb::error::Result<mongodb::results::UpdateResult>,
+) -> Result<Response<'s>> {
+    let result = result.map_err(error)?;
+    let upserted: Vec<(usize, Bson)> = result.upserted_id.into_iter().map(|id| (0, id)).collect();
+    Ok(Response::Written(Written {
+        n: result.matched_count + upserted.len() as u64,
+        modified: result.modified_count,
+        upserted,
+    }))
+}
+
+async fn find<'s>(
+    target: &Collection<RawDocumentBuf>,
+    filter: Document,
+    options: &Options,
+    session: Option<&'s mut DriverSession>,
+) -> Result<Response<'s>> {
+    let action = target.find(filter).with_options(options::find(options)?);
+    let cursor = match session {
+        Some(session) => {
+            let cursor = action.session(&mut session.session).batch().await;
+            let cursor = cursor.map_err(error)?;
+            SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
+        }
+        None => {
+            let cursor = action.batch().await.map_err(error)?;
+            ImplicitCursor::open(cursor, options.batch_size).await?
+        }
+    };
+    Ok(Response::Cursor(cursor))
+}
+
+async fn aggregate<'s>(
+    target: &Collection<RawDocumentBuf>,
+    pipeline: Vec<Document>,
+    options: &Options,
+    session: Option<&'s mut DriverSession>,
+) -> Result<Response<'s>> {
+    let action = target
+        .aggregate(pipeline)
+        .with_options(options::aggregate(options)?);
+    let cursor = match session {
+        Some(session) => {
+            let cursor = action.session(&mut session.session).batch().await;
+            let cursor = cursor.map_err(error)?;
+            SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
+        }
+        None => {
+            let cursor = action.batch().await.map_err(error)?;
+            ImplicitCursor::open(cursor, options.batch_size).await?
+        }
+    };
+    Ok(Response::Cursor(cursor))
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Driver({})", self.database.name())
+    }
+}

@@ -1,0 +1,145 @@
+//! The driver's errors as ours.
+
+use bson::doc;
+use mongodb::error::{ErrorKind, WriteFailure};
+
+use crate::error::{
+    BulkError, Code, ConfigError, ConnectionError, Error, ServerError, UsageError, WriteError,
+};
+use crate::store::response::{self, WriteKind, Written};
+
+/// The kind, code, labels and details of what the driver reports.
+pub(crate) fn error(failure: mongodb::error::Error) -> Error {
+    let labels = labels(&failure);
+    // The reply says more than the driver's structs: `keyPattern`, `keyValue`, `errInfo`.
+    if let Some(reply) = failure.server_response()
+        && matches!(&*failure.kind, ErrorKind::Command(_) | ErrorKind::Write(_))
+    {
+        let found = match response::command_error(reply) {
+            Some(error) => Some(error),
+            None => match response::written(reply, WriteKind::Update, false) {
+                Err(error) => error.server().cloned(),
+                Ok(_) => None,
+            },
+        };
+        if let Some(error) = found {
+            return labelled(error, labels).into();
+        }
+    }
+    match &*failure.kind {
+        ErrorKind::Command(command) => {
+            let error = ServerError::new(Code::from(command.code), command.message.clone());
+            labelled(error, labels).into()
+        }
+        ErrorKind::Write(WriteFailure::WriteError(write)) => labelled(
+            described(write.code, &write.message, write.details.as_ref()),
+            labels,
+        )
+        .into(),
+        ErrorKind::Write(WriteFailure::WriteConcernError(concern)) => labelled(
+            described(concern.code, &concern.message, concern.details.as_ref()),
+            labels,
+        )
+        .into(),
+        ErrorKind::InvalidArgument { message, .. } | ErrorKind::Transaction { message, .. } => {
+            Error::new(UsageError::new(message.clone()))
+        }
+        ErrorKind::InvalidTlsConfig { message, .. } => {
+            Error::new(ConfigError::new(format!("TLS: {message}")))
+        }
+        ErrorKind::Authentication { message, .. } => Error::new(ConfigError::new(format!(
+            "the server does not accept the credentials: {message}"
+        ))),
+        ErrorKind::DnsResolve { message, .. } => connection(
+            format!("the host name can't be resolved: {message}"),
+            false,
+            labels,
+        ),
+        ErrorKind::ServerSelection { message, .. } => connection(message.clone(), true, labels),
+        ErrorKind::ConnectionPoolCleared { message, .. } => {
+            connection(message.clone(), false, labels)
+        }
+        ErrorKind::Io(io) => {
+            let timeout = io.kind() == std::io::ErrorKind::TimedOut;
+            let error = std::io::Error::new(io.kind(), io.to_string());
+            Error::new(ConnectionError::new(
+                format!("the connection broke: {io}"),
+                timeout,
+                labels,
+                Some(Box::new(error)),
+            ))
+        }
+        ErrorKind::Shutdown => connection("the client was shut down".to_owned(), false, labels),
+        ErrorKind::SessionsNotSupported => {
+            Error::unsupported("the server has no sessions: transactions need a replica set")
+        }
+        ErrorKind::IncompatibleServer { message, .. } => Error::unsupported(message.clone()),
+        ErrorKind::Bson(bson) => Error::encode(bson.clone()),
+        other => Error::malformed_reply(other),
+    }
+}
+
+/// The error of an `insert_many`, which reports by index and says what was inserted.
+pub(super) fn insert_many(
+    failure: mongodb::error::Error,
+    sent: usize,
+    ordered: Option<bool>,
+) -> Error {
+    let ErrorKind::InsertMany(many) = &*failure.kind else {
+        return error(failure);
+    };
+    let errors: Vec<WriteError> = many
+        .write_errors
+        .iter()
+        .flatten()
+        .map(|write| {
+            WriteError::new(
+                write.index,
+                described(write.code, &write.message, write.details.as_ref()),
+            )
+        })
+        .collect();
+    let concern = many
+        .write_concern_error
+        .as_ref()
+        .map(|concern| described(concern.code, &concern.message, concern.details.as_ref()));
+    // An ordered insert stops at its first error; an unordered one tries everything.
+    let inserted = match errors.first() {
+        Some(first) if ordered != Some(false) => first.index(),
+        _ => sent.saturating_sub(errors.len()),
+    };
+    let written = Written {
+        n: inserted as u64,
+        ..Written::default()
+    };
+    let result = written.into_result(WriteKind::Insert);
+    Error::new(BulkError::new(result, errors, concern).with_labels(labels(&failure)))
+}
+
+fn described(code: i32, message: &str, details: Option<&bson::Document>) -> ServerError {
+    let error = ServerError::new(Code::from(code), message);
+    match details {
+        Some(details) => error.with_details(doc! { "errInfo": details.clone() }),
+        None => error,
+    }
+}
+
+fn labels(failure: &mongodb::error::Error) -> Vec<String> {
+    let mut labels: Vec<String> = failure.labels().iter().cloned().collect();
+    labels.sort();
+    labels
+}
+
+fn labelled(error: ServerError, labels: Vec<String>) -> ServerError {
+    labels.into_iter().fold(error, |error, label| {
+        if error.labels().contains(&label) {
+            error
+        } else {
+            error.with_label(&label)
+        }
+    })
+}
+
+fn connection(message: String, timeout: bool, labels: Vec<String>) -> Error {
+    Error::new(ConnectionError::new(message, timeout, labels, None))
+}

@@ -1,0 +1,193 @@
+//! Our options as the driver's.
+
+use mongodb::options as theirs;
+use mongodb::options::SelectionCriteria;
+
+use crate::error::{Error, Result};
+use crate::store::options::{
+    Acknowledgment, Collation, Hint, Options, ReadConcern, ReadPreference, ReturnDocument,
+    WriteConcern,
+};
+
+/// Fills a struct of the driver from ours: `field` as it is, `field: function` converted.
+macro_rules! fill {
+    ($into:ty, $from:expr, { $($field:ident $(= $value:expr)?),* $(,)? }) => {{
+        let mut filled = <$into>::default();
+        $(filled.$field = fill!(@value $from, $field $(, $value)?);)*
+        filled
+    }};
+    (@value $from:expr, $field:ident) => { $from.$field.clone() };
+    (@value $from:expr, $field:ident, $value:expr) => { $value };
+}
+
+pub(super) fn insert_one(o: &Options) -> theirs::InsertOneOptions {
+    fill!(theirs::InsertOneOptions, o, {
+        bypass_document_validation, comment, write_concern = write(o),
+    })
+}
+
+pub(super) fn insert_many(o: &Options) -> theirs::InsertManyOptions {
+    fill!(theirs::InsertManyOptions, o, {
+        bypass_document_validation, ordered, comment, write_concern = write(o),
+    })
+}
+
+pub(super) fn update(o: &Options) -> Result<theirs::UpdateOptions> {
+    Ok(fill!(theirs::UpdateOptions, o, {
+        array_filters, bypass_document_validation, upsert, let_vars, comment,
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn replace(o: &Options) -> Result<theirs::ReplaceOptions> {
+    Ok(fill!(theirs::ReplaceOptions, o, {
+        bypass_document_validation, upsert, let_vars, comment,
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn delete(o: &Options) -> Result<theirs::DeleteOptions> {
+    Ok(fill!(theirs::DeleteOptions, o, {
+        let_vars, comment,
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn find_one_and_update(o: &Options) -> Result<theirs::FindOneAndUpdateOptions> {
+    Ok(fill!(theirs::FindOneAndUpdateOptions, o, {
+        array_filters, bypass_document_validation, max_time, projection, sort, upsert, let_vars,
+        comment, return_document = returned(o),
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn find_one_and_replace(o: &Options) -> Result<theirs::FindOneAndReplaceOptions> {
+    Ok(fill!(theirs::FindOneAndReplaceOptions, o, {
+        bypass_document_validation, max_time, projection, sort, upsert, let_vars, comment,
+        return_document = returned(o),
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn find_one_and_delete(o: &Options) -> Result<theirs::FindOneAndDeleteOptions> {
+    Ok(fill!(theirs::FindOneAndDeleteOptions, o, {
+        max_time, projection, sort, let_vars, comment,
+        collation = collation(o)?, hint = hint(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn find(o: &Options) -> Result<theirs::FindOptions> {
+    Ok(fill!(theirs::FindOptions, o, {
+        sort, projection, skip, limit, batch_size, comment, max_time, allow_disk_use, let_vars,
+        collation = collation(o)?, hint = hint(o),
+        read_concern = read(o), selection_criteria = selection(o),
+    }))
+}
+
+pub(super) fn aggregate(o: &Options) -> Result<theirs::AggregateOptions> {
+    Ok(fill!(theirs::AggregateOptions, o, {
+        allow_disk_use, batch_size, bypass_document_validation, comment, max_time, let_vars,
+        collation = collation(o)?, hint = hint(o), read_concern = read(o),
+        selection_criteria = selection(o), write_concern = write(o),
+    }))
+}
+
+pub(super) fn count(o: &Options) -> Result<theirs::CountOptions> {
+    Ok(fill!(theirs::CountOptions, o, {
+        skip, comment, max_time,
+        limit = o.limit.and_then(|limit| u64::try_from(limit).ok()),
+        collation = collation(o)?, hint = hint(o),
+        read_concern = read(o), selection_criteria = selection(o),
+    }))
+}
+
+pub(super) fn estimated_count(o: &Options) -> theirs::EstimatedDocumentCountOptions {
+    fill!(theirs::EstimatedDocumentCountOptions, o, {
+        comment, max_time, read_concern = read(o), selection_criteria = selection(o),
+    })
+}
+
+pub(super) fn distinct(o: &Options) -> Result<theirs::DistinctOptions> {
+    Ok(fill!(theirs::DistinctOptions, o, {
+        comment, max_time,
+        collation = collation(o)?, hint = hint(o),
+        read_concern = read(o), selection_criteria = selection(o),
+    }))
+}
+
+pub(super) fn drop(o: &Options) -> theirs::DropCollectionOptions {
+    fill!(theirs::DropCollectionOptions, o, {
+        write_concern = write(o)
+    })
+}
+
+fn hint(o: &Options) -> Option<theirs::Hint> {
+    o.hint.as_ref().map(|hint| match hint {
+        Hint::Name(name) => theirs::Hint::Name(name.clone()),
+        Hint::Keys(keys) => theirs::Hint::Keys(keys.clone()),
+    })
+}
+
+fn collation(o: &Options) -> Result<Option<theirs::Collation>> {
+    let Some(document) = o.collation.as_ref().map(Collation::to_document) else {
+        return Ok(None);
+    };
+    // The driver knows the words and the range of the strength.
+    bson::deserialize_from_document(document)
+        .map(Some)
+        .map_err(|e| Error::usage(format!("the collation is not one: {e}")))
+}
+
+fn returned(o: &Options) -> Option<theirs::ReturnDocument> {
+    o.return_document.map(|returned| match returned {
+        ReturnDocument::Before => theirs::ReturnDocument::Before,
+        ReturnDocument::After => theirs::ReturnDocument::After,
+    })
+}
+
+pub(super) fn read_concern(concern: ReadConcern) -> theirs::ReadConcern {
+    match concern {
+        ReadConcern::Local => theirs::ReadConcern::local(),
+        ReadConcern::Available => theirs::ReadConcern::available(),
+        ReadConcern::Majority => theirs::ReadConcern::majority(),
+        ReadConcern::Linearizable => theirs::ReadConcern::linearizable(),
+        ReadConcern::Snapshot => theirs::ReadConcern::snapshot(),
+    }
+}
+
+fn read(o: &Options) -> Option<theirs::ReadConcern> {
+    o.read_concern.map(read_concern)
+}
+
+pub(super) fn write_concern(concern: &WriteConcern) -> theirs::WriteConcern {
+    let mut theirs = theirs::WriteConcern::default();
+    theirs.w = concern.w.as_ref().map(|w| match w {
+        Acknowledgment::Nodes(nodes) => theirs::Acknowledgment::Nodes(*nodes),
+        Acknowledgment::Majority => theirs::Acknowledgment::Majority,
+        Acknowledgment::Custom(name) => theirs::Acknowledgment::Custom(name.clone()),
+    });
+    theirs.journal = concern.journal;
+    theirs.w_timeout = concern.timeout;
+    theirs
+}
+
+fn write(o: &Options) -> Option<theirs::WriteConcern> {
+    o.write_concern.as_ref().map(write_concern)
+}
+
+pub(super) fn selection_criteria(preference: ReadPreference) -> SelectionCriteria {
+    let options = None;
+    SelectionCriteria::ReadPreference(match preference {
+        ReadPreference::Primary => theirs::ReadPreference::Primary,
+        ReadPreference::PrimaryPreferred => theirs::ReadPreference::PrimaryPreferred { options },
+        ReadPreference::Secondary => theirs::ReadPreference::Secondary { options },
+        ReadPreference::SecondaryPreferred => {
+            theirs::ReadPreference::SecondaryPreferred { options }
+        }
+        ReadPreference::Nearest => theirs::ReadPreference::Nearest { options },
+    })
+}
+
+fn selection(o: &Options) -> Option<SelectionCriteria> {
+    o.read_preference.map(selection_criteria)
+}

@@ -1,0 +1,251 @@
+//! The store in the process: commands go to the engine, replies come back.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+
+use crate::engine::{Context, Engine};
+use crate::error::{Code, Error, Result, ServerError};
+use crate::store::batch::{Batch, Reply};
+use crate::store::cursor::{RawCursor, Source};
+use crate::store::memory_cursor::MemoryCursor;
+use crate::store::operation::{Operation, Request};
+use crate::store::options::{Acknowledgment, Options, ReadPreference};
+use crate::store::response::{self, Response, WriteKind, count, field};
+use crate::store::session::Session;
+
+/// How long a write waits for a transaction that holds its document: as long as MongoDB lets a
+/// transaction live.
+const CONFLICT_LIMIT: Duration = Duration::from_secs(60);
+const CONFLICT_PAUSE: Duration = Duration::from_millis(1);
+const CONFLICT_PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// The engine and the context that its commands run in; clones share the data.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    engine: Arc<Engine>,
+    context: Context,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self {
+            engine: Arc::new(Engine::new()),
+            context: Context::system(),
+        }
+    }
+
+    /// Whether both hold the same data.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.engine, &other.engine)
+    }
+
+    /// Runs a command once; a reply with `ok: 0` is an error.
+    pub(crate) fn run(
+        &self,
+        database: &str,
+        mut command: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        command.append(cstr!("$db"), database);
+        let reply = self.engine.run(&self.context, &command);
+        match response::command_error(&reply) {
+            Some(error) => Err(error.into()),
+            None => Ok(reply),
+        }
+    }
+
+    /// Runs a command outside of transactions. While an open transaction holds what it writes, it
+    /// waits, as on a server.
+    pub(crate) async fn run_waiting(
+        &self,
+        database: &str,
+        mut command: RawDocumentBuf,
+        limit: Option<Duration>,
+    ) -> Result<RawDocumentBuf> {
+        command.append(cstr!("$db"), database);
+        let started = Instant::now();
+        let mut pause = CONFLICT_PAUSE;
+        loop {
+            let reply = self.engine.run(&self.context, &command);
+            let Some(error) = response::command_error(&reply) else {
+                return Ok(reply);
+            };
+            if error.code() != Code::WRITE_CONFLICT {
+                return Err(error.into());
+            }
+            if limit.is_some_and(|limit| started.elapsed() + pause >= limit) {
+                return Err(ServerError::new(
+                    Code::MAX_TIME_MS_EXPIRED,
+                    "operation exceeded time limit",
+                )
+                .into());
+            }
+            if started.elapsed() >= CONFLICT_LIMIT {
+                return Err(error.into());
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(CONFLICT_PAUSE_MAX);
+        }
+    }
+
+    /// Runs a command in a session, or in none.
+    pub(crate) async fn run_in(
+        &self,
+        database: &str,
+        mut command: RawDocumentBuf,
+        session: Option<&mut Session>,
+        limit: Option<Duration>,
+    ) -> Result<RawDocumentBuf> {
+        let Some(session) = session else {
+            return self.run_waiting(database, command, limit).await;
+        };
+        let session = session.memory()?;
+        if !session.memory.is_same(self) {
+            return Err(Session::foreign());
+        }
+        session.decorate(&mut command)?;
+        if session.in_transaction() {
+            self.run(database, command)
+        } else {
+            self.run_waiting(database, command, limit).await
+        }
+    }
+
+    /// Runs a command that answers a cursor.
+    pub(crate) async fn run_cursor<'s>(
+        &self,
+        database: &Arc<str>,
+        command: &Document,
+        mut session: Option<&'s mut Session>,
+    ) -> Result<RawCursor<'s>> {
+        let raw = RawDocumentBuf::try_from(command).map_err(Error::encode)?;
+        let reply = self
+            .run_in(database, raw, session.as_deref_mut(), None)
+            .await?;
+        self.open_cursor(database, reply, None, session)
+    }
+
+    fn open_cursor<'s>(
+        &self,
+        database: &Arc<str>,
+        reply: RawDocumentBuf,
+        batch_size: Option<u32>,
+        session: Option<&'s mut Session>,
+    ) -> Result<RawCursor<'s>> {
+        let mut fields = RawDocumentBuf::new();
+        if let Some(session) = session {
+            session.memory()?.append_fields(&mut fields);
+        }
+        let batch = Batch::new(Reply::Memory(reply))?;
+        let source = Source::Memory(MemoryCursor::new(
+            self.clone(),
+            Arc::clone(database),
+            &batch,
+            batch_size,
+            fields,
+        ));
+        Ok(RawCursor::new(batch, source, batch_size))
+    }
+
+    pub(crate) async fn exec<'s>(
+        &self,
+        database: &Arc<str>,
+        request: Request,
+        mut session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
+        check(&request.options)?;
+        let command = request.raw_command()?;
+        let limit = request.options.max_time;
+        let batch = request.operation.is_batch();
+        if matches!(
+            request.operation,
+            Operation::Find { .. } | Operation::Aggregate { .. }
+        ) {
+            let reply = self
+                .run_in(database, command, session.as_deref_mut(), limit)
+                .await?;
+            let size = request.options.batch_size;
+            return Ok(Response::Cursor(
+                self.open_cursor(database, reply, size, session)?,
+            ));
+        }
+        if let Operation::Count { .. } = request.operation {
+            // One document at most: nothing to fetch later.
+            let reply = self.run_in(database, command, session, limit).await?;
+            let mut batch = Batch::new(Reply::Memory(reply))?;
+            let counted = match batch.next() {
+                Some(group) => count(field(group?, "n")),
+                None => 0,
+            };
+            return Ok(Response::Count(counted));
+        }
+        let reply = match self.run_in(database, command, session, limit).await {
+            Err(error)
+                if matches!(request.operation, Operation::Drop)
+                    && error.code() == Some(Code::NAMESPACE_NOT_FOUND) =>
+            {
+                return Ok(Response::Done);
+            }
+            reply => reply?,
+        };
+        Ok(match request.operation {
+            Operation::InsertOne { .. } | Operation::InsertMany { .. } => {
+                Response::Written(response::written(&reply, WriteKind::Insert, batch)?)
+            }
+            Operation::Update { .. } | Operation::Replace { .. } | Operation::Updates { .. } => {
+                Response::Written(response::written(&reply, WriteKind::Update, batch)?)
+            }
+            Operation::Delete { .. } | Operation::Deletes { .. } => {
+                Response::Written(response::written(&reply, WriteKind::Delete, batch)?)
+            }
+            Operation::FindAndUpdate { .. }
+            | Operation::FindAndReplace { .. }
+            | Operation::FindAndDelete { .. } => Response::Document(value(&reply)?),
+            Operation::EstimatedCount => Response::Count(count(field(&reply, "n"))),
+            Operation::Distinct { .. } => Response::Values(response::values(&reply)?),
+            Operation::Drop => Response::Done,
+            Operation::Find { .. } | Operation::Aggregate { .. } | Operation::Count { .. } => {
+                return Err(Error::malformed_reply("a cursor"));
+            }
+        })
+    }
+}
+
+/// Refuses what a single node in the process can't honour.
+fn check(options: &Options) -> Result<()> {
+    if options.read_preference == Some(ReadPreference::Secondary) {
+        return Err(Error::unsupported(
+            "the in-memory store has no secondary to read from: use `ReadPreference::SecondaryPreferred`",
+        ));
+    }
+    match options
+        .write_concern
+        .as_ref()
+        .and_then(|concern| concern.w.as_ref())
+    {
+        Some(Acknowledgment::Nodes(2..)) => Err(Error::unsupported(
+            "the in-memory store is a single node: a write can't be acknowledged by more than one",
+        )),
+        Some(Acknowledgment::Custom(name)) => Err(Error::unsupported(format!(
+            "the in-memory store has no write concern named `{name}`"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn value(reply: &RawDocument) -> Result<Option<RawDocumentBuf>> {
+    match field(reply, "value") {
+        Some(RawBsonRef::Document(document)) => Ok(Some(document.to_owned())),
+        Some(RawBsonRef::Null) | None => Ok(None),
+        Some(_) => Err(Error::malformed_reply("a document as `value`")),
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Memory")
+    }
+}

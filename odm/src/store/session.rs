@@ -1,0 +1,159 @@
+//! Sessions: operations in order, and transactions.
+
+#[cfg(feature = "memory")]
+mod memory;
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::store::options::{ReadConcern, ReadPreference, WriteConcern};
+
+#[cfg(feature = "memory")]
+pub(crate) use self::memory::MemorySession;
+
+/// A logical session: start one with [`Db::start_session`](crate::collection::Db::start_session),
+/// give it to operations with `.session(&mut session)`.
+///
+/// Most programs want [`Db::transaction`](crate::collection::Db::transaction), which starts one,
+/// and retries as MongoDB asks for.
+#[derive(Debug)]
+pub struct Session(pub(crate) Backend);
+
+#[derive(Debug)]
+pub(crate) enum Backend {
+    #[cfg(feature = "memory")]
+    Memory(MemorySession),
+    #[cfg(feature = "mongodb")]
+    Driver(Box<DriverSession>),
+}
+
+/// The driver's session. What state its transaction is in, the driver keeps to itself.
+#[cfg(feature = "mongodb")]
+#[derive(Debug)]
+pub(crate) struct DriverSession {
+    pub(crate) session: mongodb::ClientSession,
+    pub(crate) in_transaction: bool,
+}
+
+/// How a transaction reads and commits; what is not set is the connection's default.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct TransactionOptions {
+    pub(crate) read_concern: Option<ReadConcern>,
+    pub(crate) write_concern: Option<WriteConcern>,
+    pub(crate) read_preference: Option<ReadPreference>,
+    pub(crate) max_commit_time: Option<Duration>,
+}
+
+impl TransactionOptions {
+    /// Everything at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the reads of the transaction see.
+    pub fn read_concern(mut self, concern: ReadConcern) -> Self {
+        self.read_concern = Some(concern);
+        self
+    }
+
+    /// Who must have the transaction's writes before it counts as committed.
+    pub fn write_concern(mut self, concern: WriteConcern) -> Self {
+        self.write_concern = Some(concern);
+        self
+    }
+
+    /// Which nodes read; a transaction that writes needs the primary.
+    pub fn read_preference(mut self, preference: ReadPreference) -> Self {
+        self.read_preference = Some(preference);
+        self
+    }
+
+    /// How long the commit may take.
+    pub fn max_commit_time(mut self, time: Duration) -> Self {
+        self.max_commit_time = Some(time);
+        self
+    }
+}
+
+impl Session {
+    /// Starts a transaction: what is given this session from here on is part of it.
+    pub async fn start_transaction(&mut self) -> Result<()> {
+        self.start_transaction_with(TransactionOptions::default())
+            .await
+    }
+
+    /// Starts a transaction that reads and commits as `options` say.
+    pub async fn start_transaction_with(&mut self, options: TransactionOptions) -> Result<()> {
+        if let Some(concern) = &options.write_concern {
+            concern.check()?;
+        }
+        match &mut self.0 {
+            #[cfg(feature = "memory")]
+            Backend::Memory(session) => session.start(options),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(session) => {
+                crate::store::driver::start_transaction(&mut session.session, options).await?;
+                session.in_transaction = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes all that the transaction wrote visible at once. After an error with the label
+    /// `UnknownTransactionCommitResult` it may be called again.
+    pub async fn commit_transaction(&mut self) -> Result<()> {
+        match &mut self.0 {
+            #[cfg(feature = "memory")]
+            Backend::Memory(session) => session.commit(),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(session) => {
+                session.in_transaction = false;
+                let committed = session.session.commit_transaction().await;
+                committed.map_err(crate::store::driver::error)
+            }
+        }
+    }
+
+    /// Undoes all that the transaction wrote.
+    pub async fn abort_transaction(&mut self) -> Result<()> {
+        match &mut self.0 {
+            #[cfg(feature = "memory")]
+            Backend::Memory(session) => session.abort(),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(session) => {
+                session.in_transaction = false;
+                let aborted = session.session.abort_transaction().await;
+                aborted.map_err(crate::store::driver::error)
+            }
+        }
+    }
+
+    /// Whether a transaction is under way.
+    pub fn in_transaction(&self) -> bool {
+        match &self.0 {
+            #[cfg(feature = "memory")]
+            Backend::Memory(session) => session.in_transaction(),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(session) => session.in_transaction,
+        }
+    }
+
+    /// The session of the in-memory engine.
+    #[cfg(feature = "memory")]
+    pub(crate) fn memory(&mut self) -> Result<&mut MemorySession> {
+        match &mut self.0 {
+            Backend::Memory(session) => Ok(session),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(_) => Err(Self::foreign()),
+        }
+    }
+
+    /// The refusal of a session that another store started.
+    pub(crate) fn foreign() -> Error {
+        Error::usage(
+            "the session was started by another store: start it with `start_session` of the same \
+             `Db`",
+        )
+    }
+}

@@ -3,21 +3,28 @@
 //! Start at [`Field`], whose methods make a [`Filter`] or a [`Sort`]; the methods that make updates
 //! are in [`crate::update`].
 
+mod array;
 pub(crate) mod compare;
 pub(crate) mod deferred;
 pub mod encode;
 pub mod field;
 mod filter;
+pub mod kind;
+mod map;
 pub(crate) mod node;
+mod number;
 mod raw;
 mod scalars;
 mod sort;
+mod text;
 mod value;
 
+pub use self::array::ElementEncoder;
 pub use self::compare::{AnyNumber, IntoTypes};
-pub use self::encode::{BySerde, Encode, encode};
-pub use self::field::{Descend, Field};
+pub use self::encode::{BySerde, ElementOf, Encode, With, encode};
+pub use self::field::{Descend, Field, Inside};
 pub use self::filter::Filter;
+pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::Sort;
 pub use self::value::IntoValue;

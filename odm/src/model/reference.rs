@@ -1,7 +1,94 @@
 //! References to documents of another collection.
 
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::Document;
 
 /// The id of a document of `T`, stored as that id and nothing else.
-#[derive(Debug)]
+///
+/// It never loads by itself: `.join` on a find resolves the references of all rows with one query.
 pub struct Ref<T: Document>(pub(crate) T::Id);
+
+impl<T: Document> Ref<T> {
+    /// A reference to `document`.
+    pub fn to(document: &T) -> Self {
+        Self(document.id().clone())
+    }
+
+    /// A reference to the document with this id, whether there is one or not.
+    pub fn from(id: T::Id) -> Self {
+        Self(id)
+    }
+
+    /// The id of the document.
+    pub fn id(&self) -> &T::Id {
+        &self.0
+    }
+
+    /// The id of the document.
+    pub fn into_id(self) -> T::Id {
+        self.0
+    }
+}
+
+// By hand, because derives would ask of `T` what only its id needs.
+impl<T: Document> Clone for Ref<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: Document<Id: Copy>> Copy for Ref<T> {}
+
+impl<T: Document<Id: PartialEq>> PartialEq for Ref<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T: Document<Id: Eq>> Eq for Ref<T> {}
+
+impl<T: Document<Id: PartialOrd>> PartialOrd for Ref<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        self.0.partial_cmp(&other.0)
+    }
+}
+
+impl<T: Document<Id: Ord>> Ord for Ref<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+impl<T: Document<Id: Hash>> Hash for Ref<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl<T: Document<Id: fmt::Debug>> fmt::Debug for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ref").field(&self.0).finish()
+    }
+}
+
+impl<T: Document<Id: fmt::Display>> fmt::Display for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl<T: Document> Serialize for Ref<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Document> Deserialize<'de> for Ref<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::Id::deserialize(deserializer).map(Self)
+    }
+}

@@ -29,6 +29,8 @@ pub enum BsonType {
     Regex,
     /// 13, `javascript`
     JavaScript,
+    /// 15, `javascriptWithScope`
+    JavaScriptWithScope,
     /// 16, `int`
     Int,
     /// 17, `timestamp`
@@ -58,6 +60,7 @@ impl BsonType {
             Self::Null => "null",
             Self::Regex => "regex",
             Self::JavaScript => "javascript",
+            Self::JavaScriptWithScope => "javascriptWithScope",
             Self::Int => "int",
             Self::Timestamp => "timestamp",
             Self::Long => "long",

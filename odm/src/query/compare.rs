@@ -25,7 +25,26 @@ pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
             "`$`, `$[]` and `$[name]` stand in updates; a filter reaches into arrays with `any`, `at` or `elem_match`",
         ));
     }
-    Ok(path.to_string())
+    stored_path(path)
+}
+
+/// The path as MongoDB writes it; a name that it would read as something else is refused.
+pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
+    let unaddressable = path.segments().iter().find_map(|segment| match segment {
+        Segment::Name(name) => {
+            (name.is_empty() || name.starts_with('$') || name.contains(['.', '\0'])).then_some(name)
+        }
+        _ => None,
+    });
+    match unaddressable {
+        None => Ok(path.to_string()),
+        Some(name) => Err(Deferred::usage(
+            path.to_string(),
+            format!(
+                "MongoDB can't address a field named {name:?}: it is empty, has a dot, or starts with `$`"
+            ),
+        )),
+    }
 }
 
 /// `{path: {operator: value}}`, with the path on an error of the encoder.

@@ -1,9 +1,12 @@
 //! How the value of a field is encoded: by the field's own serializer, never by another conversion.
 
+use std::marker::PhantomData;
+
 use bson::Bson;
 use serde::Serialize;
 
-use crate::error::{EncodeError, Error, Result};
+use super::kind::Sequence;
+use crate::error::{EncodeError, Error, Result, UsageError};
 
 /// Encodes values of type `T` as the field stores them.
 ///
@@ -22,6 +25,51 @@ impl<T: Serialize + ?Sized> Encode<T> for BySerde {
     fn encode(value: &T) -> Result<Bson> {
         encode(value)
     }
+}
+
+/// The encoder of a field with a serializer of its own: `W` is the type that the derive makes for it.
+#[derive(Debug, Clone, Copy)]
+pub struct With<W>(PhantomData<fn() -> W>);
+
+impl<T, W: Encode<T>> Encode<T> for With<W> {
+    fn encode(value: &T) -> Result<Bson> {
+        W::encode(value)
+    }
+}
+
+/// The encoder of the elements of an array field `S` that `E` encodes as a whole.
+#[derive(Debug, Clone, Copy)]
+pub struct ElementOf<E, S>(PhantomData<fn() -> (E, S)>);
+
+impl<S: Sequence<Element: Clone>, E: Encode<S>> Encode<S::Element> for ElementOf<E, S> {
+    fn encode(value: &S::Element) -> Result<Bson> {
+        encode_element::<S, E>(value.clone())
+    }
+}
+
+/// Encodes one element by the serializer of the array it belongs to.
+pub(crate) fn encode_element<S: Sequence, E: Encode<S>>(element: S::Element) -> Result<Bson> {
+    match S::of_one(element) {
+        Some(one) => only_element(E::encode(&one)?),
+        None => Err(usage(
+            "an array of fixed length has no elements that could be compared or added one by one",
+        )),
+    }
+}
+
+fn only_element(array: Bson) -> Result<Bson> {
+    if let Bson::Array(elements) = array
+        && let Ok([element]) = <[Bson; 1]>::try_from(elements)
+    {
+        return Ok(element);
+    }
+    Err(usage(
+        "the serializer of the field writes an array of one element as something else, so its elements can't be compared or changed one by one",
+    ))
+}
+
+fn usage(message: &str) -> Error {
+    Error::new(UsageError::new(message))
 }
 
 /// Encodes one value through the serializer that encodes whole documents, so that a value in a

@@ -1,12 +1,31 @@
 //! The typed handle of a field.
 
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::encode::BySerde;
 use crate::model::{FieldType, Path};
 
 /// A field of the model `M`, declared as `T`, whose values are encoded by `E`.
+///
+/// Its methods make conditions, sort keys and changes. The derives make handles like it for the
+/// fields of a struct; it can be cloned and kept.
+///
+/// ```
+/// use bson::doc;
+/// use odm::model::Path;
+/// use odm::query::Field;
+///
+/// struct Book;
+/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+/// assert_eq!(year.path().to_string(), "year");
+/// assert_eq!(year.gte(1900).to_document()?, doc! {"year": {"$gte": 1900}});
+/// assert_eq!(year.set(1922).to_document()?, doc! {"$set": {"year": 1922}});
+/// # Ok::<(), odm::Error>(())
+/// ```
 pub struct Field<M, T, E = BySerde> {
     path: Path,
     of: PhantomData<fn() -> (M, T, E)>,
@@ -40,6 +59,32 @@ impl<M, T, E> fmt::Debug for Field<M, T, E> {
     }
 }
 
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<M, T: FieldType> Field<M, $pointer<T>> {
+            /// The typed handle of what is inside, made when it is asked for: models can contain
+            /// themselves.
+            pub fn fields(&self) -> T::Handle<M, T> {
+                T::handle(self.path.clone())
+            }
+        }
+
+        impl<M, T: FieldType> Field<M, Option<$pointer<T>>> {
+            /// The typed handle of what is inside, made when it is asked for: models can contain
+            /// themselves.
+            pub fn fields(&self) -> T::Handle<M, Option<T>> {
+                T::handle(self.path.clone())
+            }
+        }
+
+        impl<T: FieldType> Inside for $pointer<T> {
+            type Inside = T;
+        }
+    )*};
+}
+
+pointers!(Box, Arc, Rc);
+
 /// Looks through `Option`, `Box` and sequences to the fields of what is inside: how attributes that
 /// name nested fields (`index(contacts.name)`) are checked.
 pub trait Descend {
@@ -50,13 +95,42 @@ pub trait Descend {
     fn descend(&self) -> Self::Inside;
 }
 
-impl<M, T, E> Descend for Field<M, Vec<T>, E>
-where
-    T: FieldType,
-{
-    type Inside = T::Handle<M, T>;
+impl<M, T: Inside, E> Descend for Field<M, T, E> {
+    type Inside = <T::Inside as FieldType>::Handle<M, T::Inside>;
 
     fn descend(&self) -> Self::Inside {
-        T::handle(self.path.clone())
+        T::Inside::handle(self.path.clone())
     }
+}
+
+/// A type with other fields inside that have the same path.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` has no fields inside",
+    label = "nothing to name in here"
+)]
+pub trait Inside {
+    /// What is inside.
+    type Inside: FieldType;
+}
+
+macro_rules! sequences {
+    ($($sequence:ty),*) => {$(
+        impl<T: FieldType> Inside for $sequence {
+            type Inside = T;
+        }
+    )*};
+}
+
+sequences!(Vec<T>, VecDeque<T>, BTreeSet<T>);
+
+impl<T: FieldType, S> Inside for HashSet<T, S> {
+    type Inside = T;
+}
+
+impl<T: FieldType, const N: usize> Inside for [T; N] {
+    type Inside = T;
+}
+
+impl<T: Inside> Inside for Option<T> {
+    type Inside = T::Inside;
 }

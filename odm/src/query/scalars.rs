@@ -1,23 +1,103 @@
 //! The types that are fields without a derive.
 
-use crate::model::{BsonType, FieldType, Path, Shape, TypeMeta};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::{
+    Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawArrayBuf, RawBson,
+    RawDocumentBuf, Regex, Timestamp, Uuid,
+};
+
+use crate::model::{BsonType, Document as Model, FieldType, Path, Ref, Shape, TypeMeta};
 use crate::query::Field;
+use crate::types::Id;
 
-impl FieldType for String {
-    const TYPE: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
-    type Handle<M, As> = Field<M, As>;
+/// A type whose handle is the plain [`Field`].
+macro_rules! field_type {
+    ([$($generics:tt)*] $type:ty, $meta:expr) => {
+        impl<$($generics)*> FieldType for $type {
+            const TYPE: TypeMeta = $meta;
+            type Handle<M, As> = Field<M, As>;
 
-    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        Field::at_path(path)
+            fn handle<M, As>(path: Path) -> Field<M, As> {
+                Field::at_path(path)
+            }
+        }
+    };
+}
+
+macro_rules! scalars {
+    ($($kind:ident: $($type:ty),*;)*) => {
+        $($(field_type!([] $type, TypeMeta::scalar(&[BsonType::$kind]));)*)*
+    };
+}
+
+// as `bson` writes them; a test serializes samples and compares
+scalars! {
+    Double: f32, f64;
+    String: String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>, char;
+    Binary: Binary, Uuid;
+    ObjectId: ObjectId;
+    Bool: bool;
+    Date: DateTime;
+    Null: ();
+    Regex: Regex;
+    JavaScriptWithScope: JavaScriptCodeWithScope;
+    Int: i8, i16, i32, u8, u16;
+    Timestamp: Timestamp;
+    Long: i64, isize, u32, u64, usize;
+    Decimal: Decimal128;
+}
+
+field_type!([] Bson, TypeMeta::ANY);
+field_type!([] RawBson, TypeMeta::ANY);
+field_type!([] Document, map(&TypeMeta::ANY));
+field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
+field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
+field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]));
+field_type!([T: Model] Ref<T>, <T::Id as FieldType>::TYPE);
+
+field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
+field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));
+field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false));
+field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true));
+field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true));
+field_type!([K: AsRef<str>, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE));
+field_type!([K: AsRef<str>, V: FieldType] BTreeMap<K, V>, map(&V::TYPE));
+field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false));
+field_type!([A: FieldType, B: FieldType] (A, B), array(&TypeMeta::ANY, Some(2), false));
+field_type!(
+    [A: FieldType, B: FieldType, C: FieldType] (A, B, C),
+    array(&TypeMeta::ANY, Some(3), false)
+);
+field_type!(
+    [A: FieldType, B: FieldType, C: FieldType, D: FieldType] (A, B, C, D),
+    array(&TypeMeta::ANY, Some(4), false)
+);
+
+// a plain handle, so that a model can contain itself: `fields()` reaches inside
+field_type!([T: FieldType] Box<T>, T::TYPE);
+field_type!([T: FieldType] Arc<T>, T::TYPE);
+field_type!([T: FieldType] Rc<T>, T::TYPE);
+
+const fn map(value: &'static TypeMeta) -> TypeMeta {
+    TypeMeta {
+        shape: Shape::Map(value),
+        nullable: false,
     }
 }
 
-impl FieldType for i32 {
-    const TYPE: TypeMeta = TypeMeta::scalar(&[BsonType::Int]);
-    type Handle<M, As> = Field<M, As>;
-
-    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        Field::at_path(path)
+const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> TypeMeta {
+    TypeMeta {
+        shape: Shape::Array {
+            element,
+            len,
+            unique,
+        },
+        nullable: false,
     }
 }
 
@@ -27,30 +107,5 @@ impl<T: FieldType> FieldType for Option<T> {
 
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
         T::handle(path)
-    }
-}
-
-impl<T: FieldType> FieldType for Vec<T> {
-    const TYPE: TypeMeta = TypeMeta {
-        shape: Shape::Array {
-            element: &T::TYPE,
-            len: None,
-            unique: false,
-        },
-        nullable: false,
-    };
-    type Handle<M, As> = Field<M, As>;
-
-    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        Field::at_path(path)
-    }
-}
-
-impl<T: FieldType> FieldType for Box<T> {
-    const TYPE: TypeMeta = T::TYPE;
-    type Handle<M, As> = Field<M, As>;
-
-    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        Field::at_path(path)
     }
 }

@@ -1,0 +1,261 @@
+//! Conditions on arrays and their elements.
+
+use bson::{Bson, Document};
+
+use super::compare::{filter_path, operator};
+use super::deferred::Deferred;
+use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
+use super::field::Field;
+use super::filter::Filter;
+use super::kind::Sequence;
+use super::node::{Node, stands_for_itself};
+use super::value::IntoValue;
+use crate::error::Result;
+use crate::model::{FieldType, Path, Segment};
+
+/// How the elements of an array `S` are reached when the array is encoded by this.
+pub trait ElementEncoder<S: Sequence> {
+    /// The typed handle of an element, in a model `M`.
+    type Handle<M>;
+
+    /// The handle for the element at `path`.
+    #[doc(hidden)]
+    fn handle<M>(path: Path) -> Self::Handle<M>;
+}
+
+impl<S: Sequence> ElementEncoder<S> for BySerde {
+    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        S::Element::handle(path)
+    }
+}
+
+impl<S: Sequence, W: Encode<S>> ElementEncoder<S> for With<W> {
+    type Handle<M> = Field<M, S::Element, With<ElementOf<W, S>>>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        Field::at_path(path)
+    }
+}
+
+impl<M, S, E> Field<M, S, E> {
+    /// The fields of any element: a condition on it holds where some element meets it.
+    ///
+    /// Two conditions may be met by two different elements; for one element that meets both there is
+    /// [`elem_match`](Self::elem_match). In an update say which elements: [`at`](Self::at),
+    /// [`positional`](Self::positional), [`all_elements`](Self::all_elements),
+    /// [`filtered`](Self::filtered).
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(
+    ///     tags.any().starts_with("sci").to_document()?,
+    ///     doc! {"tags": {"$regex": "^sci"}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn any(&self) -> E::Handle<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+    {
+        E::handle(self.path().clone())
+    }
+
+    /// The element at a position, counted from 0: `field.0`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(tags.at(0).eq("new").to_document()?, doc! {"tags.0": "new"});
+    /// assert_eq!(tags.at(0).set("old").to_document()?, doc! {"$set": {"tags.0": "old"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn at(&self, position: u32) -> E::Handle<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+    {
+        E::handle(self.path().then(Segment::Index(position)))
+    }
+
+    /// In an update, the first element that the filter matched: `field.$`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// assert_eq!(grades.has(80).to_document()?, doc! {"grades": 80});
+    /// assert_eq!(grades.positional().set(82).to_document()?, doc! {"$set": {"grades.$": 82}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn positional(&self) -> E::Handle<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+    {
+        E::handle(self.path().then(Segment::Positional))
+    }
+
+    /// In an update, every element: `field.$[]`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// assert_eq!(
+    ///     grades.all_elements().inc(10).to_document()?,
+    ///     doc! {"$inc": {"grades.$[]": 10}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn all_elements(&self) -> E::Handle<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+    {
+        E::handle(self.path().then(Segment::All))
+    }
+
+    /// In an update, the elements that the array filter of this name chooses: `field.$[name]`.
+    ///
+    /// Join the update with [`array_filter`](Self::array_filter), which shows how.
+    pub fn filtered(&self, name: &str) -> E::Handle<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+    {
+        E::handle(self.path().then(Segment::Filtered(name.to_owned().into())))
+    }
+
+    /// Matches where one element meets the whole condition: `{field: {$elemMatch: {…}}}`.
+    ///
+    /// The closure gets the handle of one element.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// assert_eq!(
+    ///     grades.elem_match(|grade| grade.gte(80) & grade.lt(85)).to_document()?,
+    ///     doc! {"grades": {"$elemMatch": {"$gte": 80, "$lt": 85}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn elem_match<F>(&self, condition: F) -> Filter<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+        F: FnOnce(E::Handle<S::Element>) -> Filter<S::Element>,
+    {
+        let element = condition(E::handle(Path::root()));
+        Filter::from_node(elem_match(self.path(), element.into_node()))
+    }
+
+    /// Matches where an element is `value`: `{field: value}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(tags.has("new").to_document()?, doc! {"tags": "new"});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn has(&self, value: impl IntoValue<S::Element>) -> Filter<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+    {
+        let value = encode_element::<S, E>(value.into_value());
+        Filter::from_node(operator(self.path(), "$eq", value))
+    }
+
+    /// Matches where every one of `values` is an element: `{field: {$all: [values]}}`; nothing matches
+    /// an empty list.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(
+    ///     tags.all(["new", "sold"]).to_document()?,
+    ///     doc! {"tags": {"$all": ["new", "sold"]}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn all<V>(&self, values: impl IntoIterator<Item = V>) -> Filter<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+        V: IntoValue<S::Element>,
+    {
+        let values: Result<Vec<_>> = values
+            .into_iter()
+            .map(|value| encode_element::<S, E>(value.into_value()))
+            .collect();
+        Filter::from_node(all(self.path(), values))
+    }
+
+    /// Matches where the array has this many elements: `{field: {$size: n}}`.
+    pub fn size(&self, elements: u32) -> Filter<M>
+    where
+        S: Sequence,
+    {
+        let size = i32::try_from(elements).map_or(Bson::Int64(elements.into()), Bson::Int32);
+        Filter::from_node(operator(self.path(), "$size", Ok(size)))
+    }
+}
+
+fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    let condition = element
+        .and_then(|node| node.to_element_condition())
+        .map_err(|error| error.under(&path))?;
+    Ok(Node::operator(
+        path,
+        "$elemMatch",
+        Bson::Document(condition),
+    ))
+}
+
+/// Values that `$all` would read as patterns or operators stand as conditions of their own.
+fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
+    let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(stands_for_itself);
+    let mut nodes = Vec::with_capacity(special.len() + 1);
+    if !literal.is_empty() || special.is_empty() {
+        nodes.push(Node::operator(path.clone(), "$all", Bson::Array(literal)));
+    }
+    for value in special {
+        let mut operators = Document::new();
+        operators.insert("$eq", value);
+        nodes.push(Node::Field(path.clone(), operators));
+    }
+    Ok(Node::and(nodes))
+}

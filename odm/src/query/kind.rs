@@ -1,0 +1,195 @@
+//! What kinds of fields there are: the bounds of the methods that not every field has.
+//!
+//! A derive forwards them for a `#[serde(transparent)]` newtype; they pass through `Option` and `Box`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, Hash};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bson::{Binary, Bson, DateTime, Decimal128, Document, Timestamp};
+
+use crate::model::FieldType;
+
+/// A type stored as a string: it has `starts_with`, `contains`, `regex`, ….
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not text",
+    label = "`starts_with`, `ends_with`, `contains` and `regex` are for strings",
+    note = "in an array of strings, reach the elements first: `.any().starts_with(…)`"
+)]
+pub trait Text {}
+
+/// A type stored as a number: it has `inc`, `dec` and `mul`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not a number",
+    label = "`inc`, `dec` and `mul` are for numbers",
+    note = "in an array of numbers, say which elements: `.at(0)`, `.positional()`, `.all_elements()`"
+)]
+pub trait Number {}
+
+/// A type stored as an integer: it has `mod_`, `bit_and`, `bit_or` and `bit_xor`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not an integer",
+    label = "`mod_` and `bit_…` are for integers"
+)]
+pub trait Integer {}
+
+/// A type whose bits can be tested: an integer, or binary data.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` has no bits to test",
+    label = "`bits_all_set` and its kin are for integers and binary data"
+)]
+pub trait Bits {}
+
+/// A type stored as a date or a timestamp: it has `current_date`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is neither a date nor a timestamp",
+    label = "`current_date` is for `bson::DateTime` and `bson::Timestamp`"
+)]
+pub trait Temporal {
+    /// `date` or `timestamp`, as `$currentDate` spells it.
+    const KIND: &'static str;
+}
+
+/// A type whose field may be left out of a document: it has `unset`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` must be there: a document without it can't be read",
+    label = "`unset` is for `Option`",
+    note = "declare the field as an `Option`; or, where it has `#[serde(default)]`, write `unset_to_default()`"
+)]
+pub trait Optional {}
+
+/// A type stored as an array: it has `any`, `at`, `elem_match`, `push`, `pull`, ….
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not an array",
+    label = "this method is for arrays: `Vec`, `VecDeque`, `[T; N]` and sets"
+)]
+pub trait Sequence: Sized {
+    /// What the elements are declared as.
+    type Element: FieldType;
+
+    /// The array of this one element, through which a single element meets the serializer of the whole
+    /// field; none where there is no such array.
+    #[doc(hidden)]
+    fn of_one(element: Self::Element) -> Option<Self>;
+}
+
+/// A type stored as a document with any keys: it has `key` and `remove_key`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not a map",
+    label = "`key` is for `HashMap`, `BTreeMap` and `bson::Document`"
+)]
+pub trait Keyed {
+    /// What the values are declared as.
+    type Value: FieldType;
+}
+
+macro_rules! mark {
+    ($($kind:ident: $($of:ty),*;)*) => {$(
+        $(impl $kind for $of {})*
+        impl<T: $kind> $kind for Option<T> {}
+        impl<T: $kind> $kind for Box<T> {}
+    )*};
+}
+
+mark! {
+    Text: String, &str, Cow<'_, str>, Box<str>, Arc<str>, Rc<str>, char, Bson;
+    Number: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f32, f64, Decimal128, Bson;
+    Integer: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, Bson;
+    Bits: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, Binary, Bson;
+}
+
+impl<T> Optional for Option<T> {}
+
+impl Temporal for DateTime {
+    const KIND: &'static str = "date";
+}
+
+impl Temporal for Timestamp {
+    const KIND: &'static str = "timestamp";
+}
+
+impl<T: Temporal> Temporal for Option<T> {
+    const KIND: &'static str = T::KIND;
+}
+
+impl<T: Temporal> Temporal for Box<T> {
+    const KIND: &'static str = T::KIND;
+}
+
+impl<T: FieldType> Sequence for Vec<T> {
+    type Element = T;
+
+    fn of_one(element: T) -> Option<Self> {
+        Some(vec![element])
+    }
+}
+
+impl<T: FieldType> Sequence for VecDeque<T> {
+    type Element = T;
+
+    fn of_one(element: T) -> Option<Self> {
+        Some(Self::from([element]))
+    }
+}
+
+impl<T: FieldType, const N: usize> Sequence for [T; N] {
+    type Element = T;
+
+    fn of_one(element: T) -> Option<Self> {
+        Self::try_from(vec![element]).ok()
+    }
+}
+
+impl<T: FieldType + Hash + Eq, S: BuildHasher + Default> Sequence for HashSet<T, S> {
+    type Element = T;
+
+    fn of_one(element: T) -> Option<Self> {
+        Some(std::iter::once(element).collect())
+    }
+}
+
+impl<T: FieldType + Ord> Sequence for BTreeSet<T> {
+    type Element = T;
+
+    fn of_one(element: T) -> Option<Self> {
+        Some(Self::from([element]))
+    }
+}
+
+impl<S: Sequence> Sequence for Option<S> {
+    type Element = S::Element;
+
+    fn of_one(element: S::Element) -> Option<Self> {
+        S::of_one(element).map(Some)
+    }
+}
+
+impl<S: Sequence> Sequence for Box<S> {
+    type Element = S::Element;
+
+    fn of_one(element: S::Element) -> Option<Self> {
+        S::of_one(element).map(Self::new)
+    }
+}
+
+impl<K: AsRef<str>, V: FieldType, S> Keyed for HashMap<K, V, S> {
+    type Value = V;
+}
+
+impl<K: AsRef<str>, V: FieldType> Keyed for BTreeMap<K, V> {
+    type Value = V;
+}
+
+impl Keyed for Document {
+    type Value = Bson;
+}
+
+impl<T: Keyed> Keyed for Option<T> {
+    type Value = T::Value;
+}
+
+impl<T: Keyed> Keyed for Box<T> {
+    type Value = T::Value;
+}

@@ -1,0 +1,33 @@
+//! Reaching into maps.
+
+use super::field::Field;
+use super::kind::Keyed;
+use crate::model::{FieldType, Segment};
+
+impl<M, T> Field<M, T> {
+    /// The entry under `key`.
+    ///
+    /// A key that MongoDB can't address (empty, with a dot, or that starts with `$`) is refused when
+    /// the filter or update is sent.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let stock: Field<Book, HashMap<String, i32>> = Field::at_path(Path::root().child("stock"));
+    /// assert_eq!(stock.key("Graz").gt(3).to_document()?, doc! {"stock.Graz": {"$gt": 3}});
+    /// assert_eq!(stock.key("Graz").inc(1).to_document()?, doc! {"$inc": {"stock.Graz": 1}});
+    /// assert!(stock.key("$where").gt(3).to_document().is_err());
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn key(&self, key: impl Into<String>) -> <T::Value as FieldType>::Handle<M, T::Value>
+    where
+        T: Keyed,
+    {
+        let key: String = key.into();
+        T::Value::handle(self.path().then(Segment::Name(key.into())))
+    }
+}

@@ -1,0 +1,126 @@
+//! Conditions on integers and bits.
+
+use bson::{Binary, Bson};
+
+use super::compare::operator;
+use super::field::Field;
+use super::filter::Filter;
+use super::kind::{Bits, Integer};
+
+impl<M, T, E> Field<M, T, E> {
+    /// Matches where the number divided by `divisor` leaves `remainder`:
+    /// `{field: {$mod: [divisor, remainder]}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// assert_eq!(year.mod_(4, 0).to_document()?, doc! {"year": {"$mod": [4, 0]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn mod_(&self, divisor: i64, remainder: i64) -> Filter<M>
+    where
+        T: Integer,
+    {
+        let value = Bson::Array(vec![integer(divisor), integer(remainder)]);
+        Filter::from_node(operator(self.path(), "$mod", Ok(value)))
+    }
+
+    /// Matches where all bits of `mask` are 1: `{field: {$bitsAllSet: mask}}`.
+    ///
+    /// A mask is a number, an array of bit positions, or binary data.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct File;
+    /// let mode: Field<File, i32> = Field::at_path(Path::root().child("mode"));
+    /// assert_eq!(mode.bits_all_set(0o644).to_document()?, doc! {"mode": {"$bitsAllSet": 420}});
+    /// assert_eq!(mode.bits_any_clear([1, 5]).to_document()?, doc! {"mode": {"$bitsAnyClear": [1, 5]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn bits_all_set(&self, mask: impl IntoMask) -> Filter<M>
+    where
+        T: Bits,
+    {
+        self.bits("$bitsAllSet", mask.into_mask())
+    }
+
+    /// Matches where at least one bit of `mask` is 1: `{field: {$bitsAnySet: mask}}`.
+    pub fn bits_any_set(&self, mask: impl IntoMask) -> Filter<M>
+    where
+        T: Bits,
+    {
+        self.bits("$bitsAnySet", mask.into_mask())
+    }
+
+    /// Matches where all bits of `mask` are 0: `{field: {$bitsAllClear: mask}}`.
+    pub fn bits_all_clear(&self, mask: impl IntoMask) -> Filter<M>
+    where
+        T: Bits,
+    {
+        self.bits("$bitsAllClear", mask.into_mask())
+    }
+
+    /// Matches where at least one bit of `mask` is 0: `{field: {$bitsAnyClear: mask}}`.
+    pub fn bits_any_clear(&self, mask: impl IntoMask) -> Filter<M>
+    where
+        T: Bits,
+    {
+        self.bits("$bitsAnyClear", mask.into_mask())
+    }
+
+    fn bits(&self, name: &str, mask: Bson) -> Filter<M> {
+        Filter::from_node(operator(self.path(), name, Ok(mask)))
+    }
+}
+
+/// The smaller integer type where the number fits, as a shell user would type it.
+fn integer(number: i64) -> Bson {
+    i32::try_from(number).map_or(Bson::Int64(number), Bson::Int32)
+}
+
+/// What says which bits are meant: a number, an array of positions, or binary data.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which bits",
+    label = "expected a number, an array of bit positions, or `bson::Binary`"
+)]
+pub trait IntoMask {
+    /// The operand.
+    fn into_mask(self) -> Bson;
+}
+
+impl IntoMask for i32 {
+    fn into_mask(self) -> Bson {
+        Bson::Int32(self)
+    }
+}
+
+impl IntoMask for i64 {
+    fn into_mask(self) -> Bson {
+        integer(self)
+    }
+}
+
+impl IntoMask for u32 {
+    fn into_mask(self) -> Bson {
+        integer(self.into())
+    }
+}
+
+impl IntoMask for Binary {
+    fn into_mask(self) -> Bson {
+        Bson::Binary(self)
+    }
+}
+
+impl<const N: usize> IntoMask for [u32; N] {
+    fn into_mask(self) -> Bson {
+        Bson::Array(self.into_iter().map(|bit| integer(bit.into())).collect())
+    }
+}

@@ -1,0 +1,126 @@
+//! Conditions on strings.
+
+use bson::{Bson, Document};
+
+use super::compare::filter_path;
+use super::deferred::Deferred;
+use super::field::Field;
+use super::filter::Filter;
+use super::kind::Text;
+use super::node::Node;
+use crate::model::Path;
+
+impl<M, T, E> Field<M, T, E> {
+    /// Matches where the string starts with `prefix`: `{field: {$regex: "^prefix"}}`.
+    ///
+    /// An index on the field serves it. Nothing in `prefix` is read as a pattern.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// assert_eq!(
+    ///     title.starts_with("C++").to_document()?,
+    ///     doc! {"title": {"$regex": r"^C\+\+"}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn starts_with(&self, prefix: &str) -> Filter<M>
+    where
+        T: Text,
+    {
+        Filter::from_node(pattern(self.path(), format!("^{}", escape(prefix)), ""))
+    }
+
+    /// Matches where the string ends with `suffix`: `{field: {$regex: "suffix\\z"}}`.
+    ///
+    /// Nothing in `suffix` is read as a pattern. No index helps: every value is looked at.
+    pub fn ends_with(&self, suffix: &str) -> Filter<M>
+    where
+        T: Text,
+    {
+        // `$` would match before a final line feed, too
+        Filter::from_node(pattern(self.path(), format!(r"{}\z", escape(suffix)), ""))
+    }
+
+    /// Matches where the string has `part` in it: `{field: {$regex: "part"}}`.
+    ///
+    /// Nothing in `part` is read as a pattern. No index helps: every value is looked at. For an array
+    /// that has an element, see [`has`](Self::has).
+    pub fn contains(&self, part: &str) -> Filter<M>
+    where
+        T: Text,
+    {
+        Filter::from_node(pattern(self.path(), escape(part), ""))
+    }
+
+    /// Matches where the string matches a Perl-compatible regular expression: `{field: {$regex: …}}`.
+    ///
+    /// Anyone who can choose the pattern can make it slow; for a string from outside there are
+    /// [`starts_with`](Self::starts_with), [`contains`](Self::contains) and
+    /// [`ends_with`](Self::ends_with).
+    pub fn regex(&self, regex: &str) -> Filter<M>
+    where
+        T: Text,
+    {
+        Filter::from_node(pattern(self.path(), regex.to_owned(), ""))
+    }
+
+    /// The same as [`regex`](Self::regex) with options: `i` for letters of either case, `m` for `^` and `$`
+    /// at line breaks, `s` for `.` that matches line breaks, `x` for white space that says nothing.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// assert_eq!(
+    ///     title.regex_with("^the ", "i").to_document()?,
+    ///     doc! {"title": {"$regex": "^the ", "$options": "i"}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn regex_with(&self, regex: &str, options: &str) -> Filter<M>
+    where
+        T: Text,
+    {
+        Filter::from_node(pattern(self.path(), regex.to_owned(), options))
+    }
+}
+
+fn pattern(path: &Path, pattern: String, options: &str) -> Result<Node, Deferred> {
+    let path = filter_path(path)?;
+    if pattern.contains('\0') {
+        return Err(Deferred::usage(
+            path,
+            r"a regular expression can't hold a null character; write `\x00`",
+        ));
+    }
+    let mut operators = Document::new();
+    operators.insert("$regex", pattern);
+    if !options.is_empty() {
+        operators.insert("$options", Bson::String(options.to_owned()));
+    }
+    Ok(Node::Field(path, operators))
+}
+
+/// The pattern that matches `text` and nothing else.
+fn escape(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 8);
+    for each in text.chars() {
+        match each {
+            '\\' | '.' | '^' | '$' | '|' | '?' | '*' | '+' | '(' | ')' | '[' | ']' | '{' | '}' => {
+                pattern.push('\\');
+                pattern.push(each);
+            }
+            '\0' => pattern.push_str(r"\x00"),
+            other => pattern.push(other),
+        }
+    }
+    pattern
+}

@@ -1,0 +1,160 @@
+//! Generated ids.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use bson::DateTime;
+use bson::oid::ObjectId;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A generated id of a document of `T`: an `ObjectId` that can't be taken for the id of another model.
+///
+/// ```
+/// use odm::types::Id;
+///
+/// struct Host;
+/// let id: Id<Host> = Id::parse("507f1f77bcf86cd799439011")?;
+/// assert_eq!(id.to_string(), "507f1f77bcf86cd799439011");
+/// assert_eq!(id.timestamp().try_to_rfc3339_string().unwrap(), "2012-10-17T21:13:27Z");
+/// assert_ne!(Id::<Host>::new(), Id::new());
+/// # Ok::<(), odm::types::ParseIdError>(())
+/// ```
+pub struct Id<T> {
+    oid: ObjectId,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Id<T> {
+    /// A new id: the time in seconds, five random bytes for the process, and a counter.
+    #[expect(
+        clippy::new_without_default,
+        reason = "a default that differs every time would surprise"
+    )]
+    pub fn new() -> Self {
+        Self::from_object_id(ObjectId::new())
+    }
+
+    /// The id that is this `ObjectId`.
+    pub const fn from_object_id(oid: ObjectId) -> Self {
+        Self {
+            oid,
+            of: PhantomData,
+        }
+    }
+
+    /// Reads 24 hexadecimal digits.
+    pub fn parse(hex: impl AsRef<str>) -> Result<Self, ParseIdError> {
+        match ObjectId::parse_str(hex.as_ref()) {
+            Ok(oid) => Ok(Self::from_object_id(oid)),
+            Err(_) => Err(ParseIdError(hex.as_ref().to_owned())),
+        }
+    }
+
+    /// The `ObjectId` that is stored.
+    pub const fn object_id(self) -> ObjectId {
+        self.oid
+    }
+
+    /// The 24 hexadecimal digits.
+    pub fn to_hex(self) -> String {
+        self.oid.to_hex()
+    }
+
+    /// When the id was generated, to the second.
+    pub fn timestamp(self) -> DateTime {
+        self.oid.timestamp()
+    }
+}
+
+/// A string that is not 24 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseIdError(String);
+
+impl fmt::Display for ParseIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not an id: it has 24 hexadecimal digits", self.0)
+    }
+}
+
+impl std::error::Error for ParseIdError {}
+
+impl<T> FromStr for Id<T> {
+    type Err = ParseIdError;
+
+    fn from_str(hex: &str) -> Result<Self, ParseIdError> {
+        Self::parse(hex)
+    }
+}
+
+impl<T> From<ObjectId> for Id<T> {
+    fn from(oid: ObjectId) -> Self {
+        Self::from_object_id(oid)
+    }
+}
+
+impl<T> From<Id<T>> for ObjectId {
+    fn from(id: Id<T>) -> Self {
+        id.oid
+    }
+}
+
+impl<T> fmt::Display for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.oid, f)
+    }
+}
+
+impl<T> fmt::Debug for Id<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Id({})", self.oid)
+    }
+}
+
+// By hand, because derives would ask the same of `T`.
+impl<T> Clone for Id<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Id<T> {}
+
+impl<T> PartialEq for Id<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.oid == other.oid
+    }
+}
+
+impl<T> Eq for Id<T> {}
+
+impl<T> PartialOrd for Id<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Id<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.oid.cmp(&other.oid)
+    }
+}
+
+impl<T> Hash for Id<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.oid.hash(state);
+    }
+}
+
+impl<T> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.oid.serialize(serializer)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Id<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ObjectId::deserialize(deserializer).map(Self::from_object_id)
+    }
+}

@@ -1,0 +1,50 @@
+//! Collects the mistakes of one derive, so that all are told at once.
+
+use std::fmt::Display;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+/// The mistakes found so far. [`Errors::finish`] must be called: dropping it unasked panics, so that
+/// a mistake can't be forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    found: Vec<syn::Error>,
+    finished: bool,
+}
+
+impl Errors {
+    /// Notes a mistake at `culprit`.
+    pub(crate) fn at(&mut self, culprit: impl ToTokens, message: impl Display) {
+        self.found
+            .push(syn::Error::new_spanned(culprit, message.to_string()));
+    }
+
+    /// Notes a mistake that the parser met.
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        self.found.push(error);
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The mistakes as `compile_error!`s.
+    pub(crate) fn finish(mut self) -> TokenStream {
+        self.finished = true;
+        self.found
+            .iter()
+            .map(syn::Error::to_compile_error)
+            .collect()
+    }
+}
+
+impl Drop for Errors {
+    fn drop(&mut self) {
+        assert!(
+            self.finished || std::thread::panicking(),
+            "the mistakes of a derive were dropped unread"
+        );
+    }
+}

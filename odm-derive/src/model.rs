@@ -1,0 +1,87 @@
+//! What was written, resolved: stored names, shapes and defaults. Spans are kept for refusals.
+
+pub(crate) mod shape;
+pub(crate) mod ty;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Generics, Ident, Path, Visibility};
+
+pub(crate) use self::shape::{Enum, Field, Shape, Tagging, Variant, VariantContent};
+use crate::errors::Errors;
+use crate::parse::container::Container;
+use crate::parse::{self, serde};
+
+/// Which derive is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Derive {
+    Document,
+    Embedded,
+}
+
+/// A struct or an enum, resolved.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) derive: Derive,
+    pub(crate) ident: Ident,
+    pub(crate) vis: Visibility,
+    pub(crate) generics: Generics,
+    /// The path of `odm::support`.
+    pub(crate) support: TokenStream,
+    pub(crate) attributes: Container,
+    pub(crate) shape: Shape,
+}
+
+impl Model {
+    /// Reads the input of a derive.
+    pub(crate) fn new(input: &DeriveInput, derive: Derive, errors: &mut Errors) -> Self {
+        let attributes = parse::container::container(&input.attrs, errors);
+        let serde = serde::container(&input.attrs, errors);
+        let shape = match &input.data {
+            Data::Struct(data) => Shape::of_struct(input, data, &serde, errors),
+            Data::Enum(data) => Shape::of_enum(data, &serde, errors),
+            Data::Union(data) => {
+                errors.at(data.union_token, "a union has no stored shape; derive on a struct or an enum");
+                Shape::Unknown
+            }
+        };
+        Self {
+            derive,
+            ident: input.ident.clone(),
+            vis: input.vis.clone(),
+            generics: input.generics.clone(),
+            support: support(attributes.krate.as_ref()),
+            attributes,
+            shape,
+        }
+    }
+
+    /// The named fields of a struct.
+    pub(crate) fn fields(&self) -> &[Field] {
+        match &self.shape {
+            Shape::Struct { fields, .. } => fields,
+            _ => &[],
+        }
+    }
+
+    /// The field that an attribute names.
+    pub(crate) fn field(&self, ident: &Ident) -> Option<&Field> {
+        let name = serde::plain(ident);
+        self.fields().iter().find(|field| field.rust == name)
+    }
+
+    /// The field that is stored as `_id`.
+    pub(crate) fn id(&self) -> Option<&Field> {
+        self.fields()
+            .iter()
+            .find(|field| !field.skipped && field.flatten.is_none() && field.stored == "_id")
+    }
+}
+
+/// The path of `odm::support`.
+pub(crate) fn support(krate: Option<&Path>) -> TokenStream {
+    match krate {
+        Some(path) => quote!(#path::support),
+        None => quote!(::odm::support),
+    }
+}

@@ -1,0 +1,273 @@
+//! The stored shape of a struct or an enum, as serde writes it.
+
+use syn::{DataEnum, DataStruct, DeriveInput, ExprPath, Fields, Ident, LitStr, Type};
+
+use crate::errors::Errors;
+use crate::parse::case::Case;
+use crate::parse::field::FieldAttributes;
+use crate::parse::{self, serde};
+
+/// The stored shape.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// Named fields, behind the tag that `#[serde(tag = "…")]` writes.
+    Struct {
+        tag: Option<(LitStr, String)>,
+        fields: Vec<Field>,
+    },
+    /// Stored as another type: a newtype, `transparent`, or `into`.
+    Forward(Box<Type>),
+    /// A newtype whose value has a serializer of its own.
+    Opaque(Option<LitStr>),
+    /// Several values, as an array.
+    Tuple(usize),
+    /// An enum whose variants all hold nothing: one of these strings.
+    Choice(Vec<String>),
+    /// An enum with data.
+    Enum(Enum),
+    /// Refused.
+    Unknown,
+}
+
+/// A named field.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) ident: Ident,
+    /// The identifier without `r#`.
+    pub(crate) rust: String,
+    pub(crate) ty: Type,
+    /// The stored name.
+    pub(crate) stored: String,
+    /// What gave it, where that was `rename`.
+    pub(crate) renamed: Option<LitStr>,
+    /// Never stored: it has no handle.
+    pub(crate) skipped: bool,
+    /// Left out of some documents.
+    pub(crate) sometimes: bool,
+    /// Whether a missing value is left out, rather than stored as null.
+    pub(crate) omits: bool,
+    pub(crate) flatten: Option<Ident>,
+    /// The function that serializes it.
+    pub(crate) encoder: Option<ExprPath>,
+    pub(crate) attributes: FieldAttributes,
+}
+
+/// An enum with data.
+#[derive(Debug)]
+pub(crate) struct Enum {
+    pub(crate) tagging: Tagging,
+    pub(crate) variants: Vec<Variant>,
+}
+
+/// How serde tells variants apart.
+#[derive(Debug)]
+pub(crate) enum Tagging {
+    External,
+    Internal(LitStr),
+    Adjacent(LitStr, LitStr),
+    Untagged,
+}
+
+/// A variant that is stored.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    pub(crate) ident: Ident,
+    pub(crate) stored: String,
+    pub(crate) content: VariantContent,
+}
+
+/// What a variant holds.
+#[derive(Debug)]
+pub(crate) enum VariantContent {
+    Unit,
+    Newtype(Box<Type>),
+    /// The one value has a serializer of its own.
+    Opaque,
+    Tuple(Vec<Type>),
+    Struct(Vec<Field>),
+}
+
+impl Shape {
+    /// The shape of a struct.
+    pub(crate) fn of_struct(
+        input: &DeriveInput,
+        data: &DataStruct,
+        serde: &serde::Container,
+        errors: &mut Errors,
+    ) -> Self {
+        if let Some(into) = &serde.into {
+            return Self::Forward(Box::new(into.clone()));
+        }
+        match &data.fields {
+            Fields::Named(named) => {
+                let mut fields: Vec<Field> = named
+                    .named
+                    .iter()
+                    .filter_map(|field| Field::new(field, serde.rename_all, errors))
+                    .collect();
+                if serde.transparent.is_some() {
+                    fields.retain(|field| !field.skipped);
+                    return match fields.pop() {
+                        Some(field) => forward(field.ty, field.encoder.is_some(), field.attributes),
+                        None => Self::Unknown,
+                    };
+                }
+                let name = serde.rename.as_ref().map_or_else(|| serde::plain(&input.ident), LitStr::value);
+                Self::Struct {
+                    tag: serde.tag.clone().map(|tag| (tag, name)),
+                    fields,
+                }
+            }
+            Fields::Unnamed(unnamed) => {
+                let mut stored = Vec::new();
+                for field in &unnamed.unnamed {
+                    let how = serde::field(&field.attrs, errors);
+                    if !(how.skip || how.skip_serializing) {
+                        let ident = Ident::new("value", proc_macro2::Span::call_site());
+                        let attributes = parse::field::field(&field.attrs, &ident, errors);
+                        stored.push((field.ty.clone(), how.serialize_with.is_some(), attributes));
+                    }
+                }
+                // serde writes a newtype as what it holds; with a second field, even a skipped one,
+                // as an array, unless told to be transparent.
+                let newtype = unnamed.unnamed.len() == 1 || serde.transparent.is_some();
+                match (newtype, stored.pop()) {
+                    (true, Some((ty, opaque, attributes))) => forward(ty, opaque, attributes),
+                    (_, Some(_)) => Self::Tuple(stored.len() + 1),
+                    (_, None) => {
+                        errors.at(&input.ident, "nothing of this struct is stored; give it a field that is");
+                        Self::Unknown
+                    }
+                }
+            }
+            Fields::Unit => {
+                errors.at(&input.ident, "a struct without fields is stored as null; give it fields");
+                Self::Unknown
+            }
+        }
+    }
+
+    /// The shape of an enum.
+    pub(crate) fn of_enum(data: &DataEnum, serde: &serde::Container, errors: &mut Errors) -> Self {
+        if let Some(into) = &serde.into {
+            return Self::Forward(Box::new(into.clone()));
+        }
+        let variants: Vec<Variant> = data
+            .variants
+            .iter()
+            .filter_map(|variant| Variant::new(variant, serde, errors))
+            .collect();
+        if variants.is_empty() {
+            errors.at(data.enum_token, "an enum without variants has no values to store; give it variants");
+            return Self::Unknown;
+        }
+        let tagging = match (&serde.tag, &serde.content, serde.untagged) {
+            (Some(tag), Some(content), _) => Tagging::Adjacent(tag.clone(), content.clone()),
+            (Some(tag), None, _) => Tagging::Internal(tag.clone()),
+            (None, _, Some(_)) => Tagging::Untagged,
+            (None, _, None) => Tagging::External,
+        };
+        let data_less = variants
+            .iter()
+            .all(|variant| matches!(variant.content, VariantContent::Unit));
+        if data_less && matches!(tagging, Tagging::External) {
+            return Self::Choice(variants.into_iter().map(|variant| variant.stored).collect());
+        }
+        Self::Enum(Enum { tagging, variants })
+    }
+}
+
+fn forward(ty: Type, opaque: bool, attributes: FieldAttributes) -> Shape {
+    if opaque {
+        Shape::Opaque(attributes.bson_type)
+    } else {
+        Shape::Forward(Box::new(ty))
+    }
+}
+
+impl Field {
+    fn new(field: &syn::Field, case: Option<Case>, errors: &mut Errors) -> Option<Self> {
+        let ident = field.ident.clone()?;
+        let serde = serde::field(&field.attrs, errors);
+        let attributes = parse::field::field(&field.attrs, &ident, errors);
+        let rust = serde::plain(&ident);
+        let stored = match (&serde.rename, case) {
+            (Some(name), _) => name.value(),
+            (None, Some(case)) => case.field(&rust),
+            (None, None) => rust.clone(),
+        };
+        Some(Self {
+            ident,
+            rust,
+            ty: field.ty.clone(),
+            stored,
+            renamed: serde.rename,
+            skipped: serde.skip,
+            sometimes: serde.skip_serializing || serde.skip_serializing_if,
+            omits: serde.skip_serializing_if,
+            flatten: serde.flatten,
+            encoder: serde.serialize_with,
+            attributes,
+        })
+    }
+}
+
+impl Variant {
+    fn new(variant: &syn::Variant, container: &serde::Container, errors: &mut Errors) -> Option<Self> {
+        let serde = serde::variant(&variant.attrs, errors);
+        for attribute in &variant.attrs {
+            if attribute.path().is_ident("odm") {
+                errors.at(attribute, "odm has no attributes for variants; put them on the enum or on the variant's fields");
+            }
+        }
+        if serde.skip {
+            return None;
+        }
+        let rust = serde::plain(&variant.ident);
+        let stored = match (serde.rename, container.rename_all) {
+            (Some(name), _) => name.value(),
+            (None, Some(case)) => case.variant(&rust),
+            (None, None) => rust,
+        };
+        let content = match &variant.fields {
+            Fields::Unit => VariantContent::Unit,
+            Fields::Unnamed(unnamed) => Self::unnamed(unnamed, errors),
+            Fields::Named(named) => {
+                let case = serde.rename_all.or(container.rename_all_fields);
+                VariantContent::Struct(
+                    named
+                        .named
+                        .iter()
+                        .filter_map(|field| Field::new(field, case, errors))
+                        .collect(),
+                )
+            }
+        };
+        Some(Self {
+            ident: variant.ident.clone(),
+            stored,
+            content,
+        })
+    }
+
+    fn unnamed(unnamed: &syn::FieldsUnnamed, errors: &mut Errors) -> VariantContent {
+        let mut types = Vec::new();
+        let mut opaque = false;
+        for field in &unnamed.unnamed {
+            let serde = serde::field(&field.attrs, errors);
+            if !serde.skip && !serde.skip_serializing {
+                opaque |= serde.serialize_with.is_some();
+                types.push(field.ty.clone());
+            }
+        }
+        match (unnamed.unnamed.len(), types.pop()) {
+            (1, None) => VariantContent::Unit,
+            (1, Some(_)) if opaque => VariantContent::Opaque,
+            (1, Some(ty)) => VariantContent::Newtype(Box::new(ty)),
+            (_, last) => {
+                types.extend(last);
+                VariantContent::Tuple(types)
+            }
+        }
+    }
+}

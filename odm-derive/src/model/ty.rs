@@ -1,0 +1,94 @@
+//! What a type is, as far as its spelling tells; aliases are caught by assertions in generated code.
+
+use syn::{GenericArgument, PathArguments, Type};
+
+/// What a type's name says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known<'a> {
+    Text,
+    Bool,
+    Integer,
+    Float,
+    Decimal,
+    Date,
+    ObjectId,
+    Uuid,
+    Binary,
+    Map,
+    Ref,
+    List(&'a Type),
+    Optional(&'a Type),
+    Boxed(&'a Type),
+    Tuple,
+    Unknown,
+}
+
+/// Reads a type's name.
+pub(crate) fn known(ty: &Type) -> Known<'_> {
+    match ty {
+        Type::Group(group) => known(&group.elem),
+        Type::Paren(paren) => known(&paren.elem),
+        Type::Array(array) => Known::List(&array.elem),
+        Type::Slice(slice) => Known::List(&slice.elem),
+        Type::Tuple(_) => Known::Tuple,
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else {
+                return Known::Unknown;
+            };
+            let argument = argument(&last.arguments);
+            match (last.ident.to_string().as_str(), argument) {
+                ("String" | "str", None) => Known::Text,
+                ("bool", None) => Known::Bool,
+                ("i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize", None) => Known::Integer,
+                ("f32" | "f64", None) => Known::Float,
+                ("Decimal128", None) => Known::Decimal,
+                ("DateTime" | "SystemTime", None) => Known::Date,
+                ("ObjectId", None) => Known::ObjectId,
+                ("Uuid", None) => Known::Uuid,
+                ("Binary", None) => Known::Binary,
+                ("Document" | "RawDocumentBuf", None) | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Known::Map,
+                ("Ref", Some(_)) => Known::Ref,
+                ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec", Some(inner)) => Known::List(inner),
+                ("Option", Some(inner)) => Known::Optional(inner),
+                ("Box" | "Rc" | "Arc" | "Cow", Some(inner)) => Known::Boxed(inner),
+                _ => Known::Unknown,
+            }
+        }
+        _ => Known::Unknown,
+    }
+}
+
+/// What a type's name says, through `Option` and `Box`.
+pub(crate) fn stored(ty: &Type) -> Known<'_> {
+    match known(ty) {
+        Known::Optional(inner) | Known::Boxed(inner) => stored(inner),
+        other => other,
+    }
+}
+
+/// The same for one element, of a list.
+pub(crate) fn element(ty: &Type) -> Known<'_> {
+    match stored(ty) {
+        Known::List(inner) => element(inner),
+        other => other,
+    }
+}
+
+/// Whether the type is written as an `Option`.
+pub(crate) fn is_option(ty: &Type) -> bool {
+    match known(ty) {
+        Known::Optional(_) => true,
+        Known::Boxed(inner) => is_option(inner),
+        _ => false,
+    }
+}
+
+fn argument(arguments: &PathArguments) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}

@@ -1,0 +1,111 @@
+//! Attributes as they are written, without judgement.
+
+pub(crate) mod case;
+pub(crate) mod container;
+pub(crate) mod field;
+pub(crate) mod index;
+pub(crate) mod rule;
+pub(crate) mod serde;
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Ident, LitBool, LitInt, Token};
+
+use crate::errors::Errors;
+use crate::words;
+
+/// Calls `take` for each word of `#[name(word, word = …, word(…))]`; `take` reads what follows the word.
+///
+/// Returns whether all was read: after a mistake the rest of that attribute is unknown.
+pub(crate) fn attributes(
+    attributes: &[Attribute],
+    name: &str,
+    errors: &mut Errors,
+    mut take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> bool {
+    let mut whole = true;
+    for attribute in attributes.iter().filter(|one| one.path().is_ident(name)) {
+        let result = attribute.parse_args_with(|input: ParseStream<'_>| words(input, &mut take));
+        if let Err(error) = result {
+            errors.push(error);
+            whole = false;
+        }
+    }
+    whole
+}
+
+/// Calls `take` for each word of a list, separated by commas.
+pub(crate) fn words(
+    input: ParseStream<'_>,
+    mut take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    while !input.is_empty() {
+        let word = input.call(Ident::parse_any)?;
+        take(&word, input)?;
+        if input.is_empty() {
+            break;
+        }
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
+}
+
+/// The words in parentheses behind a word.
+pub(crate) fn inner(
+    input: ParseStream<'_>,
+    take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let content;
+    syn::parenthesized!(content in input);
+    words(&content, take)
+}
+
+/// The value behind `=`.
+pub(crate) fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+/// A flag: bare, or `= true`, or `= false`.
+pub(crate) fn flag(input: ParseStream<'_>) -> syn::Result<bool> {
+    if input.peek(Token![=]) {
+        Ok(value::<LitBool>(input)?.value)
+    } else {
+        Ok(true)
+    }
+}
+
+/// A whole number behind `=`.
+pub(crate) fn number<N>(input: ParseStream<'_>) -> syn::Result<(N, Span)>
+where
+    N: std::str::FromStr,
+    N::Err: std::fmt::Display,
+{
+    let literal: LitInt = value(input)?;
+    Ok((literal.base10_parse()?, literal.span()))
+}
+
+/// Sets what may be said once.
+pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Result<()> {
+    if slot.is_some() {
+        return Err(syn::Error::new_spanned(
+            word,
+            format!("`{word}` is said twice; keep one"),
+        ));
+    }
+    *slot = Some(value);
+    Ok(())
+}
+
+/// The error for a word that does not exist.
+pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
+    let text = word.unraw().to_string();
+    syn::Error::new_spanned(
+        word,
+        format!(
+            "there is no {what} `{text}`{}",
+            words::hint(&text, known.iter().copied())
+        ),
+    )
+}

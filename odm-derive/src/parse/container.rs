@@ -1,0 +1,145 @@
+//! `#[odm(…)]` on a struct or an enum.
+
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitInt, LitStr, Path};
+
+use super::index::{self, Collation, Index, choice};
+use super::rule::{ExpressionRule, expression_rule};
+use super::{attributes, inner, once, unknown, value};
+use crate::errors::Errors;
+use crate::words;
+
+/// What `#[odm(…)]` says of a struct or an enum.
+#[derive(Debug, Default)]
+pub(crate) struct Container {
+    pub(crate) krate: Option<Path>,
+    pub(crate) collection: Option<LitStr>,
+    pub(crate) deny_undeclared: Option<Ident>,
+    pub(crate) level: Option<LitStr>,
+    pub(crate) action: Option<LitStr>,
+    pub(crate) capped: Option<Capped>,
+    pub(crate) collation: Option<Collation>,
+    pub(crate) indexes: Vec<Index>,
+    pub(crate) rules: Vec<ExpressionRule>,
+    /// The words that only a document has, for telling an embedded struct that has them.
+    pub(crate) document_words: Vec<Ident>,
+    /// Whether everything was read.
+    pub(crate) whole: bool,
+}
+
+/// `capped(size = N, max = N)`.
+#[derive(Debug)]
+pub(crate) struct Capped {
+    pub(crate) word: Ident,
+    pub(crate) size: u64,
+    pub(crate) max: Option<u64>,
+}
+
+/// What `#[odm(…)]` says of a projection.
+#[derive(Debug, Default)]
+pub(crate) struct Projection {
+    pub(crate) krate: Option<Path>,
+    pub(crate) of: Option<Path>,
+    /// Whether everything was read.
+    pub(crate) whole: bool,
+}
+
+/// Reads a container's attributes.
+pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
+    let mut container = Container::default();
+    container.whole = attributes(list, "odm", errors, |word, input| {
+        let text = word.to_string();
+        if !matches!(text.as_str(), words::CRATE | words::DENY_UNDECLARED)
+            && words::CONTAINER.contains(&text.as_str())
+        {
+            container.document_words.push(word.clone());
+        }
+        match text.as_str() {
+            words::CRATE => once(&mut container.krate, word, krate(input)?),
+            words::COLLECTION => once(&mut container.collection, word, value(input)?),
+            words::DENY_UNDECLARED => once(&mut container.deny_undeclared, word, word.clone()),
+            words::VALIDATION => validation(&mut container, input),
+            words::CAPPED => once(&mut container.capped, word, capped(word, input)?),
+            words::COLLATION => once(&mut container.collation, word, index::collation(word, input)?),
+            words::RULE => {
+                container.rules.push(expression_rule(input)?);
+                Ok(())
+            }
+            words::INDEX | words::UNIQUE | words::TTL | words::TEXT | words::WILDCARD => {
+                container.indexes.push(index::on_container(word, input)?);
+                Ok(())
+            }
+            other if words::FIELD.contains(&other) => Err(syn::Error::new_spanned(
+                word,
+                format!("`{other}` belongs on a field, not on the struct"),
+            )),
+            _ => Err(unknown(word, "attribute", words::CONTAINER)),
+        }
+    });
+    container
+}
+
+/// Reads the attributes of a projection.
+pub(crate) fn projection(list: &[Attribute], errors: &mut Errors) -> Projection {
+    let mut projection = Projection::default();
+    projection.whole = attributes(list, "odm", errors, |word, input| match word.to_string().as_str() {
+        words::CRATE => once(&mut projection.krate, word, krate(input)?),
+        words::OF => once(&mut projection.of, word, value(input)?),
+        _ => Err(unknown(word, "attribute of a projection", words::PROJECTION)),
+    });
+    projection
+}
+
+/// The path of the crate, bare or as a string.
+fn krate(input: ParseStream<'_>) -> syn::Result<Path> {
+    input.parse::<syn::Token![=]>()?;
+    if input.peek(LitStr) {
+        return input.parse::<LitStr>()?.parse();
+    }
+    input.call(Path::parse_mod_style)
+}
+
+fn validation(container: &mut Container, input: ParseStream<'_>) -> syn::Result<()> {
+    inner(input, |word, input| match word.to_string().as_str() {
+        "level" => once(&mut container.level, word, choice(input, &["strict", "moderate", "off"])?),
+        "action" => once(&mut container.action, word, choice(input, &["error", "warn"])?),
+        _ => Err(unknown(word, "word of `validation`", words::VALIDATIONS)),
+    })
+}
+
+fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
+    let (mut size, mut max): (Option<(u64, Span)>, Option<(u64, Span)>) = (None, None);
+    inner(input, |word, input| {
+        let slot = match word.to_string().as_str() {
+            "size" => &mut size,
+            words::MAX => &mut max,
+            _ => return Err(unknown(word, "word of `capped`", words::CAPS)),
+        };
+        let literal: LitInt = value(input)?;
+        let number: u64 = literal.base10_parse()?;
+        if number == 0 {
+            return Err(syn::Error::new(literal.span(), "this is at least 1"));
+        }
+        once(slot, word, (number, literal.span()))
+    })?;
+    let Some((size, span)) = size else {
+        return Err(syn::Error::new_spanned(
+            word,
+            "a capped collection has a size in bytes: `capped(size = 1_048_576)`",
+        ));
+    };
+    if size > 1_125_899_906_842_624 {
+        return Err(syn::Error::new(span, "a capped collection has at most 1 PiB"));
+    }
+    if let Some((max, span)) = max
+        && max >= 2_147_483_648
+    {
+        return Err(syn::Error::new(span, "a capped collection has fewer than 2^31 documents"));
+    }
+    Ok(Capped {
+        word: word.clone(),
+        size,
+        max: max.map(|(max, _)| max),
+    })
+}

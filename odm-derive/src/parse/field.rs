@@ -1,0 +1,110 @@
+//! `#[odm(…)]` on a field.
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitStr};
+
+use super::index::{self, Index};
+use super::rule::{FieldRule, field_rule};
+use super::{attributes, number, once, unknown, value};
+use crate::errors::Errors;
+use crate::words;
+
+/// What `#[odm(…)]` says of a field.
+#[derive(Debug, Default)]
+pub(crate) struct FieldAttributes {
+    pub(crate) indexes: Vec<Index>,
+    pub(crate) rules: Vec<FieldRule>,
+    pub(crate) list: Option<List>,
+    pub(crate) version: Option<Ident>,
+    pub(crate) bson_type: Option<LitStr>,
+}
+
+/// A declared cardinality.
+#[derive(Debug)]
+pub(crate) struct List {
+    /// `embed` or `references`.
+    pub(crate) word: Ident,
+    pub(crate) max: Option<(u32, Span)>,
+}
+
+impl List {
+    /// Whether it is `embed`.
+    pub(crate) fn embeds(&self) -> bool {
+        self.word == words::EMBED
+    }
+}
+
+/// Reads a field's attributes.
+pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> FieldAttributes {
+    let mut field = FieldAttributes::default();
+    attributes(list, "odm", errors, |word, input| {
+        if let Some(rule) = field_rule(word, input)? {
+            if field.rules.iter().any(|one| one.word == rule.word) {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    format!("`{word}` is said twice; keep one"),
+                ));
+            }
+            field.rules.push(rule);
+            return Ok(());
+        }
+        match word.to_string().as_str() {
+            words::INDEX | words::UNIQUE => {
+                field.indexes.push(index::on_field(word, ident, input)?);
+                Ok(())
+            }
+            words::EMBED | words::REFERENCES => {
+                let list = cardinality(word, input)?;
+                once(&mut field.list, word, list)
+            }
+            words::VERSION => once(&mut field.version, word, word.clone()),
+            words::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
+            other if words::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
+                word,
+                format!("`{other}` belongs on the struct, not on a field"),
+            )),
+            _ => Err(unknown(word, "attribute of a field", words::FIELD)),
+        }
+    });
+    field
+}
+
+fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
+    let embeds = word == words::EMBED;
+    let usage = if embeds {
+        "`embed(few, max = N)` with N up to 200"
+    } else {
+        "`references(many, max = N)` with N up to 5000"
+    };
+    if !input.peek(syn::token::Paren) {
+        return Err(syn::Error::new_spanned(word, format!("write {usage}")));
+    }
+    let mut how: Option<Ident> = None;
+    let mut max: Option<(u32, Span)> = None;
+    super::inner(input, |word, input| match word.unraw().to_string().as_str() {
+        words::MAX => once(&mut max, word, number(input)?),
+        "few" | "many" => once(&mut how, word, word.clone()),
+        _ => Err(unknown(
+            word,
+            "word of a cardinality",
+            &[if embeds { "few" } else { "many" }, words::MAX],
+        )),
+    })?;
+    match how {
+        Some(how) if embeds && how == "many" => Err(syn::Error::new_spanned(
+            how,
+            "many are not embedded; write `embed(few, max = N)` with N up to 200, or keep their ids: `references(many, max = N)`",
+        )),
+        Some(how) if !embeds && how == "few" => Err(syn::Error::new_spanned(
+            how,
+            "few are embedded: `embed(few, max = N)`; an array of ids is `references(many, max = N)`",
+        )),
+        Some(_) if max.is_some() => Ok(List {
+            word: word.clone(),
+            max,
+        }),
+        _ => Err(syn::Error::new_spanned(word, format!("write {usage}"))),
+    }
+}

@@ -1,0 +1,356 @@
+//! Indexes: `index(…)`, `unique(…)`, `ttl(…)`, `text(…)`, `wildcard(…)`.
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, LitInt, LitStr, Token};
+
+use super::rule::closure;
+use super::{flag, inner, number, once, unknown, value};
+use crate::words;
+
+/// The direction or kind of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyKind {
+    Ascending,
+    Descending,
+    Hashed,
+    Text(u32),
+    Sphere,
+    Wildcard,
+}
+
+/// One key: Rust fields from the struct down.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) path: Vec<Ident>,
+    pub(crate) kind: KeyKind,
+    /// What stood behind the field, for spans.
+    pub(crate) said: Option<Span>,
+}
+
+/// A collation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Collation {
+    pub(crate) locale: Option<LitStr>,
+    pub(crate) strength: Option<(u32, Span)>,
+    pub(crate) case_level: Option<bool>,
+    pub(crate) case_first: Option<LitStr>,
+    pub(crate) numeric_ordering: Option<bool>,
+    pub(crate) alternate: Option<LitStr>,
+    pub(crate) max_variable: Option<LitStr>,
+    pub(crate) backwards: Option<bool>,
+    pub(crate) normalization: Option<bool>,
+}
+
+/// One declared index.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// `index`, `unique`, `ttl`, `text` or `wildcard`.
+    pub(crate) word: Ident,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) unique: Option<Span>,
+    pub(crate) sparse: Option<Span>,
+    pub(crate) hidden: Option<Span>,
+    pub(crate) partial: Option<Expr>,
+    pub(crate) expire_after: Option<(u32, Span)>,
+    pub(crate) collation: Option<Collation>,
+    pub(crate) default_language: Option<LitStr>,
+    pub(crate) language_override: Option<LitStr>,
+}
+
+impl Index {
+    fn new(word: &Ident) -> Self {
+        Self {
+            word: word.clone(),
+            keys: Vec::new(),
+            name: None,
+            unique: (word == words::UNIQUE).then(|| word.span()),
+            sparse: None,
+            hidden: None,
+            partial: None,
+            expire_after: None,
+            collation: None,
+            default_language: None,
+            language_override: None,
+        }
+    }
+
+    /// Whether a key is of the kind of a text index.
+    pub(crate) fn is_text(&self) -> bool {
+        self.keys
+            .iter()
+            .any(|key| matches!(key.kind, KeyKind::Text(_)))
+    }
+}
+
+/// Reads an index on the struct: the word was read, its parentheses follow.
+pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
+    let mut index = Index::new(word);
+    let kind = match word.to_string().as_str() {
+        words::TEXT => KeyKind::Text(1),
+        words::WILDCARD => KeyKind::Wildcard,
+        _ => KeyKind::Ascending,
+    };
+    if kind == KeyKind::Wildcard && !input.peek(syn::token::Paren) {
+        index.keys.push(whole_document());
+        return Ok(index);
+    }
+    if !input.peek(syn::token::Paren) {
+        return Err(syn::Error::new_spanned(
+            word,
+            format!("`{word}` on a struct names its fields: `{word}(field, other = desc)`; on a field, `{word}` alone"),
+        ));
+    }
+    inner(input, |word, input| {
+        if !input.peek(Token![.]) && option(&mut index, word, input)? {
+            return Ok(());
+        }
+        let key = key(word, input, kind)?;
+        index.keys.push(key);
+        Ok(())
+    })?;
+    if index.keys.is_empty() {
+        if kind == KeyKind::Wildcard {
+            index.keys.push(whole_document());
+        } else {
+            return Err(syn::Error::new_spanned(
+                word,
+                format!("`{word}` names no field; say which: `{word}(field)`"),
+            ));
+        }
+    }
+    if word == words::TTL && index.expire_after.is_none() {
+        return Err(syn::Error::new_spanned(
+            word,
+            "`ttl` says when documents expire: `ttl(field, after = \"30d\")`",
+        ));
+    }
+    Ok(index)
+}
+
+/// Reads an index on a field: `index`, `index(desc, options…)`, `unique`, `unique(options…)`.
+pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
+    let mut index = Index::new(word);
+    let mut kind: Option<(KeyKind, Span)> = None;
+    if input.peek(syn::token::Paren) {
+        let content;
+        syn::parenthesized!(content in input);
+        while !content.is_empty() {
+            if content.peek(LitStr) {
+                let literal: LitStr = content.parse()?;
+                kind = Some((named_kind(&literal.value(), literal.span())?, literal.span()));
+            } else {
+                let word = content.call(Ident::parse_any)?;
+                if !option(&mut index, &word, &content)? {
+                    let one = named_kind(&word.to_string(), word.span()).map_err(|_| {
+                        let all: Vec<_> = words::KEY_KINDS
+                            .iter()
+                            .chain(words::INDEX_OPTIONS)
+                            .copied()
+                            .collect();
+                        unknown(&word, "option of an index", &all)
+                    })?;
+                    let mut slot = kind;
+                    once(&mut slot, &word, (one, word.span()))?;
+                    kind = slot;
+                }
+            }
+            if content.is_empty() {
+                break;
+            }
+            content.parse::<Token![,]>()?;
+        }
+    }
+    index.keys.push(Key {
+        path: vec![field.clone()],
+        kind: kind.map_or(KeyKind::Ascending, |(kind, _)| kind),
+        said: kind.map(|(_, span)| span),
+    });
+    Ok(index)
+}
+
+fn whole_document() -> Key {
+    Key {
+        path: Vec::new(),
+        kind: KeyKind::Wildcard,
+        said: None,
+    }
+}
+
+/// Reads a key behind its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
+fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key> {
+    let mut path = vec![first.clone()];
+    while input.parse::<Option<Token![.]>>()?.is_some() {
+        path.push(input.call(Ident::parse_any)?);
+    }
+    let mut key = Key {
+        path,
+        kind,
+        said: None,
+    };
+    if matches!(kind, KeyKind::Text(_)) && input.peek(syn::token::Paren) {
+        let mut weight: Option<(u32, Span)> = None;
+        inner(input, |word, input| match word.to_string().as_str() {
+            "weight" => once(&mut weight, word, number(input)?),
+            _ => Err(unknown(word, "word of a text field", &["weight"])),
+        })?;
+        if let Some((weight, span)) = weight {
+            if !(1..=99_999).contains(&weight) {
+                return Err(syn::Error::new(span, "a weight is between 1 and 99999"));
+            }
+            key.kind = KeyKind::Text(weight);
+        }
+    } else if input.parse::<Option<Token![=]>>()?.is_some() {
+        let (text, span) = if input.peek(LitStr) {
+            let literal: LitStr = input.parse()?;
+            (literal.value(), literal.span())
+        } else if input.peek(LitInt) {
+            let literal: LitInt = input.parse()?;
+            (literal.base10_digits().to_owned(), literal.span())
+        } else {
+            let ident = input.call(Ident::parse_any)?;
+            (ident.to_string(), ident.span())
+        };
+        if kind != KeyKind::Ascending {
+            return Err(syn::Error::new(span, "keys of this index have no direction"));
+        }
+        key.kind = named_kind(&text, span)?;
+        key.said = Some(span);
+    }
+    Ok(key)
+}
+
+fn named_kind(text: &str, span: Span) -> syn::Result<KeyKind> {
+    Ok(match text {
+        words::ASC => KeyKind::Ascending,
+        words::DESC => KeyKind::Descending,
+        words::HASHED => KeyKind::Hashed,
+        words::SPHERE => KeyKind::Sphere,
+        _ => {
+            return Err(syn::Error::new(
+                span,
+                "a key is `asc`, `desc`, `hashed` or `\"2dsphere\"`; text and wildcard indexes have words of their own: `text(field)`, `wildcard(field)`",
+            ));
+        }
+    })
+}
+
+/// Reads an option, if `word` is one. A word that could be a field too is one where what follows
+/// says so: `name` or `name = desc` is a key, `name = "…"` an option.
+fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<bool> {
+    let string = input.peek(Token![=]) && input.peek2(LitStr);
+    let list = input.peek(syn::token::Paren);
+    let bare = !input.peek(Token![=]) && !list;
+    match word.unraw().to_string().as_str() {
+        words::NAME if string => once(&mut index.name, word, value(input)?)?,
+        words::UNIQUE if bare => {
+            if word_is(&index.word, words::UNIQUE) {
+                return Err(syn::Error::new_spanned(word, "`unique` is said twice; keep one"));
+            }
+            once(&mut index.unique, word, word.span())?;
+        }
+        words::SPARSE if bare => once(&mut index.sparse, word, word.span())?,
+        words::HIDDEN if bare => once(&mut index.hidden, word, word.span())?,
+        words::PARTIAL if input.peek(Token![=]) => {
+            input.parse::<Token![=]>()?;
+            let filter = closure(input)?;
+            once(&mut index.partial, word, filter)?;
+        }
+        words::EXPIRE_AFTER if string => {
+            let literal: LitStr = value(input)?;
+            once(&mut index.expire_after, word, (seconds(&literal)?, literal.span()))?;
+        }
+        "after" if string && word_is(&index.word, words::TTL) => {
+            let literal: LitStr = value(input)?;
+            once(&mut index.expire_after, word, (seconds(&literal)?, literal.span()))?;
+        }
+        words::COLLATION if list => once(&mut index.collation, word, collation(word, input)?)?,
+        words::DEFAULT_LANGUAGE if string => once(&mut index.default_language, word, value(input)?)?,
+        words::LANGUAGE_OVERRIDE if string => once(&mut index.language_override, word, value(input)?)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn word_is(word: &Ident, text: &str) -> bool {
+    word == text
+}
+
+/// Reads `(locale = "en", strength = 2, …)`.
+pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Collation> {
+    let mut collation = Collation::default();
+    inner(input, |word, input| match word.to_string().as_str() {
+        "locale" => once(&mut collation.locale, word, value(input)?),
+        "strength" => {
+            let (strength, span) = number(input)?;
+            if !(1..=5).contains(&strength) {
+                return Err(syn::Error::new(span, "a strength is between 1 (base letters) and 5 (identical)"));
+            }
+            once(&mut collation.strength, word, (strength, span))
+        }
+        "case_level" => once(&mut collation.case_level, word, flag(input)?),
+        "case_first" => once(&mut collation.case_first, word, choice(input, &["upper", "lower", "off"])?),
+        "numeric_ordering" => once(&mut collation.numeric_ordering, word, flag(input)?),
+        "alternate" => once(&mut collation.alternate, word, choice(input, &["non-ignorable", "shifted"])?),
+        "max_variable" => once(&mut collation.max_variable, word, choice(input, &["punct", "space"])?),
+        "backwards" => once(&mut collation.backwards, word, flag(input)?),
+        "normalization" => once(&mut collation.normalization, word, flag(input)?),
+        _ => Err(unknown(word, "word of `collation`", words::COLLATIONS)),
+    })?;
+    match &collation.locale {
+        None => Err(syn::Error::new_spanned(
+            word,
+            "a collation has a locale: `collation(locale = \"en\")`",
+        )),
+        Some(locale) if locale.value().is_empty() => Err(syn::Error::new(
+            locale.span(),
+            "a locale is not empty: `en`, `fr_CA`, or `simple` for comparing bytes",
+        )),
+        Some(_) => Ok(collation),
+    }
+}
+
+/// One of a few strings behind `=`.
+pub(crate) fn choice(input: ParseStream<'_>, known: &[&str]) -> syn::Result<LitStr> {
+    let literal: LitStr = value(input)?;
+    if known.contains(&literal.value().as_str()) {
+        return Ok(literal);
+    }
+    let all: Vec<_> = known.iter().map(|one| format!("\"{one}\"")).collect();
+    Err(syn::Error::new(
+        literal.span(),
+        format!("this is one of {}", all.join(", ")),
+    ))
+}
+
+/// Reads `30d`, `12h`, `90m`, `45s`, `2w`.
+fn seconds(literal: &LitStr) -> syn::Result<u32> {
+    let text = literal.value();
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let scale: Option<u64> = match unit.trim() {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3_600),
+        "d" => Some(86_400),
+        "w" => Some(604_800),
+        _ => None,
+    };
+    let total = scale.and_then(|scale| digits.parse::<u64>().ok()?.checked_mul(scale));
+    match total {
+        Some(total) if i32::try_from(total).is_ok() => Ok(u32::try_from(total).unwrap_or(u32::MAX)),
+        Some(_) => Err(syn::Error::new(
+            literal.span(),
+            "too long: the server takes at most 2147483647 seconds, about 68 years",
+        )),
+        None => Err(syn::Error::new(
+            literal.span(),
+            "a time is a number and a unit (s, m, h, d, w), such as \"30d\"; \"0s\" expires at the date itself",
+        )),
+    }
+}

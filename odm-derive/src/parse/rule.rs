@@ -1,0 +1,200 @@
+//! What is valid, beyond the type: `range`, `length`, `pattern`, `one_of`, `items`, `rule`.
+
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Lit, LitStr, Token, UnOp};
+
+use super::{inner, number, once, unknown, value};
+use crate::words;
+
+/// A number in an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) enum Number {
+    Int(i64),
+    Double(f64),
+}
+
+impl Number {
+    /// For comparing a minimum with a maximum.
+    #[expect(clippy::cast_precision_loss, reason = "only compares the two ends of a range")]
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Self::Int(int) => int as f64,
+            Self::Double(double) => double,
+        }
+    }
+}
+
+/// One end of a range.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bound {
+    pub(crate) value: Number,
+    pub(crate) exclusive: bool,
+}
+
+/// Two bounds of a size.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Size {
+    pub(crate) min: Option<u32>,
+    pub(crate) max: Option<u32>,
+}
+
+/// One rule of a field.
+#[derive(Debug)]
+pub(crate) enum Rule {
+    Range {
+        min: Option<Bound>,
+        max: Option<Bound>,
+    },
+    Length(Size),
+    Pattern(LitStr),
+    OneOf(Vec<LitStr>),
+    Items(Size),
+    UniqueItems,
+}
+
+/// A rule with the word that introduced it.
+#[derive(Debug)]
+pub(crate) struct FieldRule {
+    pub(crate) word: Ident,
+    pub(crate) rule: Rule,
+}
+
+/// `rule("name", |m| …)`.
+#[derive(Debug)]
+pub(crate) struct ExpressionRule {
+    pub(crate) name: LitStr,
+    pub(crate) filter: Expr,
+}
+
+/// Reads a field's rule, if `word` is one.
+pub(crate) fn field_rule(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<FieldRule>> {
+    let rule = match word.to_string().as_str() {
+        words::RANGE => range(input)?,
+        words::LENGTH => Rule::Length(size(input, "word of `length`")?),
+        words::ITEMS => Rule::Items(size(input, "word of `items`")?),
+        words::PATTERN => Rule::Pattern(value(input)?),
+        words::ONE_OF => one_of(word, input)?,
+        words::UNIQUE_ITEMS => Rule::UniqueItems,
+        _ => return Ok(None),
+    };
+    Ok(Some(FieldRule {
+        word: word.clone(),
+        rule,
+    }))
+}
+
+/// Reads `("name", |m| …)`.
+pub(crate) fn expression_rule(input: ParseStream<'_>) -> syn::Result<ExpressionRule> {
+    let content;
+    syn::parenthesized!(content in input);
+    let name = content.parse()?;
+    content.parse::<Token![,]>()?;
+    let filter = closure(&content)?;
+    content.parse::<Option<Token![,]>>()?;
+    Ok(ExpressionRule { name, filter })
+}
+
+/// A closure, or the path of a function that does the same.
+pub(crate) fn closure(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let expr: Expr = input.parse()?;
+    match expr {
+        Expr::Closure(_) | Expr::Path(_) => Ok(expr),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "a filter is a closure over the model's fields: `|m| m.field.gte(0)`",
+        )),
+    }
+}
+
+fn range(input: ParseStream<'_>) -> syn::Result<Rule> {
+    let (mut min, mut max) = (None, None);
+    inner(input, |word, input| {
+        let text = word.to_string();
+        let (slot, exclusive) = match text.as_str() {
+            words::MIN => (&mut min, false),
+            words::MAX => (&mut max, false),
+            "exclusive_min" => (&mut min, true),
+            "exclusive_max" => (&mut max, true),
+            _ => return Err(unknown(word, "word of `range`", words::RANGES)),
+        };
+        let value = signed(&value::<Expr>(input)?)?;
+        once(slot, word, Bound { value, exclusive })
+    })?;
+    Ok(Rule::Range { min, max })
+}
+
+fn signed(expr: &Expr) -> syn::Result<Number> {
+    let (negative, inner) = match expr {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => (true, &*unary.expr),
+        other => (false, other),
+    };
+    if let Expr::Lit(literal) = inner {
+        let sign = if negative { "-" } else { "" };
+        match &literal.lit {
+            Lit::Int(int) => {
+                return format!("{sign}{}", int.base10_digits())
+                    .parse()
+                    .map(Number::Int)
+                    .map_err(|_| {
+                        syn::Error::new_spanned(expr, "the bound does not fit into 64 bits")
+                    });
+            }
+            Lit::Float(float) => {
+                let double: f64 = float.base10_parse()?;
+                return Ok(Number::Double(if negative { -double } else { double }));
+            }
+            _ => {}
+        }
+    }
+    Err(syn::Error::new_spanned(
+        expr,
+        "a bound is a number, such as `-1` or `0.5`",
+    ))
+}
+
+/// Reads `(min = …, max = …)`.
+pub(crate) fn size(input: ParseStream<'_>, what: &str) -> syn::Result<Size> {
+    let (mut min, mut max): (Option<(u32, Span)>, Option<(u32, Span)>) = (None, None);
+    inner(input, |word, input| match word.to_string().as_str() {
+        words::MIN => once(&mut min, word, number(input)?),
+        words::MAX => once(&mut max, word, number(input)?),
+        _ => Err(unknown(word, what, words::BOUNDS)),
+    })?;
+    Ok(Size {
+        min: min.map(|(number, _)| number),
+        max: max.map(|(number, _)| number),
+    })
+}
+
+fn one_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<Rule> {
+    let content;
+    syn::parenthesized!(content in input);
+    let all = Punctuated::<Lit, Token![,]>::parse_terminated(&content)?;
+    let mut strings: Vec<LitStr> = Vec::new();
+    for literal in all {
+        match literal {
+            Lit::Str(string) => {
+                if strings.iter().any(|one| one.value() == string.value()) {
+                    return Err(syn::Error::new(string.span(), "this string is listed twice; keep one"));
+                }
+                strings.push(string);
+            }
+            other => {
+                return Err(syn::Error::new(
+                    other.span(),
+                    "`one_of` lists strings; for numbers, derive `Embedded` on an enum, or write `rule(\"…\", |m| m.field.is_in([1, 2]))` on the struct",
+                ));
+            }
+        }
+    }
+    if strings.is_empty() {
+        return Err(syn::Error::new_spanned(
+            word,
+            "`one_of()` allows nothing; list the strings that are valid: `one_of(\"a\", \"b\")`",
+        ));
+    }
+    Ok(Rule::OneOf(strings))
+}

@@ -1,0 +1,201 @@
+//! `#[serde(…)]`, as far as it decides what is stored.
+//!
+//! serde's own derive tells about malformed attributes, so that this reads what it understands and
+//! steps over the rest.
+
+use proc_macro2::{Span, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, ExprPath, Ident, LitStr, Token, Type};
+
+use crate::errors::Errors;
+use super::case::Case;
+
+/// `#[serde(…)]` on a struct or an enum.
+#[derive(Debug, Default)]
+pub(crate) struct Container {
+    pub(crate) rename_all: Option<Case>,
+    pub(crate) rename_all_fields: Option<Case>,
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) tag: Option<LitStr>,
+    pub(crate) content: Option<LitStr>,
+    pub(crate) untagged: Option<Span>,
+    pub(crate) transparent: Option<Span>,
+    pub(crate) into: Option<Type>,
+}
+
+/// `#[serde(…)]` on a variant of an enum.
+#[derive(Debug, Default)]
+pub(crate) struct Variant {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) rename_all: Option<Case>,
+    pub(crate) skip: bool,
+}
+
+/// `#[serde(…)]` on a field.
+#[derive(Debug, Default)]
+pub(crate) struct Field {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) skip: bool,
+    pub(crate) skip_serializing: bool,
+    pub(crate) skip_serializing_if: bool,
+    pub(crate) flatten: Option<Ident>,
+    /// The function that serializes the field.
+    pub(crate) serialize_with: Option<ExprPath>,
+}
+
+/// Reads a container's attributes.
+pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
+    let mut serde = Container::default();
+    each(list, errors, |word, input| {
+        match word.to_string().as_str() {
+            "rename_all" => serde.rename_all = case(word, input)?,
+            "rename_all_fields" => serde.rename_all_fields = case(word, input)?,
+            "rename" => serde.rename = name(word, input)?,
+            "tag" => serde.tag = Some(string(input)?),
+            "content" => serde.content = Some(string(input)?),
+            "untagged" => serde.untagged = Some(word.span()),
+            "transparent" => serde.transparent = Some(word.span()),
+            "into" => serde.into = Some(string(input)?.parse()?),
+            "remote" | "variant_identifier" | "field_identifier" => {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    format!("odm does not follow `#[serde({word})]`; derive on the type that is stored, or give the field that holds it a serializer: `#[serde(with = \"…\")]`"),
+                ));
+            }
+            _ => skip(input)?,
+        }
+        Ok(())
+    });
+    serde
+}
+
+/// Reads a variant's attributes.
+pub(crate) fn variant(list: &[Attribute], errors: &mut Errors) -> Variant {
+    let mut serde = Variant::default();
+    each(list, errors, |word, input| {
+        match word.to_string().as_str() {
+            "rename" => serde.rename = name(word, input)?,
+            "rename_all" => serde.rename_all = case(word, input)?,
+            "skip" | "skip_serializing" => serde.skip = true,
+            "with" | "serialize_with" | "untagged" => {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    format!("odm does not follow `#[serde({word})]` on a variant; move what it holds into a struct of its own"),
+                ));
+            }
+            _ => skip(input)?,
+        }
+        Ok(())
+    });
+    serde
+}
+
+/// Reads a field's attributes.
+pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
+    let mut serde = Field::default();
+    each(list, errors, |word, input| {
+        match word.to_string().as_str() {
+            "rename" => serde.rename = name(word, input)?,
+            "skip" => serde.skip = true,
+            "skip_serializing" => serde.skip_serializing = true,
+            "skip_serializing_if" => {
+                serde.skip_serializing_if = true;
+                skip(input)?;
+            }
+            "flatten" => serde.flatten = Some(word.clone()),
+            "with" => {
+                let mut path: ExprPath = string(input)?.parse()?;
+                path.path
+                    .segments
+                    .push(Ident::new("serialize", word.span()).into());
+                serde.serialize_with = Some(path);
+            }
+            "serialize_with" => serde.serialize_with = Some(string(input)?.parse()?),
+            "getter" => {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    "odm does not follow `#[serde(getter)]`; derive on the type that is stored",
+                ));
+            }
+            _ => skip(input)?,
+        }
+        Ok(())
+    });
+    serde
+}
+
+fn each(
+    list: &[Attribute],
+    errors: &mut Errors,
+    take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) {
+    super::attributes(list, "serde", errors, take);
+}
+
+fn string(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    super::value(input)
+}
+
+/// `= "name"`, or `(serialize = "name", deserialize = "name")`.
+fn name(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if input.peek(Token![=]) {
+        return string(input).map(Some);
+    }
+    let (serialize, deserialize) = both(input)?;
+    match (serialize, deserialize) {
+        (Some(one), Some(other)) if one.value() == other.value() => Ok(Some(one)),
+        (None, None) => Ok(None),
+        _ => Err(syn::Error::new_spanned(
+            word,
+            "what is written must be read again under the same name; write `rename = \"…\"`, and `alias = \"…\"` for an older name that is still read",
+        )),
+    }
+}
+
+/// A case, in both spellings.
+fn case(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Case>> {
+    let literal = if input.peek(Token![=]) {
+        string(input)?
+    } else {
+        let (serialize, deserialize) = both(input)?;
+        match (serialize, deserialize) {
+            (Some(one), Some(other)) if one.value() == other.value() => one,
+            (None, None) => return Ok(None),
+            _ => {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    format!("what is written must be read again under the same names; write `{word} = \"…\"`"),
+                ));
+            }
+        }
+    };
+    // An unknown case is serde's to tell.
+    Ok(Case::named(&literal.value()))
+}
+
+fn both(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, Option<LitStr>)> {
+    let (mut serialize, mut deserialize) = (None, None);
+    super::inner(input, |word, input| {
+        match word.to_string().as_str() {
+            "serialize" => serialize = Some(string(input)?),
+            "deserialize" => deserialize = Some(string(input)?),
+            _ => skip(input)?,
+        }
+        Ok(())
+    })?;
+    Ok((serialize, deserialize))
+}
+
+/// Steps over what belongs to a word.
+fn skip(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        TokenTree::parse(input)?;
+    }
+    Ok(())
+}
+
+/// The name of an identifier, without `r#`.
+pub(crate) fn plain(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}

@@ -1,0 +1,188 @@
+//! Every attribute word, once; suggestions come from here.
+
+/// `#[odm(…)]` on a struct or an enum.
+pub(crate) const CONTAINER: &[&str] = &[
+    CAPPED,
+    COLLATION,
+    COLLECTION,
+    CRATE,
+    DENY_UNDECLARED,
+    INDEX,
+    RULE,
+    TEXT,
+    TTL,
+    UNIQUE,
+    VALIDATION,
+    WILDCARD,
+];
+
+/// `#[odm(…)]` on a field.
+pub(crate) const FIELD: &[&str] = &[
+    BSON_TYPE,
+    EMBED,
+    INDEX,
+    ITEMS,
+    LENGTH,
+    ONE_OF,
+    PATTERN,
+    RANGE,
+    REFERENCES,
+    UNIQUE,
+    UNIQUE_ITEMS,
+    VERSION,
+];
+
+/// `#[odm(…)]` on a struct that derives `Projection`.
+pub(crate) const PROJECTION: &[&str] = &[CRATE, OF];
+
+/// Options of an index.
+pub(crate) const INDEX_OPTIONS: &[&str] = &[
+    COLLATION,
+    DEFAULT_LANGUAGE,
+    EXPIRE_AFTER,
+    HIDDEN,
+    LANGUAGE_OVERRIDE,
+    NAME,
+    PARTIAL,
+    SPARSE,
+    UNIQUE,
+];
+
+/// Kinds of a key of an index.
+pub(crate) const KEY_KINDS: &[&str] = &[ASC, DESC, HASHED, SPHERE];
+
+/// Words of `collation(…)`.
+pub(crate) const COLLATIONS: &[&str] = &[
+    "alternate",
+    "backwards",
+    "case_first",
+    "case_level",
+    "locale",
+    "max_variable",
+    "normalization",
+    "numeric_ordering",
+    "strength",
+];
+
+/// Words of `range(…)`.
+pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
+
+/// Words of `length(…)` and `items(…)`.
+pub(crate) const BOUNDS: &[&str] = &[MAX, MIN];
+
+/// Words of `validation(…)`.
+pub(crate) const VALIDATIONS: &[&str] = &["action", "level"];
+
+/// Words of `capped(…)`.
+pub(crate) const CAPS: &[&str] = &[MAX, "size"];
+
+pub(crate) const ASC: &str = "asc";
+pub(crate) const BSON_TYPE: &str = "bson_type";
+pub(crate) const CAPPED: &str = "capped";
+pub(crate) const COLLATION: &str = "collation";
+pub(crate) const COLLECTION: &str = "collection";
+pub(crate) const CRATE: &str = "crate";
+pub(crate) const DEFAULT_LANGUAGE: &str = "default_language";
+pub(crate) const DENY_UNDECLARED: &str = "deny_undeclared";
+pub(crate) const DESC: &str = "desc";
+pub(crate) const EMBED: &str = "embed";
+pub(crate) const EXPIRE_AFTER: &str = "expire_after";
+pub(crate) const HASHED: &str = "hashed";
+pub(crate) const HIDDEN: &str = "hidden";
+pub(crate) const INDEX: &str = "index";
+pub(crate) const ITEMS: &str = "items";
+pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
+pub(crate) const LENGTH: &str = "length";
+pub(crate) const MAX: &str = "max";
+pub(crate) const MIN: &str = "min";
+pub(crate) const NAME: &str = "name";
+pub(crate) const OF: &str = "of";
+pub(crate) const ONE_OF: &str = "one_of";
+pub(crate) const PARTIAL: &str = "partial";
+pub(crate) const PATTERN: &str = "pattern";
+pub(crate) const RANGE: &str = "range";
+pub(crate) const REFERENCES: &str = "references";
+pub(crate) const RULE: &str = "rule";
+pub(crate) const SPARSE: &str = "sparse";
+pub(crate) const SPHERE: &str = "2dsphere";
+pub(crate) const TEXT: &str = "text";
+pub(crate) const TTL: &str = "ttl";
+pub(crate) const UNIQUE: &str = "unique";
+pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
+pub(crate) const VALIDATION: &str = "validation";
+pub(crate) const VERSION: &str = "version";
+pub(crate) const WILDCARD: &str = "wildcard";
+
+/// The candidate that was probably meant.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.len().max(3) / 3)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// `; did you mean …?`, or what there is to choose from.
+pub(crate) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    if let Some(meant) = nearest(word, candidates.clone()) {
+        return format!("; did you mean `{meant}`?");
+    }
+    let mut all: Vec<_> = candidates.into_iter().map(|one| format!("`{one}`")).collect();
+    all.truncate(16);
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("; there is {}", all.join(", "))
+    }
+}
+
+/// The number of insertions, removals, replacements and swaps of neighbours between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (row, left) in a.iter().enumerate() {
+        let mut line = vec![row + 1];
+        for (column, right) in b.iter().enumerate() {
+            let at = |cells: &[usize], column: usize| cells.get(column).copied().unwrap_or(usize::MAX - 1);
+            let mut best = (at(&above, column) + usize::from(left != right))
+                .min(at(&above, column + 1) + 1)
+                .min(at(&line, column) + 1);
+            let swapped = row > 0
+                && column > 0
+                && a.get(row - 1) == Some(right)
+                && b.get(column - 1) == Some(left);
+            if swapped {
+                best = best.min(at(&before, column - 1) + 1);
+            }
+            line.push(best);
+        }
+        before = std::mem::replace(&mut above, line);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions() {
+        assert_eq!(nearest("uniqe", CONTAINER.iter().copied()), Some("unique"));
+        assert_eq!(nearest("idnex", FIELD.iter().copied()), Some("index"));
+        assert_eq!(nearest("frobnicate", FIELD.iter().copied()), None);
+        assert_eq!(distance("ab", "ba"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn lists_are_sorted() {
+        for list in [CONTAINER, FIELD, PROJECTION, INDEX_OPTIONS, KEY_KINDS, COLLATIONS, RANGES, BOUNDS, VALIDATIONS, CAPS] {
+            assert!(list.is_sorted_by_key(|word| word.trim_start_matches('2')), "{list:?}");
+        }
+    }
+}

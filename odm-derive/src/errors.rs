@@ -7,7 +7,7 @@ use quote::ToTokens;
 
 /// The mistakes found so far. [`Errors::finish`] must be called: dropping it unasked panics, so that
 /// a mistake can't be forgotten.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Errors {
     found: Vec<syn::Error>,
     finished: bool,

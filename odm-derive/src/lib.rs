@@ -1,1 +1,35 @@
 //! Derive macros of the `odm` crate.
+
+mod check;
+mod errors;
+mod expand;
+mod fallback;
+mod model;
+mod parse;
+mod words;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+use crate::errors::Errors;
+use crate::model::{Derive, Model};
+
+/// Makes a struct a document with a collection.
+#[proc_macro_derive(Document, attributes(odm, serde))]
+pub fn document(input: TokenStream) -> TokenStream {
+    derive(&parse_macro_input!(input as DeriveInput), Derive::Document).into()
+}
+
+/// Makes a struct or an enum a part of documents.
+#[proc_macro_derive(Embedded, attributes(odm, serde))]
+pub fn embedded(input: TokenStream) -> TokenStream {
+    derive(&parse_macro_input!(input as DeriveInput), Derive::Embedded).into()
+}
+
+fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
+    let mut errors = Errors::default();
+    let model = Model::new(input, derive, &mut errors);
+    let mut tokens = expand::model(&model);
+    tokens.extend(errors.finish());
+    tokens
+}

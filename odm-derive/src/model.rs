@@ -20,7 +20,6 @@ pub(crate) enum Derive {
 }
 
 /// A struct or an enum, resolved.
-#[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) derive: Derive,
     pub(crate) ident: Ident,
@@ -41,7 +40,10 @@ impl Model {
             Data::Struct(data) => Shape::of_struct(input, data, &serde, errors),
             Data::Enum(data) => Shape::of_enum(data, &serde, errors),
             Data::Union(data) => {
-                errors.at(data.union_token, "a union has no stored shape; derive on a struct or an enum");
+                errors.at(
+                    data.union_token,
+                    "a union has no stored shape; derive on a struct or an enum",
+                );
                 Shape::Unknown
             }
         };

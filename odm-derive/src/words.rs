@@ -127,11 +127,17 @@ pub(crate) fn nearest<'a>(
 }
 
 /// `; did you mean …?`, or what there is to choose from.
-pub(crate) fn hint<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn hint<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
     if let Some(meant) = nearest(word, candidates.clone()) {
         return format!("; did you mean `{meant}`?");
     }
-    let mut all: Vec<_> = candidates.into_iter().map(|one| format!("`{one}`")).collect();
+    let mut all: Vec<_> = candidates
+        .into_iter()
+        .map(|one| format!("`{one}`"))
+        .collect();
     all.truncate(16);
     if all.is_empty() {
         String::new()
@@ -148,7 +154,9 @@ fn distance(a: &str, b: &str) -> usize {
     for (row, left) in a.iter().enumerate() {
         let mut line = vec![row + 1];
         for (column, right) in b.iter().enumerate() {
-            let at = |cells: &[usize], column: usize| cells.get(column).copied().unwrap_or(usize::MAX - 1);
+            let at = |cells: &[usize], column: usize| {
+                cells.get(column).copied().unwrap_or(usize::MAX - 1)
+            };
             let mut best = (at(&above, column) + usize::from(left != right))
                 .min(at(&above, column + 1) + 1)
                 .min(at(&line, column) + 1);
@@ -181,8 +189,22 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [CONTAINER, FIELD, PROJECTION, INDEX_OPTIONS, KEY_KINDS, COLLATIONS, RANGES, BOUNDS, VALIDATIONS, CAPS] {
-            assert!(list.is_sorted_by_key(|word| word.trim_start_matches('2')), "{list:?}");
+        for list in [
+            CONTAINER,
+            FIELD,
+            PROJECTION,
+            INDEX_OPTIONS,
+            KEY_KINDS,
+            COLLATIONS,
+            RANGES,
+            BOUNDS,
+            VALIDATIONS,
+            CAPS,
+        ] {
+            assert!(
+                list.is_sorted_by_key(|word| word.trim_start_matches('2')),
+                "{list:?}"
+            );
         }
     }
 }

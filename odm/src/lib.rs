@@ -1,5 +1,8 @@
 //! An object-document mapper for MongoDB.
 
+// Generated code names `::odm`, in this crate's own tests too.
+extern crate self as odm;
+
 pub mod aggregate;
 pub mod collection;
 pub(crate) mod engine;
@@ -17,6 +20,9 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod support;
 
+pub use odm_derive::{Document, Embedded};
+
 pub use crate::error::{
     BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,
 };
+pub use crate::model::{Document, Embedded, Projection};

@@ -8,7 +8,6 @@ use crate::parse::field::FieldAttributes;
 use crate::parse::{self, serde};
 
 /// The stored shape.
-#[derive(Debug)]
 pub(crate) enum Shape {
     /// Named fields, behind the tag that `#[serde(tag = "…")]` writes.
     Struct {
@@ -30,7 +29,6 @@ pub(crate) enum Shape {
 }
 
 /// A named field.
-#[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     /// The identifier without `r#`.
@@ -53,14 +51,12 @@ pub(crate) struct Field {
 }
 
 /// An enum with data.
-#[derive(Debug)]
 pub(crate) struct Enum {
     pub(crate) tagging: Tagging,
     pub(crate) variants: Vec<Variant>,
 }
 
 /// How serde tells variants apart.
-#[derive(Debug)]
 pub(crate) enum Tagging {
     External,
     Internal(LitStr),
@@ -69,7 +65,6 @@ pub(crate) enum Tagging {
 }
 
 /// A variant that is stored.
-#[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) ident: Ident,
     pub(crate) stored: String,
@@ -77,7 +72,6 @@ pub(crate) struct Variant {
 }
 
 /// What a variant holds.
-#[derive(Debug)]
 pub(crate) enum VariantContent {
     Unit,
     Newtype(Box<Type>),
@@ -112,7 +106,10 @@ impl Shape {
                         None => Self::Unknown,
                     };
                 }
-                let name = serde.rename.as_ref().map_or_else(|| serde::plain(&input.ident), LitStr::value);
+                let name = serde
+                    .rename
+                    .as_ref()
+                    .map_or_else(|| serde::plain(&input.ident), LitStr::value);
                 Self::Struct {
                     tag: serde.tag.clone().map(|tag| (tag, name)),
                     fields,
@@ -135,13 +132,19 @@ impl Shape {
                     (true, Some((ty, opaque, attributes))) => forward(ty, opaque, attributes),
                     (_, Some(_)) => Self::Tuple(stored.len() + 1),
                     (_, None) => {
-                        errors.at(&input.ident, "nothing of this struct is stored; give it a field that is");
+                        errors.at(
+                            &input.ident,
+                            "nothing of this struct is stored; give it a field that is",
+                        );
                         Self::Unknown
                     }
                 }
             }
             Fields::Unit => {
-                errors.at(&input.ident, "a struct without fields is stored as null; give it fields");
+                errors.at(
+                    &input.ident,
+                    "a struct without fields is stored as null; give it fields",
+                );
                 Self::Unknown
             }
         }
@@ -158,7 +161,10 @@ impl Shape {
             .filter_map(|variant| Variant::new(variant, serde, errors))
             .collect();
         if variants.is_empty() {
-            errors.at(data.enum_token, "an enum without variants has no values to store; give it variants");
+            errors.at(
+                data.enum_token,
+                "an enum without variants has no values to store; give it variants",
+            );
             return Self::Unknown;
         }
         let tagging = match (&serde.tag, &serde.content, serde.untagged) {
@@ -213,7 +219,11 @@ impl Field {
 }
 
 impl Variant {
-    fn new(variant: &syn::Variant, container: &serde::Container, errors: &mut Errors) -> Option<Self> {
+    fn new(
+        variant: &syn::Variant,
+        container: &serde::Container,
+        errors: &mut Errors,
+    ) -> Option<Self> {
         let serde = serde::variant(&variant.attrs, errors);
         for attribute in &variant.attrs {
             if attribute.path().is_ident("odm") {

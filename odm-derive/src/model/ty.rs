@@ -3,7 +3,7 @@
 use syn::{GenericArgument, PathArguments, Type};
 
 /// What a type's name says.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) enum Known<'a> {
     Text,
     Bool,
@@ -39,16 +39,23 @@ pub(crate) fn known(ty: &Type) -> Known<'_> {
             match (last.ident.to_string().as_str(), argument) {
                 ("String" | "str", None) => Known::Text,
                 ("bool", None) => Known::Bool,
-                ("i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize", None) => Known::Integer,
+                (
+                    "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize",
+                    None,
+                ) => Known::Integer,
                 ("f32" | "f64", None) => Known::Float,
                 ("Decimal128", None) => Known::Decimal,
                 ("DateTime" | "SystemTime", None) => Known::Date,
                 ("ObjectId", None) => Known::ObjectId,
                 ("Uuid", None) => Known::Uuid,
                 ("Binary", None) => Known::Binary,
-                ("Document" | "RawDocumentBuf", None) | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Known::Map,
+                ("Document" | "RawDocumentBuf", None)
+                | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Known::Map,
                 ("Ref", Some(_)) => Known::Ref,
-                ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec", Some(inner)) => Known::List(inner),
+                (
+                    "Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec",
+                    Some(inner),
+                ) => Known::List(inner),
                 ("Option", Some(inner)) => Known::Optional(inner),
                 ("Box" | "Rc" | "Arc" | "Cow", Some(inner)) => Known::Boxed(inner),
                 _ => Known::Unknown,

@@ -69,7 +69,7 @@ pub(crate) fn snake(name: &str) -> String {
 }
 
 /// `http_port` as `HttpPort`.
-fn pascal(name: &str) -> String {
+pub(crate) fn pascal(name: &str) -> String {
     let mut pascal = String::new();
     let mut capitalize = true;
     for character in name.chars() {

@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::words;
 
 /// What `#[odm(…)]` says of a struct or an enum.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
     pub(crate) collection: Option<LitStr>,
@@ -29,7 +29,6 @@ pub(crate) struct Container {
 }
 
 /// `capped(size = N, max = N)`.
-#[derive(Debug)]
 pub(crate) struct Capped {
     pub(crate) word: Ident,
     pub(crate) size: u64,
@@ -37,7 +36,7 @@ pub(crate) struct Capped {
 }
 
 /// What `#[odm(…)]` says of a projection.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Projection {
     pub(crate) krate: Option<Path>,
     pub(crate) of: Option<Path>,
@@ -61,7 +60,11 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             words::DENY_UNDECLARED => once(&mut container.deny_undeclared, word, word.clone()),
             words::VALIDATION => validation(&mut container, input),
             words::CAPPED => once(&mut container.capped, word, capped(word, input)?),
-            words::COLLATION => once(&mut container.collation, word, index::collation(word, input)?),
+            words::COLLATION => once(
+                &mut container.collation,
+                word,
+                index::collation(word, input)?,
+            ),
             words::RULE => {
                 container.rules.push(expression_rule(input)?);
                 Ok(())
@@ -83,10 +86,16 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
 /// Reads the attributes of a projection.
 pub(crate) fn projection(list: &[Attribute], errors: &mut Errors) -> Projection {
     let mut projection = Projection::default();
-    projection.whole = attributes(list, "odm", errors, |word, input| match word.to_string().as_str() {
-        words::CRATE => once(&mut projection.krate, word, krate(input)?),
-        words::OF => once(&mut projection.of, word, value(input)?),
-        _ => Err(unknown(word, "attribute of a projection", words::PROJECTION)),
+    projection.whole = attributes(list, "odm", errors, |word, input| {
+        match word.to_string().as_str() {
+            words::CRATE => once(&mut projection.krate, word, krate(input)?),
+            words::OF => once(&mut projection.of, word, value(input)?),
+            _ => Err(unknown(
+                word,
+                "attribute of a projection",
+                words::PROJECTION,
+            )),
+        }
     });
     projection
 }
@@ -102,8 +111,16 @@ fn krate(input: ParseStream<'_>) -> syn::Result<Path> {
 
 fn validation(container: &mut Container, input: ParseStream<'_>) -> syn::Result<()> {
     inner(input, |word, input| match word.to_string().as_str() {
-        "level" => once(&mut container.level, word, choice(input, &["strict", "moderate", "off"])?),
-        "action" => once(&mut container.action, word, choice(input, &["error", "warn"])?),
+        "level" => once(
+            &mut container.level,
+            word,
+            choice(input, &["strict", "moderate", "off"])?,
+        ),
+        "action" => once(
+            &mut container.action,
+            word,
+            choice(input, &["error", "warn"])?,
+        ),
         _ => Err(unknown(word, "word of `validation`", words::VALIDATIONS)),
     })
 }
@@ -130,12 +147,18 @@ fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
         ));
     };
     if size > 1_125_899_906_842_624 {
-        return Err(syn::Error::new(span, "a capped collection has at most 1 PiB"));
+        return Err(syn::Error::new(
+            span,
+            "a capped collection has at most 1 PiB",
+        ));
     }
     if let Some((max, span)) = max
         && max >= 2_147_483_648
     {
-        return Err(syn::Error::new(span, "a capped collection has fewer than 2^31 documents"));
+        return Err(syn::Error::new(
+            span,
+            "a capped collection has fewer than 2^31 documents",
+        ));
     }
     Ok(Capped {
         word: word.clone(),

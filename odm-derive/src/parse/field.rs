@@ -12,7 +12,7 @@ use crate::errors::Errors;
 use crate::words;
 
 /// What `#[odm(…)]` says of a field.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<FieldRule>,
@@ -22,7 +22,6 @@ pub(crate) struct FieldAttributes {
 }
 
 /// A declared cardinality.
-#[derive(Debug)]
 pub(crate) struct List {
     /// `embed` or `references`.
     pub(crate) word: Ident,
@@ -83,14 +82,16 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
     }
     let mut how: Option<Ident> = None;
     let mut max: Option<(u32, Span)> = None;
-    super::inner(input, |word, input| match word.unraw().to_string().as_str() {
-        words::MAX => once(&mut max, word, number(input)?),
-        "few" | "many" => once(&mut how, word, word.clone()),
-        _ => Err(unknown(
-            word,
-            "word of a cardinality",
-            &[if embeds { "few" } else { "many" }, words::MAX],
-        )),
+    super::inner(input, |word, input| {
+        match word.unraw().to_string().as_str() {
+            words::MAX => once(&mut max, word, number(input)?),
+            "few" | "many" => once(&mut how, word, word.clone()),
+            _ => Err(unknown(
+                word,
+                "word of a cardinality",
+                &[if embeds { "few" } else { "many" }, words::MAX],
+            )),
+        }
     })?;
     match how {
         Some(how) if embeds && how == "many" => Err(syn::Error::new_spanned(

@@ -21,7 +21,7 @@ pub(crate) enum KeyKind {
 }
 
 /// One key: Rust fields from the struct down.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Key {
     pub(crate) path: Vec<Ident>,
     pub(crate) kind: KeyKind,
@@ -30,7 +30,7 @@ pub(crate) struct Key {
 }
 
 /// A collation.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Collation {
     pub(crate) locale: Option<LitStr>,
     pub(crate) strength: Option<(u32, Span)>,
@@ -44,7 +44,6 @@ pub(crate) struct Collation {
 }
 
 /// One declared index.
-#[derive(Debug)]
 pub(crate) struct Index {
     /// `index`, `unique`, `ttl`, `text` or `wildcard`.
     pub(crate) word: Ident,
@@ -100,7 +99,9 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
     if !input.peek(syn::token::Paren) {
         return Err(syn::Error::new_spanned(
             word,
-            format!("`{word}` on a struct names its fields: `{word}(field, other = desc)`; on a field, `{word}` alone"),
+            format!(
+                "`{word}` on a struct names its fields: `{word}(field, other = desc)`; on a field, `{word}` alone"
+            ),
         ));
     }
     inner(input, |word, input| {
@@ -140,7 +141,10 @@ pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> s
         while !content.is_empty() {
             if content.peek(LitStr) {
                 let literal: LitStr = content.parse()?;
-                kind = Some((named_kind(&literal.value(), literal.span())?, literal.span()));
+                kind = Some((
+                    named_kind(&literal.value(), literal.span())?,
+                    literal.span(),
+                ));
             } else {
                 let word = content.call(Ident::parse_any)?;
                 if !option(&mut index, &word, &content)? {
@@ -214,7 +218,10 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
             (ident.to_string(), ident.span())
         };
         if kind != KeyKind::Ascending {
-            return Err(syn::Error::new(span, "keys of this index have no direction"));
+            return Err(syn::Error::new(
+                span,
+                "keys of this index have no direction",
+            ));
         }
         key.kind = named_kind(&text, span)?;
         key.said = Some(span);
@@ -247,7 +254,10 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
         words::NAME if string => once(&mut index.name, word, value(input)?)?,
         words::UNIQUE if bare => {
             if word_is(&index.word, words::UNIQUE) {
-                return Err(syn::Error::new_spanned(word, "`unique` is said twice; keep one"));
+                return Err(syn::Error::new_spanned(
+                    word,
+                    "`unique` is said twice; keep one",
+                ));
             }
             once(&mut index.unique, word, word.span())?;
         }
@@ -260,15 +270,27 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
         }
         words::EXPIRE_AFTER if string => {
             let literal: LitStr = value(input)?;
-            once(&mut index.expire_after, word, (seconds(&literal)?, literal.span()))?;
+            once(
+                &mut index.expire_after,
+                word,
+                (seconds(&literal)?, literal.span()),
+            )?;
         }
         "after" if string && word_is(&index.word, words::TTL) => {
             let literal: LitStr = value(input)?;
-            once(&mut index.expire_after, word, (seconds(&literal)?, literal.span()))?;
+            once(
+                &mut index.expire_after,
+                word,
+                (seconds(&literal)?, literal.span()),
+            )?;
         }
         words::COLLATION if list => once(&mut index.collation, word, collation(word, input)?)?,
-        words::DEFAULT_LANGUAGE if string => once(&mut index.default_language, word, value(input)?)?,
-        words::LANGUAGE_OVERRIDE if string => once(&mut index.language_override, word, value(input)?)?,
+        words::DEFAULT_LANGUAGE if string => {
+            once(&mut index.default_language, word, value(input)?)?
+        }
+        words::LANGUAGE_OVERRIDE if string => {
+            once(&mut index.language_override, word, value(input)?)?
+        }
         _ => return Ok(false),
     }
     Ok(true)
@@ -286,15 +308,30 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
         "strength" => {
             let (strength, span) = number(input)?;
             if !(1..=5).contains(&strength) {
-                return Err(syn::Error::new(span, "a strength is between 1 (base letters) and 5 (identical)"));
+                return Err(syn::Error::new(
+                    span,
+                    "a strength is between 1 (base letters) and 5 (identical)",
+                ));
             }
             once(&mut collation.strength, word, (strength, span))
         }
         "case_level" => once(&mut collation.case_level, word, flag(input)?),
-        "case_first" => once(&mut collation.case_first, word, choice(input, &["upper", "lower", "off"])?),
+        "case_first" => once(
+            &mut collation.case_first,
+            word,
+            choice(input, &["upper", "lower", "off"])?,
+        ),
         "numeric_ordering" => once(&mut collation.numeric_ordering, word, flag(input)?),
-        "alternate" => once(&mut collation.alternate, word, choice(input, &["non-ignorable", "shifted"])?),
-        "max_variable" => once(&mut collation.max_variable, word, choice(input, &["punct", "space"])?),
+        "alternate" => once(
+            &mut collation.alternate,
+            word,
+            choice(input, &["non-ignorable", "shifted"])?,
+        ),
+        "max_variable" => once(
+            &mut collation.max_variable,
+            word,
+            choice(input, &["punct", "space"])?,
+        ),
         "backwards" => once(&mut collation.backwards, word, flag(input)?),
         "normalization" => once(&mut collation.normalization, word, flag(input)?),
         _ => Err(unknown(word, "word of `collation`", words::COLLATIONS)),

@@ -3,7 +3,6 @@
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::{Expr, Ident, Lit, LitStr, Token, UnOp};
 
 use super::{inner, number, once, unknown, value};
@@ -18,7 +17,10 @@ pub(crate) enum Number {
 
 impl Number {
     /// For comparing a minimum with a maximum.
-    #[expect(clippy::cast_precision_loss, reason = "only compares the two ends of a range")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "only compares the two ends of a range"
+    )]
     pub(crate) fn as_f64(self) -> f64 {
         match self {
             Self::Int(int) => int as f64,
@@ -42,7 +44,6 @@ pub(crate) struct Size {
 }
 
 /// One rule of a field.
-#[derive(Debug)]
 pub(crate) enum Rule {
     Range {
         min: Option<Bound>,
@@ -56,14 +57,12 @@ pub(crate) enum Rule {
 }
 
 /// A rule with the word that introduced it.
-#[derive(Debug)]
 pub(crate) struct FieldRule {
     pub(crate) word: Ident,
     pub(crate) rule: Rule,
 }
 
 /// `rule("name", |m| …)`.
-#[derive(Debug)]
 pub(crate) struct ExpressionRule {
     pub(crate) name: LitStr,
     pub(crate) filter: Expr,
@@ -178,7 +177,10 @@ fn one_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<Rule> {
         match literal {
             Lit::Str(string) => {
                 if strings.iter().any(|one| one.value() == string.value()) {
-                    return Err(syn::Error::new(string.span(), "this string is listed twice; keep one"));
+                    return Err(syn::Error::new(
+                        string.span(),
+                        "this string is listed twice; keep one",
+                    ));
                 }
                 strings.push(string);
             }

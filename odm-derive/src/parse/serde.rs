@@ -8,11 +8,11 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, ExprPath, Ident, LitStr, Token, Type};
 
-use crate::errors::Errors;
 use super::case::Case;
+use crate::errors::Errors;
 
 /// `#[serde(…)]` on a struct or an enum.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Container {
     pub(crate) rename_all: Option<Case>,
     pub(crate) rename_all_fields: Option<Case>,
@@ -25,7 +25,7 @@ pub(crate) struct Container {
 }
 
 /// `#[serde(…)]` on a variant of an enum.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Variant {
     pub(crate) rename: Option<LitStr>,
     pub(crate) rename_all: Option<Case>,
@@ -33,7 +33,7 @@ pub(crate) struct Variant {
 }
 
 /// `#[serde(…)]` on a field.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
     pub(crate) skip: bool,
@@ -60,7 +60,9 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             "remote" | "variant_identifier" | "field_identifier" => {
                 return Err(syn::Error::new_spanned(
                     word,
-                    format!("odm does not follow `#[serde({word})]`; derive on the type that is stored, or give the field that holds it a serializer: `#[serde(with = \"…\")]`"),
+                    format!(
+                        "odm does not follow `#[serde({word})]`; derive on the type that is stored, or give the field that holds it a serializer: `#[serde(with = \"…\")]`"
+                    ),
                 ));
             }
             _ => skip(input)?,
@@ -81,7 +83,9 @@ pub(crate) fn variant(list: &[Attribute], errors: &mut Errors) -> Variant {
             "with" | "serialize_with" | "untagged" => {
                 return Err(syn::Error::new_spanned(
                     word,
-                    format!("odm does not follow `#[serde({word})]` on a variant; move what it holds into a struct of its own"),
+                    format!(
+                        "odm does not follow `#[serde({word})]` on a variant; move what it holds into a struct of its own"
+                    ),
                 ));
             }
             _ => skip(input)?,
@@ -165,7 +169,9 @@ fn case(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Case>> {
             _ => {
                 return Err(syn::Error::new_spanned(
                     word,
-                    format!("what is written must be read again under the same names; write `{word} = \"…\"`"),
+                    format!(
+                        "what is written must be read again under the same names; write `{word} = \"…\"`"
+                    ),
                 ));
             }
         }

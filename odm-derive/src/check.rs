@@ -1,0 +1,1 @@
+//! Every refusal: what is wrong, and what to write instead.

@@ -1,0 +1,181 @@
+//! `impl Document`: the collection and all that is declared for it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Ident, LitStr};
+
+use super::generics::Generics;
+use super::meta::option;
+use crate::model::Model;
+use crate::parse::index::{Collation, Index, Key, KeyKind};
+use crate::parse::serde::plain;
+
+/// For a struct.
+pub(crate) fn document(model: &Model) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    let Some(id) = model.id() else {
+        return crate::fallback::document(model);
+    };
+    let rust = ident.to_string();
+    let generics = Generics::new(model);
+    let (parameters, arguments) = (generics.parameters(), generics.arguments());
+    let predicates = &generics.predicates;
+    let types = &generics.types;
+    let attributes = &model.attributes;
+    let collection = attributes
+        .collection
+        .as_ref()
+        .map_or_else(String::new, LitStr::value);
+    let indexes = model
+        .fields()
+        .iter()
+        .flat_map(|field| &field.attributes.indexes)
+        .chain(&attributes.indexes)
+        .map(|one| index(model, one));
+    let rules = attributes.rules.iter().map(|rule| {
+        let (name, filter) = (&rule.name, &rule.filter);
+        quote!(#support::ExpressionRule { name: #name, filter: || #support::filter::<Self, _>(#filter) },)
+    });
+    let deny = attributes.deny_undeclared.is_some();
+    let level = variant(attributes.level.as_ref(), "Strict");
+    let action = variant(attributes.action.as_ref(), "Error");
+    let capped = attributes.capped.as_ref().map(|capped| {
+        let (size, max) = (capped.size, option(capped.max.as_ref()));
+        quote!(#support::Capped { size: #size, max: #max })
+    });
+    let capped = option(capped.as_ref());
+    let collation = option(
+        attributes
+            .collation
+            .as_ref()
+            .map(|one| collation(support, one))
+            .as_ref(),
+    );
+    let version = option(
+        model
+            .fields()
+            .iter()
+            .find(|field| field.attributes.version.is_some())
+            .map(|field| &field.stored)
+            .as_ref(),
+    );
+    let (id_ident, id_ty) = (&id.ident, &id.ty);
+    quote! {
+        impl #parameters #support::Document for #ident #arguments
+        where
+            #predicates
+            #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
+        {
+            type Id = #id_ty;
+            fn model() -> &'static #support::ModelMeta {
+                const {
+                    &#support::ModelMeta {
+                        name: #rust,
+                        collection: #collection,
+                        embedded: <Self as #support::Embedded>::meta,
+                        indexes: &[#(#indexes)*],
+                        rules: &[#(#rules)*],
+                        deny_undeclared: #deny,
+                        validation_level: #support::ValidationLevel::#level,
+                        validation_action: #support::ValidationAction::#action,
+                        capped: #capped,
+                        collation: #collation,
+                        version: #version,
+                    }
+                }
+            }
+            fn id(&self) -> &Self::Id {
+                &self.#id_ident
+            }
+        }
+    }
+}
+
+/// `strict` as the variant `Strict`.
+fn variant(literal: Option<&LitStr>, default: &str) -> Ident {
+    let name = literal.map_or_else(
+        || default.to_owned(),
+        |literal| crate::parse::case::pascal(&literal.value()),
+    );
+    Ident::new(&name, Span::call_site())
+}
+
+/// One index.
+fn index(model: &Model, index: &Index) -> TokenStream {
+    let support = &model.support;
+    let keys = index.keys.iter().map(|one| key(support, one));
+    let name = &index.name;
+    let mut told = TokenStream::new();
+    if name.is_some() {
+        let name = option(name.as_ref());
+        told.extend(quote!(name: #name,));
+    }
+    for (flag, set) in [
+        ("unique", index.unique.is_some()),
+        ("sparse", index.sparse.is_some()),
+        ("hidden", index.hidden.is_some()),
+    ] {
+        if set {
+            let flag = format_ident!("{flag}");
+            told.extend(quote!(#flag: true,));
+        }
+    }
+    if let Some(partial) = &index.partial {
+        told.extend(quote!(partial: ::core::option::Option::Some(|| #support::filter::<Self, _>(#partial)),));
+    }
+    if let Some((seconds, _)) = index.expire_after {
+        told.extend(quote!(expire_after_seconds: ::core::option::Option::Some(#seconds),));
+    }
+    if let Some(one) = &index.collation {
+        let one = collation(support, one);
+        told.extend(quote!(collation: ::core::option::Option::Some(#one),));
+    }
+    if let Some(language) = &index.default_language {
+        told.extend(quote!(default_language: ::core::option::Option::Some(#language),));
+    }
+    if let Some(field) = &index.language_override {
+        told.extend(quote!(language_override: ::core::option::Option::Some(#field),));
+    }
+    if told.is_empty() {
+        return quote!(#support::index(&[#(#keys),*]),);
+    }
+    quote!(#support::IndexMeta { #told ..#support::index(&[#(#keys),*]) },)
+}
+
+fn key(support: &TokenStream, key: &Key) -> TokenStream {
+    let path = key.path.iter().map(plain);
+    let kind = match key.kind {
+        KeyKind::Ascending => quote!(Ascending),
+        KeyKind::Descending => quote!(Descending),
+        KeyKind::Hashed => quote!(Hashed),
+        KeyKind::Text(weight) => quote!(Text { weight: #weight }),
+        KeyKind::Sphere => quote!(Sphere),
+        KeyKind::Wildcard => quote!(Wildcard),
+    };
+    quote!(#support::KeyMeta { path: &[#(#path),*], kind: #support::KeyKind::#kind })
+}
+
+fn collation(support: &TokenStream, collation: &Collation) -> TokenStream {
+    let locale = &collation.locale;
+    let strength = option(collation.strength.map(|(strength, _)| strength).as_ref());
+    let case_level = option(collation.case_level.as_ref());
+    let case_first = option(collation.case_first.as_ref());
+    let numeric_ordering = option(collation.numeric_ordering.as_ref());
+    let alternate = option(collation.alternate.as_ref());
+    let max_variable = option(collation.max_variable.as_ref());
+    let backwards = option(collation.backwards.as_ref());
+    let normalization = option(collation.normalization.as_ref());
+    quote! {
+        #support::CollationMeta {
+            locale: #locale,
+            strength: #strength,
+            case_level: #case_level,
+            case_first: #case_first,
+            numeric_ordering: #numeric_ordering,
+            alternate: #alternate,
+            max_variable: #max_variable,
+            backwards: #backwards,
+            normalization: #normalization,
+        }
+    }
+}

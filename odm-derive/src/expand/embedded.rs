@@ -1,0 +1,54 @@
+//! `impl Embedded`: the stored shape as constant data.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::fields::name;
+use super::generics::Generics;
+use super::meta;
+use crate::model::{Enum, Model};
+
+/// For a struct.
+pub(crate) fn of_struct(model: &Model) -> TokenStream {
+    let fields = meta::of_struct(model);
+    embedded(model, &fields, &quote!(::core::option::Option::None))
+}
+
+/// For an enum.
+pub(crate) fn of_enum(model: &Model, shape: &Enum) -> TokenStream {
+    let support = &model.support;
+    let (tagging, variants) = meta::of_enum(model, shape);
+    let fields = meta::of_tag(model, shape);
+    embedded(
+        model,
+        &fields,
+        &quote!(::core::option::Option::Some(#support::EnumMeta { tagging: #tagging, variants: &[#variants] })),
+    )
+}
+
+fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> TokenStream {
+    let (support, ident, handles) = (&model.support, &model.ident, name(model));
+    let rust = ident.to_string();
+    let generics = Generics::new(model);
+    let used = &generics.used;
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    let deny = model.attributes.deny_undeclared.is_some();
+    quote! {
+        impl #parameters #support::Embedded for #ident #arguments #clause {
+            type Fields<__OdmModel> = #handles<#used __OdmModel>;
+            const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta {
+                name: #rust,
+                fields: &[#fields],
+                variants: #variants,
+                deny_undeclared: #deny,
+            };
+            fn fields<__OdmModel>(__odm_path: #support::Path) -> Self::Fields<__OdmModel> {
+                <Self as #support::FieldType>::handle(__odm_path)
+            }
+        }
+    }
+}

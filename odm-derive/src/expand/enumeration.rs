@@ -1,0 +1,134 @@
+//! The typed fields of an enum: its tag, and for each variant that holds something what it holds.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::encoder;
+use super::fields::{self, Handle};
+use super::generics::Generics;
+use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
+use crate::parse::case::snake;
+use crate::parse::serde::plain;
+
+/// The structs of handles: one for the enum, one for each variant with named fields.
+pub(crate) fn fields(model: &Model, shape: &Enum) -> TokenStream {
+    let mut tokens = fields::of_handles(model, &handles(model, shape));
+    for variant in &shape.variants {
+        if let VariantContent::Struct(list) = &variant.content {
+            tokens.extend(of_variant(model, variant, list));
+        }
+    }
+    tokens
+}
+
+/// The handles of an enum.
+pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
+    let support = &model.support;
+    let mut handles = Vec::new();
+    if let Tagging::Internal(tag) | Tagging::Adjacent(tag, _) = &shape.tagging {
+        handles.push(Handle {
+            ident: format_ident!("tag"),
+            doc: "The stored name of the variant.".to_owned(),
+            ty: quote!(#support::Field<__OdmModel, #support::String>),
+            make: quote!(#support::Field::at_path(__odm_path.child(#tag))),
+        });
+    }
+    for variant in &shape.variants {
+        let path = path(&shape.tagging, variant);
+        let (ty, make) = match &variant.content {
+            VariantContent::Unit | VariantContent::Opaque => continue,
+            VariantContent::Newtype(ty) => (
+                quote!(<#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
+                quote!(<#ty as #support::FieldType>::handle(#path)),
+            ),
+            VariantContent::Tuple(types) => (
+                quote!(#support::Field<__OdmModel, (#(#types,)*)>),
+                quote!(#support::Field::at_path(#path)),
+            ),
+            VariantContent::Struct(_) => {
+                let generics = Generics::new(model);
+                let (name, used) = (variant_name(model, variant), &generics.used);
+                (
+                    quote!(#name<#used __OdmModel>),
+                    quote!(#name::<#used __OdmModel>::__odm_handles(#path)),
+                )
+            }
+        };
+        handles.push(Handle {
+            ident: handle_ident(&variant.ident),
+            doc: format!("What is stored of the variant `{}`.", plain(&variant.ident)),
+            ty,
+            make,
+        });
+    }
+    handles
+}
+
+/// The name of a variant's handle.
+pub(crate) fn handle_ident(variant: &Ident) -> Ident {
+    let name = snake(&plain(variant));
+    syn::parse_str::<Ident>(&name)
+        .map(|_| Ident::new(&name, variant.span()))
+        .unwrap_or_else(|_| format_ident!("{name}_", span = variant.span()))
+}
+
+fn variant_name(model: &Model, variant: &Variant) -> Ident {
+    format_ident!("{}{}Fields", model.ident, plain(&variant.ident))
+}
+
+/// Where a variant's content stands.
+fn path(tagging: &Tagging, variant: &Variant) -> TokenStream {
+    let stored = &variant.stored;
+    match tagging {
+        Tagging::External => quote!(__odm_path.child(#stored)),
+        Tagging::Adjacent(_, content) => quote!(__odm_path.child(#content)),
+        Tagging::Internal(_) | Tagging::Untagged => quote!(__odm_path.clone()),
+    }
+}
+
+/// The struct of handles of a variant with named fields.
+fn of_variant(model: &Model, variant: &Variant, list: &[Field]) -> TokenStream {
+    let (support, vis) = (&model.support, &model.vis);
+    let name = variant_name(model, variant);
+    let generics = Generics::new(model);
+    let (declared, used, clause) = (&generics.declared, &generics.used, generics.clause());
+    let stored: Vec<&Field> = list.iter().filter(|field| !field.skipped).collect();
+    let mut encoders = TokenStream::new();
+    let handles: Vec<Handle> = stored
+        .iter()
+        .map(|field| {
+            let encoder = encoder::name(model, Some(&variant.ident), field);
+            encoders.extend(encoder::encoder(model, &encoder, field));
+            fields::handle(model, field, &encoder)
+        })
+        .collect();
+    let fields = fields::declarations(vis, &handles);
+    let idents = handles.iter().map(|handle| &handle.ident);
+    let makes = handles.iter().map(|handle| &handle.make);
+    let doc = fields::documented(
+        vis,
+        &format!(
+            "The typed fields of the variant [`{}::{}`].",
+            model.ident, variant.ident
+        ),
+    );
+    let (ident, arguments) = (&model.ident, generics.arguments());
+    quote! {
+        #doc
+        #[allow(missing_debug_implementations, private_interfaces)]
+        #vis struct #name<#declared __OdmModel> #clause {
+            #fields
+            __odm_of: ::core::marker::PhantomData<fn() -> (__OdmModel, #ident #arguments)>,
+        }
+        impl<#declared __OdmModel> #name<#used __OdmModel> #clause {
+            fn __odm_handles(__odm_path: #support::Path) -> Self {
+                Self {
+                    #(#idents: #makes,)*
+                    __odm_of: ::core::marker::PhantomData,
+                }
+            }
+        }
+        #encoders
+    }
+}

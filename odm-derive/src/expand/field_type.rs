@@ -1,0 +1,106 @@
+//! `impl FieldType`: how the type is stored, and its handle.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{LitStr, Type};
+
+use super::fields::{Handle, name};
+use super::generics::Generics;
+use crate::model::Model;
+
+/// For what has a struct of fields.
+pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
+    let (support, fields) = (&model.support, name(model));
+    let generics = Generics::new(model);
+    let used = &generics.used;
+    let idents = handles.iter().map(|handle| &handle.ident);
+    let makes = handles.iter().map(|handle| &handle.make);
+    let of = (!generics.empty).then(|| quote!(__odm_of: ::core::marker::PhantomData,));
+    implement(
+        model,
+        &generics,
+        &quote!(#support::embedded::<Self>()),
+        &quote!(#fields<#used __OdmModel, __OdmAs>),
+        &quote! {
+            #fields {
+                #(#idents: #makes,)*
+                #of
+                __odm_this: #support::Field::at_path(__odm_path),
+            }
+        },
+    )
+}
+
+/// For what is stored as another type.
+pub(crate) fn forward(model: &Model, ty: &Type) -> TokenStream {
+    let support = &model.support;
+    let generics = Generics::new(model);
+    let (ident, parameters, arguments) =
+        (&model.ident, generics.parameters(), generics.arguments());
+    let predicates = &generics.predicates;
+    let mut tokens = implement(
+        model,
+        &generics,
+        &quote!(<#ty as #support::FieldType>::TYPE),
+        &quote!(<#ty as #support::FieldType>::Handle<__OdmModel, __OdmAs>),
+        &quote!(<#ty as #support::FieldType>::handle(__odm_path)),
+    );
+    tokens.extend(quote! {
+        #support::forward! { [#parameters] [#ident #arguments] [#ty] [#predicates] }
+    });
+    tokens
+}
+
+/// For a newtype with a serializer of its own.
+pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
+    let ty = super::meta::declared(&model.support, bson_type);
+    plain(model, &ty)
+}
+
+/// For several values, stored as an array.
+pub(crate) fn tuple(model: &Model, len: usize) -> TokenStream {
+    let support = &model.support;
+    plain(model, &quote!(#support::tuple(#len)))
+}
+
+/// For one of a few strings.
+pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
+    let support = &model.support;
+    plain(model, &quote!(#support::choice(&[#(#names),*])))
+}
+
+fn plain(model: &Model, ty: &TokenStream) -> TokenStream {
+    let support = &model.support;
+    implement(
+        model,
+        &Generics::new(model),
+        ty,
+        &quote!(#support::Field<__OdmModel, __OdmAs>),
+        &quote!(#support::Field::at_path(__odm_path)),
+    )
+}
+
+/// The implementation itself.
+pub(crate) fn implement(
+    model: &Model,
+    generics: &Generics,
+    ty: &TokenStream,
+    handle: &TokenStream,
+    make: &TokenStream,
+) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    quote! {
+        impl #parameters #support::FieldType for #ident #arguments #clause {
+            const TYPE: #support::TypeMeta = #ty;
+            type Handle<__OdmModel, __OdmAs> = #handle;
+            fn handle<__OdmModel, __OdmAs>(__odm_path: #support::Path) -> Self::Handle<__OdmModel, __OdmAs> {
+                #make
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The struct of typed fields.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Ident, Visibility};
+
+use super::encoder;
+use super::generics::Generics;
+use crate::model::{Field, Model};
+
+/// One handle: where it stands and how it is made.
+pub(crate) struct Handle {
+    pub(crate) ident: Ident,
+    pub(crate) doc: String,
+    pub(crate) ty: TokenStream,
+    pub(crate) make: TokenStream,
+}
+
+/// The name of the struct of typed fields.
+pub(crate) fn name(model: &Model) -> Ident {
+    format_ident!("{}Fields", model.ident)
+}
+
+/// The handles of a struct.
+pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
+    fields
+        .iter()
+        .filter(|field| !field.skipped)
+        .map(|field| handle(model, field, &encoder::name(model, None, field)))
+        .collect()
+}
+
+/// The handle of one named field.
+pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
+    let (support, ty, stored) = (&model.support, &field.ty, &field.stored);
+    let path = if field.flatten.is_some() {
+        quote!(__odm_path.clone())
+    } else {
+        quote!(__odm_path.child(#stored))
+    };
+    let (ty, make) = if field.encoder.is_some() {
+        (
+            quote!(#support::Field<__OdmModel, #ty, #encoder>),
+            quote!(#support::Field::at_path(#path)),
+        )
+    } else {
+        (
+            quote!(<#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
+            quote!(<#ty as #support::FieldType>::handle(#path)),
+        )
+    };
+    Handle {
+        ident: field.ident.clone(),
+        doc: format!("The field `{}`.", field.rust),
+        ty,
+        make,
+    }
+}
+
+/// The struct of typed fields of a struct.
+pub(crate) fn of_struct(model: &Model, fields: &[Field]) -> TokenStream {
+    of_handles(model, &handles(model, fields))
+}
+
+/// The struct that holds `handles`, and the way from it to the handle of the whole.
+pub(crate) fn of_handles(model: &Model, handles: &[Handle]) -> TokenStream {
+    let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
+    let name = name(model);
+    let generics = Generics::new(model);
+    let (declared, used, clause) = (&generics.declared, &generics.used, generics.clause());
+    let arguments = generics.arguments();
+    let fields = declarations(vis, handles);
+    let doc = documented(vis, &format!("The typed fields of [`{ident}`]."));
+    // A generic type may have parameters that no handle mentions.
+    let of = (!generics.empty)
+        .then(|| quote!(__odm_of: ::core::marker::PhantomData<fn() -> #ident #arguments>,));
+    quote! {
+        #doc
+        #[allow(missing_debug_implementations, private_interfaces)]
+        #vis struct #name<#declared __OdmModel, __OdmAs = #ident #arguments> #clause {
+            #fields
+            #of
+            __odm_this: #support::Field<__OdmModel, __OdmAs>,
+        }
+        impl<#declared __OdmModel, __OdmAs> ::core::ops::Deref for #name<#used __OdmModel, __OdmAs> #clause {
+            type Target = #support::Field<__OdmModel, __OdmAs>;
+            fn deref(&self) -> &Self::Target {
+                &self.__odm_this
+            }
+        }
+    }
+}
+
+/// The fields of a struct of handles.
+pub(crate) fn declarations(vis: &Visibility, handles: &[Handle]) -> TokenStream {
+    handles
+        .iter()
+        .map(|handle| {
+            let (ident, ty) = (&handle.ident, &handle.ty);
+            let doc = documented(vis, &handle.doc);
+            quote!(#doc #vis #ident: #ty,)
+        })
+        .collect()
+}
+
+/// A doc comment, where someone can read it.
+pub(crate) fn documented(vis: &Visibility, text: &str) -> TokenStream {
+    match vis {
+        Visibility::Public(_) => quote!(#[doc = #text]),
+        _ => TokenStream::new(),
+    }
+}

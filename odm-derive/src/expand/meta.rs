@@ -1,0 +1,225 @@
+//! Metadata of fields and variants, as expressions.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::LitStr;
+
+use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
+use crate::parse::rule::{Bound, Number, Rule, Size};
+use crate::parse::serde::plain;
+
+/// The fields of a struct.
+pub(crate) fn of_struct(model: &Model) -> TokenStream {
+    let support = &model.support;
+    let mut tokens = TokenStream::new();
+    if let Shape::Struct {
+        tag: Some((tag, name)),
+        ..
+    } = &model.shape
+    {
+        tokens.extend(quote!(#support::field(#tag, #tag, #support::choice(&[#name])),));
+    }
+    tokens.extend(fields(model, model.fields()));
+    tokens
+}
+
+/// Named fields.
+fn fields(model: &Model, fields: &[Field]) -> TokenStream {
+    fields
+        .iter()
+        .filter(|field| !field.skipped)
+        .map(|one| field(model, one))
+        .collect()
+}
+
+fn field(model: &Model, field: &Field) -> TokenStream {
+    let support = &model.support;
+    let ty = ty(model, field);
+    let (rust, flatten) = (&field.rust, field.flatten.is_some());
+    let stored = if flatten { "" } else { field.stored.as_str() };
+    let rules = rules(support, field);
+    if !flatten && !field.sometimes && rules.is_empty() {
+        return quote!(#support::field(#rust, #stored, #ty),);
+    }
+    let presence = if field.sometimes {
+        quote!(Sometimes)
+    } else {
+        quote!(Always)
+    };
+    quote! {
+        #support::FieldMeta {
+            rust: #rust,
+            name: #stored,
+            ty: #ty,
+            presence: #support::Presence::#presence,
+            flatten: #flatten,
+            rules: &[#rules],
+        },
+    }
+}
+
+/// How a field is stored.
+pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
+    let (support, ty) = (&model.support, &field.ty);
+    if field.encoder.is_none() {
+        return quote!(<#ty as #support::FieldType>::TYPE);
+    }
+    let declared = declared(support, field.attributes.bson_type.as_ref());
+    if field.attributes.bson_type.is_some() && crate::model::ty::is_option(ty) {
+        quote!(#declared.nullable())
+    } else {
+        declared
+    }
+}
+
+/// The type that `bson_type` declares, or anything.
+pub(crate) fn declared(support: &TokenStream, bson_type: Option<&LitStr>) -> TokenStream {
+    match bson_type.and_then(|alias| bson_variant(&alias.value())) {
+        Some(variant) => {
+            let variant = proc_macro2::Ident::new(variant, proc_macro2::Span::call_site());
+            quote!(#support::TypeMeta::scalar(&[#support::BsonType::#variant]))
+        }
+        None => quote!(#support::TypeMeta::ANY),
+    }
+}
+
+/// The variant of `BsonType` that has an alias.
+pub(crate) fn bson_variant(alias: &str) -> Option<&'static str> {
+    BSON_TYPES
+        .iter()
+        .find(|(name, _)| *name == alias)
+        .map(|(_, variant)| *variant)
+}
+
+/// Aliases, in BSON-spec order.
+pub(crate) const BSON_TYPES: &[(&str, &str)] = &[
+    ("double", "Double"),
+    ("string", "String"),
+    ("object", "Object"),
+    ("array", "Array"),
+    ("binData", "Binary"),
+    ("objectId", "ObjectId"),
+    ("bool", "Bool"),
+    ("date", "Date"),
+    ("null", "Null"),
+    ("regex", "Regex"),
+    ("javascript", "JavaScript"),
+    ("int", "Int"),
+    ("timestamp", "Timestamp"),
+    ("long", "Long"),
+    ("decimal", "Decimal"),
+    ("minKey", "MinKey"),
+    ("maxKey", "MaxKey"),
+];
+
+fn rules(support: &TokenStream, field: &Field) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    let bound = field
+        .attributes
+        .list
+        .as_ref()
+        .and_then(|list| list.max)
+        .map(|(max, _)| max);
+    let mut bounded = false;
+    for one in &field.attributes.rules {
+        let rule = match &one.rule {
+            Rule::Range { min, max } => {
+                let (min, max) = (end(support, *min), end(support, *max));
+                quote!(Range { min: #min, max: #max })
+            }
+            Rule::Length(size) => sized(&quote!(Length), *size),
+            Rule::Pattern(pattern) => quote!(Pattern(#pattern)),
+            Rule::OneOf(strings) => quote!(OneOf(&[#(#strings),*])),
+            Rule::Items(size) => {
+                bounded = true;
+                sized(
+                    &quote!(Items),
+                    Size {
+                        min: size.min,
+                        max: size.max.or(bound),
+                    },
+                )
+            }
+            Rule::UniqueItems => quote!(UniqueItems),
+        };
+        tokens.extend(quote!(#support::Rule::#rule,));
+    }
+    if let (false, Some(max)) = (bounded, bound) {
+        let rule = sized(
+            &quote!(Items),
+            Size {
+                min: None,
+                max: Some(max),
+            },
+        );
+        tokens.extend(quote!(#support::Rule::#rule,));
+    }
+    tokens
+}
+
+fn sized(variant: &TokenStream, size: Size) -> TokenStream {
+    let (min, max) = (option(size.min.as_ref()), option(size.max.as_ref()));
+    quote!(#variant { min: #min, max: #max })
+}
+
+fn end(support: &TokenStream, bound: Option<Bound>) -> TokenStream {
+    let bound = bound.map(|bound| {
+        let exclusive = bound.exclusive;
+        let value = match bound.value {
+            Number::Int(int) => quote!(Int(#int)),
+            Number::Double(double) => quote!(Double(#double)),
+        };
+        quote!(#support::Bound { value: #support::Number::#value, exclusive: #exclusive })
+    });
+    option(bound.as_ref())
+}
+
+/// `Some(value)` or `None`.
+pub(crate) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+/// The tagging and the variants of an enum.
+pub(crate) fn of_enum(model: &Model, shape: &Enum) -> (TokenStream, TokenStream) {
+    let support = &model.support;
+    let tagging = match &shape.tagging {
+        Tagging::External => quote!(#support::Tagging::External),
+        Tagging::Internal(tag) => quote!(#support::Tagging::Internal { tag: #tag }),
+        Tagging::Adjacent(tag, content) => {
+            quote!(#support::Tagging::Adjacent { tag: #tag, content: #content })
+        }
+        Tagging::Untagged => quote!(#support::Tagging::Untagged),
+    };
+    let variants = shape.variants.iter().map(|variant| {
+        let (rust, stored) = (plain(&variant.ident), &variant.stored);
+        let content = match &variant.content {
+            VariantContent::Unit => quote!(Unit),
+            VariantContent::Newtype(ty) => quote!(Newtype(<#ty as #support::FieldType>::TYPE)),
+            VariantContent::Opaque => quote!(Newtype(#support::TypeMeta::ANY)),
+            VariantContent::Tuple(types) => {
+                quote!(Tuple(&[#(<#types as #support::FieldType>::TYPE),*]))
+            }
+            VariantContent::Struct(list) => {
+                let fields = fields(model, list);
+                quote!(Struct(&[#fields]))
+            }
+        };
+        quote!(#support::VariantMeta { rust: #rust, name: #stored, content: #support::VariantContent::#content },)
+    });
+    (tagging, variants.collect())
+}
+
+/// The tag of an enum, as a field that every variant has.
+pub(crate) fn of_tag(model: &Model, shape: &Enum) -> TokenStream {
+    let support = &model.support;
+    match &shape.tagging {
+        Tagging::Internal(tag) | Tagging::Adjacent(tag, _) => {
+            let names = shape.variants.iter().map(|variant| &variant.stored);
+            quote!(#support::field("tag", #tag, #support::choice(&[#(#names),*])),)
+        }
+        Tagging::External | Tagging::Untagged => TokenStream::new(),
+    }
+}

@@ -1,0 +1,68 @@
+//! What is written when the input is refused: enough that code which uses the type compiles, so that
+//! one mistake is one error. None of it can run, since the refusal stands beside it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::expand::field_type::implement;
+use crate::expand::generics::Generics;
+use crate::model::{Derive, Model};
+
+/// For a shape that is refused.
+pub(crate) fn model(model: &Model) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    let generics = Generics::new(model);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    let mut tokens = implement(
+        model,
+        &generics,
+        &quote!(#support::TypeMeta::ANY),
+        &quote!(#support::Field<__OdmModel, __OdmAs>),
+        &quote!(#support::Field::at_path(__odm_path)),
+    );
+    tokens.extend(quote! {
+        impl #parameters #support::Embedded for #ident #arguments #clause {
+            type Fields<__OdmModel> = #support::Field<__OdmModel, Self>;
+            const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta {
+                name: "",
+                fields: &[],
+                variants: ::core::option::Option::None,
+                deny_undeclared: false,
+            };
+            fn fields<__OdmModel>(__odm_path: #support::Path) -> Self::Fields<__OdmModel> {
+                #support::Field::at_path(__odm_path)
+            }
+        }
+    });
+    if model.derive == Derive::Document {
+        tokens.extend(document(model));
+    }
+    tokens
+}
+
+/// For a document whose id is missing.
+pub(crate) fn document(model: &Model) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    let generics = Generics::new(model);
+    let (parameters, arguments) = (generics.parameters(), generics.arguments());
+    let (predicates, types) = (&generics.predicates, &generics.types);
+    quote! {
+        impl #parameters #support::Document for #ident #arguments
+        where
+            #predicates
+            #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
+        {
+            type Id = #support::String;
+            fn model() -> &'static #support::ModelMeta {
+                ::core::unreachable!()
+            }
+            fn id(&self) -> &Self::Id {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the derives make, seen from inside.
+use bson::doc;
+use serde::{Deserialize, Serialize};
+
+use crate::model::*;
+use crate::support;
+use crate::{Document, Embedded};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "hosts", index(name, address = desc), index(contacts.city, name = "byCity", sparse), rule("named", |h| h.name.ne("")))]
+struct Host {
+    #[serde(rename = "_id")]
+    id: i32,
+    address: Option<Address>,
+    contacts: Vec<Address>,
+    #[odm(length(min = 1), index(unique))]
+    name: String,
+    page: Page<String>,
+    #[serde(with = "shout")]
+    loud: String,
+    colour: Colour,
+    isbn: Isbn,
+    shape: Figure,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+pub struct Address {
+    city: String,
+    kids: Vec<Address>,
+    up: Option<Box<Address>>,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+#[serde(rename_all = "camelCase")]
+struct Page<T> {
+    first_item: T,
+    all: Vec<T>,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Isbn(String);
+
+#[derive(Serialize, Deserialize, Embedded)]
+#[serde(rename_all = "snake_case")]
+enum Colour {
+    LightRed,
+    Green,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+#[serde(tag = "type")]
+enum Figure {
+    Circle { radius: i32 },
+    Nested(Address),
+    Empty,
+}
+
+mod shout {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::ptr_arg, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(value: &String, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.to_uppercase())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        String::deserialize(deserializer)
+    }
+}
+
+#[test]
+fn paths() {
+    let host = Host::fields::<Host>(Path::root());
+    assert_eq!(host.address.city.path().to_string(), "address.city");
+    assert_eq!(host.address.path().to_string(), "address");
+    assert_eq!(host.page.first_item.path().to_string(), "page.firstItem");
+    assert_eq!(host.shape.tag.path().to_string(), "shape.type");
+    assert_eq!(host.shape.circle.radius.path().to_string(), "shape.radius");
+    assert_eq!(host.shape.nested.city.path().to_string(), "shape.city");
+    assert_eq!(host.id.path().to_string(), "_id");
+    assert_eq!(
+        host.loud.eq("abc").to_document().unwrap(),
+        doc! {"loud": "ABC"}
+    );
+    assert_eq!(host.isbn.path().to_string(), "isbn");
+    assert_eq!(
+        host.colour.eq(Colour::LightRed).to_document().unwrap(),
+        doc! {"colour": "light_red"}
+    );
+}
+
+#[test]
+fn metadata() {
+    let model = Host::model();
+    assert_eq!(model.collection, "hosts");
+    assert_eq!(model.indexes.len(), 3);
+    assert_eq!(model.indexes[2].name, Some("byCity"));
+    assert_eq!(model.indexes[2].keys[0].path, ["contacts", "city"]);
+    assert_eq!(
+        (model.rules[0].filter)().unwrap(),
+        doc! {"name": {"$ne": ""}}
+    );
+    assert!(matches!(
+        <Colour as support::FieldType>::TYPE.shape,
+        Shape::OneOf(["light_red", "green"])
+    ));
+    assert_eq!(Address::META.fields.len(), 3);
+}

@@ -6,7 +6,10 @@
 //!
 //! What this module is not: it knows no query predicates (those are `matcher`) and no stages.
 
+pub(crate) mod calendar;
 mod globals;
+pub(crate) mod sort;
+pub(crate) mod text;
 mod value;
 
 use bson::raw::{RawBsonRef, RawDocument};

@@ -1,17 +1,57 @@
 //! Update operators, replacement documents and update pipelines, applied to one document.
 //!
 //! [`Update::parse`] checks everything that does not depend on a document; [`Update::apply`] makes the new one.
+//! Each operator is a [`behaviour`](self::behaviour) in a file of its own; [`target`](self::target) walks the paths.
 //!
 //! What this module is not: it finds no documents, keeps no records and generates no `_id`.
+
+mod add_to_set;
+mod arithmetic;
+mod array_filters;
+mod behaviour;
+mod bit;
+mod compare;
+mod condition;
+mod conflicts;
+mod current_date;
+mod limits;
+mod node;
+mod operators;
+mod pipeline;
+mod pop;
+mod pull;
+mod push;
+mod rename;
+mod replacement;
+mod set;
+mod target;
+#[cfg(test)]
+mod tests;
+mod unset;
+pub(crate) mod upsert;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
 
+pub(crate) use self::limits::check_id;
+
+use self::array_filters::ArrayFilters;
+use self::operators::Operators;
+use self::pipeline::UpdatePipeline;
+use self::replacement::Replacement;
+
 /// A parsed update.
 #[derive(Debug)]
-pub(crate) struct Update {}
+pub(crate) struct Update(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Operators(Operators),
+    Replacement(Replacement),
+    Pipeline(UpdatePipeline),
+}
 
 /// What an update made of a document.
 #[derive(Debug)]
@@ -28,26 +68,54 @@ impl Update {
         array_filters: Option<&RawArray>,
         globals: &Globals,
     ) -> Result<Self, ServerError> {
-        let _ = (update, array_filters, globals);
-        Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            "updates are not supported yet",
-        ))
+        Ok(Self(match update {
+            RawBsonRef::Document(document) => {
+                let filters = match array_filters {
+                    Some(filters) => ArrayFilters::parse(filters, globals)?,
+                    None => ArrayFilters::default(),
+                };
+                let operators = node::fields(document)
+                    .next()
+                    .is_some_and(|(name, _)| name.starts_with('$'));
+                if operators {
+                    Kind::Operators(Operators::parse(document, filters, globals)?)
+                } else {
+                    Kind::Replacement(Replacement::parse(document)?)
+                }
+            }
+            RawBsonRef::Array(stages) => {
+                if array_filters.is_some() {
+                    return Err(ServerError::new(
+                        Code::FAILED_TO_PARSE,
+                        "arrayFilters may not be specified for pipeline-style updates",
+                    ));
+                }
+                Kind::Pipeline(UpdatePipeline::parse(stages, globals)?)
+            }
+            _ => {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    "Update argument must be either an object or an array",
+                ));
+            }
+        }))
     }
 
-    /// Whether the whole document is replaced: refused with `multi: true`, and what `findAndModify`'s and
-    /// `update`'s replies call a replacement.
+    /// Whether the whole document is replaced: refused with `multi: true`.
     pub(crate) fn is_replacement(&self) -> bool {
-        false
+        matches!(self.0, Kind::Replacement(_))
     }
 
     /// Whether the filter must say which element the positional `$` means (see `Matcher::match_position`).
     pub(crate) fn needs_position(&self) -> bool {
-        false
+        match &self.0 {
+            Kind::Operators(operators) => operators.needs_position(),
+            Kind::Replacement(_) | Kind::Pipeline(_) => false,
+        }
     }
 
     /// The new document. `matched_index` is the element that the filter matched, for the positional `$`;
-    /// `inserting` is true for an upsert, whose document is the filter's equalities (`upsert::seed`).
+    /// `inserting` is true for an upsert, whose document is [`upsert::seed`]'s.
     pub(crate) fn apply(
         &self,
         document: &RawDocument,
@@ -55,10 +123,28 @@ impl Update {
         globals: &Globals,
         inserting: bool,
     ) -> Result<Applied, ServerError> {
-        let _ = (matched_index, globals, inserting);
+        let applied = match &self.0 {
+            Kind::Operators(operators) => {
+                operators.apply(document, matched_index, globals, inserting)?
+            }
+            Kind::Replacement(replacement) => replacement.apply(document, globals)?,
+            Kind::Pipeline(pipeline) => pipeline.apply(document, globals)?,
+        };
+        if !applied.modified && !inserting {
+            return Ok(Applied {
+                document: document.to_owned(),
+                modified: false,
+            });
+        }
+        let new = if inserting {
+            limits::id_first(applied.document)
+        } else {
+            applied.document
+        };
+        limits::check(&new)?;
         Ok(Applied {
-            document: document.to_owned(),
-            modified: false,
+            document: new,
+            modified: applied.modified,
         })
     }
 }

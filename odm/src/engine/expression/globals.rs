@@ -5,6 +5,8 @@ use std::sync::Arc;
 use bson::DateTime;
 use bson::raw::RawBson;
 
+use crate::value::collation::Collator;
+
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
 #[derive(Debug, Clone)]
 pub(crate) struct Globals(Arc<Inner>);
@@ -13,6 +15,7 @@ pub(crate) struct Globals(Arc<Inner>);
 struct Inner {
     now: DateTime,
     variables: Vec<(String, RawBson)>,
+    collator: Option<Collator>,
 }
 
 impl Globals {
@@ -21,6 +24,7 @@ impl Globals {
         Self(Arc::new(Inner {
             now,
             variables: Vec::new(),
+            collator: None,
         }))
     }
 
@@ -31,6 +35,18 @@ impl Globals {
             .variables
             .push((name.into(), value));
         self
+    }
+
+    /// The collation of the operation: comparisons of strings follow it.
+    #[must_use]
+    pub(crate) fn with_collator(mut self, collator: Option<Collator>) -> Self {
+        Arc::make_mut(&mut self.0).collator = collator;
+        self
+    }
+
+    /// The collation, where it is not the simple one.
+    pub(crate) fn collator(&self) -> Option<&Collator> {
+        self.0.collator.as_ref()
     }
 
     /// `$$NOW`.

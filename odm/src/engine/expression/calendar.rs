@@ -1,0 +1,141 @@
+//! The proleptic Gregorian calendar in UTC, over milliseconds since 1970.
+
+const DAY: i64 = 86_400_000;
+
+/// The parts of an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) year: i64,
+    /// 1 to 12.
+    pub(crate) month: i64,
+    /// 1 to 31.
+    pub(crate) day: i64,
+    pub(crate) hour: i64,
+    pub(crate) minute: i64,
+    pub(crate) second: i64,
+    pub(crate) millisecond: i64,
+}
+
+/// Splits an instant.
+pub(crate) fn parts(millis: i64) -> Parts {
+    let days = millis.div_euclid(DAY);
+    let rest = millis.rem_euclid(DAY);
+    let (year, month, day) = civil(days);
+    Parts {
+        year,
+        month,
+        day,
+        hour: rest / 3_600_000,
+        minute: rest / 60_000 % 60,
+        second: rest / 1_000 % 60,
+        millisecond: rest % 1_000,
+    }
+}
+
+/// The instant of these parts; parts out of their range carry over. `None` past the range of 64 bits.
+pub(crate) fn millis(parts: Parts) -> Option<i64> {
+    let months = parts
+        .year
+        .checked_mul(12)?
+        .checked_add(parts.month.checked_sub(1)?)?;
+    let year = months.div_euclid(12);
+    if year.abs() > 300_000_000 {
+        return None;
+    }
+    let days = days_from_civil(year, months.rem_euclid(12) + 1, 1)
+        .checked_add(parts.day.checked_sub(1)?)?;
+    days.checked_mul(DAY)?
+        .checked_add(parts.hour.checked_mul(3_600_000)?)?
+        .checked_add(parts.minute.checked_mul(60_000)?)?
+        .checked_add(parts.second.checked_mul(1_000)?)?
+        .checked_add(parts.millisecond)
+}
+
+/// Days since 1970 of the date.
+pub(crate) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+pub(crate) fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap(year) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// 1 (Sunday) to 7.
+pub(crate) fn day_of_week(millis: i64) -> i64 {
+    (millis.div_euclid(DAY) + 4).rem_euclid(7) + 1
+}
+
+/// 1 to 366.
+pub(crate) fn day_of_year(millis: i64) -> i64 {
+    millis.div_euclid(DAY) - days_from_civil(parts(millis).year, 1, 1) + 1
+}
+
+/// ISO 8601 week and its year.
+pub(crate) fn iso_week(millis: i64) -> (i64, i64) {
+    let days = millis.div_euclid(DAY);
+    // The Thursday of the week decides its year.
+    let thursday = days - (days + 3).rem_euclid(7) + 3;
+    let (year, _, _) = civil(thursday);
+    ((thursday - days_from_civil(year, 1, 1)) / 7 + 1, year)
+}
+
+/// `2020-01-02T03:04:05.006Z`.
+pub(crate) fn iso(millis: i64) -> String {
+    let p = parts(millis);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+        p.year, p.month, p.day, p.hour, p.minute, p.second, p.millisecond
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_and_joins() {
+        for (instant, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (1_795_226_809_123, "2026-11-21T02:06:49.123Z"),
+        ] {
+            assert_eq!(iso(instant), text);
+            assert_eq!(millis(parts(instant)), Some(instant));
+        }
+        assert_eq!(iso_week(1_609_459_200_000), (53, 2020));
+        assert_eq!(day_of_week(0), 5);
+        assert_eq!(day_of_year(951_782_400_000), 60);
+    }
+}

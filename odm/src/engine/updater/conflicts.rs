@@ -1,0 +1,173 @@
+//! The tree of paths that one update acts on; two operators that would act on one place are refused.
+
+use crate::engine::updater::behaviour::{Behaviour, bad_value};
+use crate::error::{Code, ServerError};
+
+/// What happens at a path and below it.
+#[derive(Debug)]
+pub(super) enum Tree {
+    Leaf(Box<dyn Behaviour>),
+    /// The source of a `$rename`: taken away at the end, and meanwhile nobody else's.
+    Reserved,
+    Fields(Fields),
+    /// `$[]` (an empty name) and `$[name]`, in the order given.
+    Elements(Vec<(String, Tree)>),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) named: Vec<(String, Tree)>,
+    /// The positional `$`.
+    pub(super) positional: Option<Box<Tree>>,
+}
+
+/// One part of an update path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    Field(&'a str),
+    Positional,
+    Elements(&'a str),
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(part: &'a str) -> Self {
+        if part == "$" {
+            return Self::Positional;
+        }
+        match part
+            .strip_prefix("$[")
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            Some(identifier) => Self::Elements(identifier),
+            None => Self::Field(part),
+        }
+    }
+}
+
+/// Checks a path's spelling.
+pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
+    if path.is_empty() {
+        return Err(ServerError::new(
+            Code::EMPTY_FIELD_NAME,
+            "An empty update path is not valid.",
+        ));
+    }
+    if path.split('.').any(str::is_empty) {
+        return Err(ServerError::new(
+            Code::EMPTY_FIELD_NAME,
+            format!("The update path '{path}' contains an empty field name, which is not allowed."),
+        ));
+    }
+    let first = path.split('.').next().unwrap_or(path);
+    match Part::new(first) {
+        Part::Positional => Err(bad_value(format!(
+            "Cannot have positional (i.e. '$') element in the first position in path '{path}'"
+        ))),
+        Part::Elements(_) => Err(bad_value(format!(
+            "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '{path}'"
+        ))),
+        Part::Field(name) if name.starts_with('$') => Err(dollar_prefixed(name, path)),
+        Part::Field(_) => Ok(()),
+    }
+}
+
+/// The refusal of a top-level name that starts with `$`.
+pub(super) fn dollar_prefixed(name: &str, path: &str) -> ServerError {
+    ServerError::new(
+        Code::DOLLAR_PREFIXED_FIELD_NAME,
+        format!(
+            "The dollar ($) prefixed field '{name}' in '{path}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith."
+        ),
+    )
+}
+
+impl Fields {
+    /// Puts `tree` at `path`.
+    pub(super) fn insert(&mut self, path: &str, tree: Tree) -> Result<(), ServerError> {
+        let parts: Vec<&str> = path.split('.').collect();
+        self.place(path, &parts, 0, tree)
+    }
+
+    fn place(
+        &mut self,
+        path: &str,
+        parts: &[&str],
+        at: usize,
+        tree: Tree,
+    ) -> Result<(), ServerError> {
+        let slot = match parts.get(at).map(|part| Part::new(part)) {
+            Some(Part::Positional) => match &mut self.positional {
+                Some(existing) => return existing.place(path, parts, at + 1, tree),
+                empty => {
+                    *empty = Some(Box::new(Tree::Reserved));
+                    empty.as_deref_mut()
+                }
+            },
+            Some(Part::Field(name)) => {
+                if let Some((_, existing)) = self.named.iter_mut().find(|(known, _)| known == name)
+                {
+                    return existing.place(path, parts, at + 1, tree);
+                }
+                self.named.push((name.to_owned(), Tree::Reserved));
+                self.named.last_mut().map(|(_, tree)| tree)
+            }
+            // A parent made for a field never holds array parts: `branch` chose `Elements` for them.
+            Some(Part::Elements(_)) | None => return Err(conflict(path, parts, at)),
+        };
+        if let Some(slot) = slot {
+            *slot = branch(path, parts, at + 1, tree)?;
+        }
+        Ok(())
+    }
+}
+
+impl Tree {
+    fn place(
+        &mut self,
+        path: &str,
+        parts: &[&str],
+        at: usize,
+        tree: Self,
+    ) -> Result<(), ServerError> {
+        match (self, parts.get(at).map(|part| Part::new(part))) {
+            (Self::Fields(fields), Some(Part::Field(_) | Part::Positional)) => {
+                fields.place(path, parts, at, tree)
+            }
+            (Self::Elements(elements), Some(Part::Elements(identifier))) => {
+                if let Some((_, existing)) =
+                    elements.iter_mut().find(|(known, _)| known == identifier)
+                {
+                    return existing.place(path, parts, at + 1, tree);
+                }
+                let below = branch(path, parts, at + 1, tree)?;
+                elements.push((identifier.to_owned(), below));
+                Ok(())
+            }
+            _ => Err(conflict(path, parts, at)),
+        }
+    }
+}
+
+/// A fresh chain of nodes down to `tree`.
+fn branch(path: &str, parts: &[&str], at: usize, tree: Tree) -> Result<Tree, ServerError> {
+    match parts.get(at).map(|part| Part::new(part)) {
+        None => Ok(tree),
+        Some(Part::Elements(identifier)) => Ok(Tree::Elements(vec![(
+            identifier.to_owned(),
+            branch(path, parts, at + 1, tree)?,
+        )])),
+        Some(Part::Field(_) | Part::Positional) => {
+            let mut fields = Fields::default();
+            fields.place(path, parts, at, tree)?;
+            Ok(Tree::Fields(fields))
+        }
+    }
+}
+
+fn conflict(path: &str, parts: &[&str], at: usize) -> ServerError {
+    let taken = parts.get(..at).unwrap_or(parts).join(".");
+    ServerError::new(
+        Code::CONFLICTING_UPDATE_OPERATORS,
+        format!("Updating the path '{path}' would create a conflict at '{taken}'"),
+    )
+}

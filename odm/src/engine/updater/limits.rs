@@ -1,0 +1,108 @@
+//! What every stored document must hold to.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::text;
+use crate::engine::updater::node::{append, fields};
+use crate::error::{Code, ServerError};
+
+const MAX_DEPTH: usize = 180;
+const MAX_SIZE: usize = 16 * 1024 * 1024;
+/// Past this, the server cannot even hold the document to say that it is too large.
+const MAX_INTERNAL_SIZE: usize = MAX_SIZE + 16 * 1024;
+
+/// Checks the size, depth and `_id` of a document that an update made.
+pub(super) fn check(document: &RawDocument) -> Result<(), ServerError> {
+    let size = document.as_bytes().len();
+    if size > MAX_INTERNAL_SIZE {
+        let first = fields(document)
+            .next()
+            .map(|(name, value)| text::element(name, value))
+            .unwrap_or_default();
+        return Err(ServerError::new(
+            Code::BSON_OBJECT_TOO_LARGE,
+            format!(
+                "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {MAX_INTERNAL_SIZE}(16MB) First element: {first}"
+            ),
+        ));
+    }
+    if size > MAX_SIZE {
+        return Err(ServerError::new(
+            Code::location(17419),
+            format!("Resulting document after update is larger than {MAX_SIZE}"),
+        ));
+    }
+    if let Some((_, id)) = fields(document).find(|(name, _)| *name == "_id") {
+        check_id(id)?;
+    }
+    if deeper(document, MAX_DEPTH) {
+        return Err(ServerError::new(
+            Code::OVERFLOW,
+            format!("Document exceeds maximum nesting depth of {MAX_DEPTH}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be stored as an `_id`.
+pub(crate) fn check_id(id: RawBsonRef<'_>) -> Result<(), ServerError> {
+    match id {
+        RawBsonRef::Array(_) | RawBsonRef::RegularExpression(_) | RawBsonRef::Undefined => {
+            Err(ServerError::new(
+                Code::INVALID_ID_FIELD,
+                format!(
+                    "The '_id' value cannot be of type {}",
+                    text::type_name(Some(id))
+                ),
+            ))
+        }
+        RawBsonRef::Document(document) => match dollar_prefixed(document) {
+            Some(name) => Err(ServerError::new(
+                Code::DOLLAR_PREFIXED_FIELD_NAME,
+                format!(
+                    "_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."
+                ),
+            )),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+fn dollar_prefixed(document: &RawDocument) -> Option<&str> {
+    fields(document).find_map(|(name, value)| match value {
+        _ if name.starts_with('$') => Some(name),
+        RawBsonRef::Document(below) => dollar_prefixed(below),
+        _ => None,
+    })
+}
+
+fn deeper(document: &RawDocument, levels: usize) -> bool {
+    levels == 0
+        || fields(document).any(|(_, value)| match value {
+            RawBsonRef::Document(below) => deeper(below, levels - 1),
+            RawBsonRef::Array(below) => {
+                // An array is a document whose names are its indexes.
+                RawDocument::from_bytes(below.as_bytes())
+                    .is_ok_and(|below| deeper(below, levels - 1))
+            }
+            _ => false,
+        })
+}
+
+/// An inserted document starts with its `_id`.
+pub(super) fn id_first(document: RawDocumentBuf) -> RawDocumentBuf {
+    let at = fields(&document).position(|(name, _)| name == "_id");
+    if matches!(at, None | Some(0)) {
+        return document;
+    }
+    let mut moved = RawDocumentBuf::new();
+    let is_id = |(name, _): &(&str, RawBsonRef<'_>)| *name == "_id";
+    for (name, value) in fields(&document).filter(is_id) {
+        append(&mut moved, name, value);
+    }
+    for (name, value) in fields(&document).filter(|field| !is_id(field)) {
+        append(&mut moved, name, value);
+    }
+    moved
+}

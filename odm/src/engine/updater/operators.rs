@@ -1,0 +1,252 @@
+//! An update made of operators.
+
+use std::borrow::Cow;
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument};
+
+use crate::engine::expression::{Globals, text};
+use crate::engine::updater::Applied;
+use crate::engine::updater::add_to_set::AddToSet;
+use crate::engine::updater::arithmetic::{Arithmetic, Operation};
+use crate::engine::updater::array_filters::ArrayFilters;
+use crate::engine::updater::behaviour::{At, Behaviour, bad_value};
+use crate::engine::updater::bit::Bit;
+use crate::engine::updater::compare::Compare;
+use crate::engine::updater::conflicts::{Fields, Part, Tree, check_path};
+use crate::engine::updater::current_date::CurrentDate;
+use crate::engine::updater::node::{Node, build, fields};
+use crate::engine::updater::pop::Pop;
+use crate::engine::updater::pull::Pull;
+use crate::engine::updater::push::Push;
+use crate::engine::updater::rename::Rename;
+use crate::engine::updater::set::Set;
+use crate::engine::updater::target::{Walk, immutable_id};
+use crate::engine::updater::unset::Unset;
+use crate::error::{Code, ServerError};
+
+/// Parses an operator's argument for one path.
+type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Behaviour>, ServerError>;
+
+/// Sorted by name. `$rename` acts on two paths and is handled beside the table.
+const OPERATORS: &[(&str, Parse)] = &[
+    ("$addToSet", |_, value, _| {
+        Ok(Box::new(AddToSet::parse(value)?))
+    }),
+    ("$bit", |_, value, _| Ok(Box::new(Bit::parse(value)?))),
+    ("$currentDate", |_, value, _| {
+        Ok(Box::new(CurrentDate::parse(value)?))
+    }),
+    ("$inc", |path, value, _| {
+        Ok(Box::new(Arithmetic::parse(Operation::Inc, path, value)?))
+    }),
+    ("$max", |_, value, _| Ok(Box::new(Compare::max(value)))),
+    ("$min", |_, value, _| Ok(Box::new(Compare::min(value)))),
+    ("$mul", |path, value, _| {
+        Ok(Box::new(Arithmetic::parse(Operation::Mul, path, value)?))
+    }),
+    ("$pop", |path, value, _| {
+        Ok(Box::new(Pop::parse(path, value)?))
+    }),
+    ("$pull", |_, value, globals| {
+        Ok(Box::new(Pull::parse(value, globals)?))
+    }),
+    ("$pullAll", |_, value, _| {
+        Ok(Box::new(Pull::parse_all(value)?))
+    }),
+    ("$push", |_, value, _| Ok(Box::new(Push::parse(value)?))),
+    ("$set", |_, value, _| Ok(Box::new(Set::new(value)))),
+    ("$setOnInsert", |_, value, _| {
+        Ok(Box::new(Set::on_insert(value)))
+    }),
+    ("$unset", |_, _, _| Ok(Box::new(Unset))),
+];
+
+#[derive(Debug)]
+pub(super) struct Operators {
+    tree: Fields,
+    renames: Vec<Rename>,
+    filters: ArrayFilters,
+    needs_position: bool,
+}
+
+impl Operators {
+    pub(super) fn parse(
+        update: &RawDocument,
+        filters: ArrayFilters,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        let mut operators = Self {
+            tree: Fields::default(),
+            renames: Vec::new(),
+            filters,
+            needs_position: false,
+        };
+        let mut used = Vec::new();
+        for (name, argument) in fields(update) {
+            let row = OPERATORS
+                .binary_search_by_key(&name, |(known, _)| known)
+                .ok()
+                .and_then(|index| OPERATORS.get(index));
+            if row.is_none() && name != "$rename" {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!(
+                        "Unknown modifier: {name}. Expected a valid update modifier or pipeline-style update specified as an array"
+                    ),
+                ));
+            }
+            let RawBsonRef::Document(argument) = argument else {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!(
+                        "Modifiers operate on fields but we found type {} instead. For example: {{$mod: {{<field>: ...}}}} not {{{}}}",
+                        text::type_name(Some(argument)),
+                        text::element(name, argument)
+                    ),
+                ));
+            };
+            for (path, value) in fields(argument) {
+                match row {
+                    Some((_, parse)) => {
+                        let behaviour = parse(path, value, globals)?;
+                        check_path(path)?;
+                        operators.check_filters(path, &mut used)?;
+                        operators.tree.insert(path, Tree::Leaf(behaviour))?;
+                    }
+                    None => {
+                        let rename = Rename::parse(path, value)?;
+                        operators.tree.insert(&rename.to, Tree::Reserved)?;
+                        operators.tree.insert(&rename.from, Tree::Reserved)?;
+                        operators.renames.push(rename);
+                    }
+                }
+            }
+        }
+        let unused = operators
+            .filters
+            .identifiers()
+            .find(|identifier| !used.iter().any(|name| name == identifier));
+        if let Some(unused) = unused {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                format!(
+                    "The array filter for identifier '{unused}' was not used in the update {}",
+                    text::stored_document(update)
+                ),
+            ));
+        }
+        Ok(operators)
+    }
+
+    /// Every `$[name]` needs its filter; the names met are added to `used`.
+    fn check_filters(&mut self, path: &str, used: &mut Vec<String>) -> Result<(), ServerError> {
+        for part in path.split('.') {
+            match Part::new(part) {
+                Part::Positional => self.needs_position = true,
+                Part::Elements("") | Part::Field(_) => {}
+                Part::Elements(identifier) => {
+                    if !self.filters.identifiers().any(|known| known == identifier) {
+                        return Err(bad_value(format!(
+                            "No array filter found for identifier '{identifier}' in path '{path}'"
+                        )));
+                    }
+                    used.push(identifier.to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn needs_position(&self) -> bool {
+        self.needs_position
+    }
+
+    pub(super) fn apply(
+        &self,
+        document: &RawDocument,
+        matched_index: Option<usize>,
+        globals: &Globals,
+        inserting: bool,
+    ) -> Result<Applied, ServerError> {
+        let id = fields(document).find(|(name, _)| *name == "_id");
+        let named = id.map_or_else(
+            || "no id".to_owned(),
+            |(name, value)| text::element(name, value),
+        );
+        let walk = Walk {
+            matched_index,
+            filters: &self.filters,
+            has_id: id.is_some(),
+        };
+        let mut at = At {
+            path: String::new(),
+            document: &named,
+            globals,
+            inserting,
+        };
+        let moves = self.moves(document, &named)?;
+        let moving = moving_tree(&moves)?;
+        let mut root = Node::root(document);
+        let mut modified = walk.document(&[&self.tree, &moving], &mut root, &mut at)?;
+        for (rename, _) in &moves {
+            if id.is_some() && rename.from == "_id" {
+                return Err(immutable_id("_id"));
+            }
+            remove(&mut root, &rename.from);
+            modified = true;
+        }
+        Ok(Applied {
+            document: build(&root),
+            modified,
+        })
+    }
+
+    fn moves(
+        &self,
+        document: &RawDocument,
+        named: &str,
+    ) -> Result<Vec<(&Rename, RawBson)>, ServerError> {
+        let mut moves = Vec::new();
+        for rename in &self.renames {
+            if let Some(value) = rename.value(document, named)? {
+                moves.push((rename, value));
+            }
+        }
+        Ok(moves)
+    }
+}
+
+/// What the renames that have something to move set.
+fn moving_tree(moves: &[(&Rename, RawBson)]) -> Result<Fields, ServerError> {
+    let mut tree = Fields::default();
+    for (rename, value) in moves {
+        let set = Set::new(value.as_raw_bson_ref());
+        tree.insert(&rename.to, Tree::Leaf(Box::new(set)))?;
+    }
+    Ok(tree)
+}
+
+fn remove(fields: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {
+    let (head, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(head, rest)| (head, Some(rest)));
+    match rest {
+        None => fields.retain(|(name, _)| name != head),
+        Some(rest) => {
+            if let Some((_, node)) = fields.iter_mut().find(|(name, _)| name == head) {
+                node.open();
+                if let Node::Document(below) = node {
+                    remove(below, rest);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(super::OPERATORS.is_sorted_by_key(|(name, _)| *name));
+    }
+}

@@ -1,0 +1,144 @@
+//! `$push`: `{a: [1]}` `{$push: {a: {$each: [3, 2], $sort: 1, $slice: -2}}}` -> `{a: [2, 3]}`.
+
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::engine::expression::sort::ElementOrder;
+use crate::engine::expression::text;
+use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value, integral};
+use crate::engine::updater::node::{Node, fields};
+use crate::error::ServerError;
+use crate::value::raw::values;
+
+#[derive(Debug)]
+pub(super) struct Push {
+    values: Vec<RawBson>,
+    position: Option<i64>,
+    sort: Option<ElementOrder>,
+    slice: Option<i64>,
+}
+
+impl Push {
+    pub(super) fn parse(value: RawBsonRef<'_>) -> Result<Self, ServerError> {
+        let RawBsonRef::Document(document) = value else {
+            return Ok(Self::one(value));
+        };
+        if !fields(document).any(|(name, _)| name == "$each") {
+            return Ok(Self::one(value));
+        }
+        let mut push = Self {
+            values: Vec::new(),
+            position: None,
+            sort: None,
+            slice: None,
+        };
+        for (name, value) in fields(document) {
+            match name {
+                "$each" => {
+                    let RawBsonRef::Array(each) = value else {
+                        return Err(bad_value(format!(
+                            "The argument to $each in $push must be an array but it was of type: {}",
+                            text::type_name(Some(value))
+                        )));
+                    };
+                    push.values = values(each).map(RawBson::from).collect();
+                }
+                "$slice" => {
+                    push.slice = Some(integral(value).ok_or_else(|| {
+                        bad_value(format!(
+                            "The value for $slice must be an integer value but was given type: {}",
+                            text::type_name(Some(value))
+                        ))
+                    })?);
+                }
+                "$sort" => push.sort = Some(ElementOrder::parse(value)?),
+                "$position" => {
+                    push.position = Some(integral(value).ok_or_else(|| {
+                        bad_value(format!(
+                            "The value for $position must be an integer value, not of type: {}",
+                            text::type_name(Some(value))
+                        ))
+                    })?);
+                }
+                other => {
+                    return Err(bad_value(format!("Unrecognized clause in $push: {other}")));
+                }
+            }
+        }
+        Ok(push)
+    }
+
+    fn one(value: RawBsonRef<'_>) -> Self {
+        Self {
+            values: vec![value.into()],
+            position: None,
+            sort: None,
+            slice: None,
+        }
+    }
+
+    /// Where the values go among `length` elements.
+    fn insertion(&self, length: usize) -> usize {
+        match self.position {
+            None => length,
+            Some(from_end) if from_end < 0 => length
+                .saturating_sub(usize::try_from(from_end.unsigned_abs()).unwrap_or(usize::MAX)),
+            Some(index) => usize::try_from(index).unwrap_or(usize::MAX).min(length),
+        }
+    }
+
+    fn cut(&self, elements: &mut Vec<Node<'_>>) -> bool {
+        let Some(slice) = self.slice else {
+            return false;
+        };
+        let keep = usize::try_from(slice.unsigned_abs()).unwrap_or(usize::MAX);
+        let excess = elements.len().saturating_sub(keep);
+        if slice < 0 {
+            elements.drain(..excess);
+        } else {
+            elements.truncate(keep);
+        }
+        excess > 0
+    }
+}
+
+impl Behaviour for Push {
+    fn apply<'a>(
+        &'a self,
+        current: Option<&mut Node<'a>>,
+        at: &At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let mut fresh = Vec::new();
+        let exists = current.is_some();
+        let elements = match current {
+            None => &mut fresh,
+            Some(node) => {
+                let kind = node.with(|value| text::type_name(Some(value)));
+                node.elements().ok_or_else(|| {
+                    bad_value(format!(
+                        "The field '{}' must be an array but is of type {kind} in document {{{}}}",
+                        at.name(),
+                        at.document
+                    ))
+                })?
+            }
+        };
+        let index = self.insertion(elements.len());
+        elements.splice(
+            index..index,
+            self.values
+                .iter()
+                .map(|value| Node::Raw(value.as_raw_bson_ref())),
+        );
+        if let Some(order) = &self.sort {
+            order.sort_by(elements, at.globals.collator(), |element| element.value());
+        }
+        let cut = self.cut(elements);
+        Ok(if !exists {
+            Change::Put(Node::Array(fresh))
+        } else if self.values.is_empty() && self.sort.is_none() && !cut {
+            Change::Nothing
+        } else {
+            Change::Edited
+        })
+    }
+}

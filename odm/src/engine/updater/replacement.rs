@@ -1,0 +1,72 @@
+//! A whole new document: `{_id: 1, a: 1}` replaced by `{b: 2}` -> `{_id: 1, b: 2}`.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::{Globals, text};
+use crate::engine::updater::conflicts::dollar_prefixed;
+use crate::engine::updater::current_date::timestamp;
+use crate::engine::updater::node::{append, fields};
+use crate::engine::updater::{Applied, check_id};
+use crate::error::{Code, ServerError};
+use crate::value::order;
+
+#[derive(Debug)]
+pub(super) struct Replacement(RawDocumentBuf);
+
+impl Replacement {
+    pub(super) fn parse(document: &RawDocument) -> Result<Self, ServerError> {
+        match fields(document).find(|(name, _)| name.starts_with('$')) {
+            Some((name, _)) => Err(dollar_prefixed(name, name)),
+            None => Ok(Self(document.to_owned())),
+        }
+    }
+
+    pub(super) fn apply(
+        &self,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Applied, ServerError> {
+        let mut new = RawDocumentBuf::new();
+        let id = fields(&self.0).find(|(name, _)| *name == "_id");
+        if let Some((name, value)) =
+            id.or_else(|| fields(document).find(|(name, _)| *name == "_id"))
+        {
+            append(&mut new, name, value);
+        }
+        for (name, value) in fields(&self.0).filter(|(name, _)| *name != "_id") {
+            match value {
+                // The server's convenience: a zero timestamp at the top means the time of the write.
+                RawBsonRef::Timestamp(zero) if zero.time == 0 && zero.increment == 0 => {
+                    append(&mut new, name, RawBsonRef::Timestamp(timestamp(globals)));
+                }
+                value => append(&mut new, name, value),
+            }
+        }
+        if let Some((_, value)) = id {
+            check_id(value)?;
+        }
+        unaltered_id(document, &new)?;
+        Ok(Applied {
+            document: new,
+            // As the server has it: a replacement without the `_id` always counts as a change.
+            modified: self.0.as_bytes() != document.as_bytes(),
+        })
+    }
+}
+
+/// Refuses a new document whose `_id` is not the old one's.
+pub(super) fn unaltered_id(old: &RawDocument, new: &RawDocument) -> Result<(), ServerError> {
+    let id = |document| fields(document).find(|(name, _)| *name == "_id");
+    match (id(old), id(new)) {
+        (Some((_, old)), Some((name, new))) if !order::equal(old, new, None) => {
+            Err(ServerError::new(
+                Code::IMMUTABLE_FIELD,
+                format!(
+                    "After applying the update, the (immutable) field '_id' was found to have been altered to {}",
+                    text::element(name, new)
+                ),
+            ))
+        }
+        _ => Ok(()),
+    }
+}

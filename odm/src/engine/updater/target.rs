@@ -1,0 +1,348 @@
+//! Walks an update's tree of paths over a document: creates what is missing, meets arrays, resolves `$` and `$[…]`.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use crate::engine::expression::text;
+use crate::engine::updater::array_filters::ArrayFilters;
+use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
+use crate::engine::updater::conflicts::{Fields, Tree};
+use crate::engine::updater::node::Node;
+use crate::error::{Code, ServerError};
+
+/// How many nulls may be put before an element that is set past the end of an array.
+const MAX_BACKFILL: usize = 1_500_000;
+
+/// One walk over one document.
+pub(super) struct Walk<'w> {
+    pub(super) matched_index: Option<usize>,
+    pub(super) filters: &'w ArrayFilters,
+    /// The document has an `_id`, which nobody may change.
+    pub(super) has_id: bool,
+}
+
+impl Walk<'_> {
+    /// Applies `fields` to a document's fields; whether anything changed.
+    pub(super) fn document<'a>(
+        &self,
+        fields: &[&'a Fields],
+        document: &mut Vec<(Cow<'a, str>, Node<'a>)>,
+        at: &mut At<'_>,
+    ) -> Result<bool, ServerError> {
+        let mut modified = false;
+        for (name, trees) in self.children(fields)? {
+            let index = document.iter().position(|(key, _)| *key == name);
+            let current = index
+                .and_then(|index| document.get_mut(index))
+                .map(|(_, node)| node);
+            match self.step(&name, &trees, current, at)? {
+                Change::Nothing => continue,
+                Change::Edited => {}
+                Change::Remove => {
+                    index.map(|index| document.remove(index));
+                }
+                Change::Put(node) => match index.and_then(|index| document.get_mut(index)) {
+                    Some((_, slot)) => *slot = node,
+                    None => document.push((name, node)),
+                },
+            }
+            modified = true;
+        }
+        Ok(modified)
+    }
+
+    fn step<'a>(
+        &self,
+        name: &str,
+        trees: &[&'a Tree],
+        current: Option<&mut Node<'a>>,
+        at: &mut At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let length = at.path.len();
+        if length > 0 {
+            at.path.push('.');
+        }
+        at.path.push_str(name);
+        let change = self.visit(trees, current, at)?;
+        let of_id = at.path == "_id" || at.path.starts_with("_id.");
+        if self.has_id && of_id && !matches!(change, Change::Nothing) {
+            return Err(immutable_id(&at.path));
+        }
+        at.path.truncate(length);
+        Ok(change)
+    }
+
+    fn visit<'a>(
+        &self,
+        trees: &[&'a Tree],
+        current: Option<&mut Node<'a>>,
+        at: &mut At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let mut leaves = Vec::new();
+        let mut fields = Vec::new();
+        let mut elements = Vec::new();
+        for tree in trees {
+            match tree {
+                Tree::Reserved => {}
+                Tree::Leaf(behaviour) => leaves.push(behaviour),
+                Tree::Fields(below) => fields.push(below),
+                Tree::Elements(below) => elements.extend(below),
+            }
+        }
+        match (leaves.as_slice(), fields.as_slice(), elements.as_slice()) {
+            ([], [], []) => Ok(Change::Nothing),
+            ([leaf], [], []) => leaf.apply(current, at),
+            ([], fields, []) => self.fields(fields, current, at),
+            ([], [], elements) => self.elements(elements, current, at),
+            _ => Err(conflict(at)),
+        }
+    }
+
+    fn fields<'a>(
+        &self,
+        fields: &[&'a Fields],
+        current: Option<&mut Node<'a>>,
+        at: &mut At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let Some(node) = current else {
+            let mut made = Vec::new();
+            self.document(fields, &mut made, at)?;
+            return Ok(if made.is_empty() {
+                Change::Nothing
+            } else {
+                Change::Put(Node::Document(made))
+            });
+        };
+        let shown = node.clone();
+        node.open();
+        let modified = match node {
+            Node::Document(document) => self.document(fields, document, at)?,
+            Node::Array(array) => {
+                let mut modified = false;
+                for (name, trees) in self.children(fields)? {
+                    let Ok(index) = name.parse::<usize>() else {
+                        self.blocked(&name, &trees, &shown, at)?;
+                        continue;
+                    };
+                    match self.step(&name, &trees, array.get_mut(index), at)? {
+                        Change::Nothing => continue,
+                        Change::Edited => {}
+                        Change::Remove => put(array, index, Node::Raw(NULL))?,
+                        Change::Put(node) => put(array, index, node)?,
+                    }
+                    modified = true;
+                }
+                modified
+            }
+            Node::Raw(_) | Node::Owned(_) => {
+                for (name, trees) in self.children(fields)? {
+                    self.blocked(&name, &trees, &shown, at)?;
+                }
+                false
+            }
+        };
+        Ok(if modified {
+            Change::Edited
+        } else {
+            Change::Nothing
+        })
+    }
+
+    fn elements<'a>(
+        &self,
+        elements: &[&'a (String, Tree)],
+        current: Option<&mut Node<'a>>,
+        at: &mut At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let Some(node) = current else {
+            return Err(bad_value(format!(
+                "The path '{}' must exist in the document in order to apply array updates.",
+                at.path
+            )));
+        };
+        let shown = node.clone();
+        let Some(array) = node.elements() else {
+            return Err(bad_value(format!(
+                "Cannot apply array updates to non-array element {}",
+                shown.with(|value| text::element(at.name(), value))
+            )));
+        };
+        let mut modified = false;
+        for (index, element) in array.iter_mut().enumerate() {
+            let mut trees = Vec::new();
+            for (identifier, tree) in elements {
+                if self.filters.matches(identifier, element)? {
+                    trees.push(tree);
+                }
+            }
+            if trees.is_empty() {
+                continue;
+            }
+            match self.step(&index.to_string(), &trees, Some(&mut *element), at)? {
+                Change::Nothing => continue,
+                Change::Edited => {}
+                Change::Remove => *element = Node::Raw(NULL),
+                Change::Put(node) => *element = node,
+            }
+            modified = true;
+        }
+        Ok(if modified {
+            Change::Edited
+        } else {
+            Change::Nothing
+        })
+    }
+
+    /// The trees by field name, in the order in which the server visits them: numbers by value, names by bytes.
+    fn children<'a>(
+        &self,
+        fields: &[&'a Fields],
+    ) -> Result<Vec<(Cow<'a, str>, Vec<&'a Tree>)>, ServerError> {
+        let mut children: Vec<(Cow<'a, str>, Vec<&'a Tree>)> = Vec::new();
+        let mut add = |name: Cow<'a, str>, tree| match children
+            .iter_mut()
+            .find(|(known, _)| *known == name)
+        {
+            Some((_, trees)) => trees.push(tree),
+            None => children.push((name, vec![tree])),
+        };
+        for fields in fields {
+            for (name, tree) in &fields.named {
+                add(Cow::Borrowed(name), tree);
+            }
+            if let Some(tree) = &fields.positional {
+                let index = self.matched_index.ok_or_else(|| {
+                    bad_value(
+                        "The positional operator did not find the match needed from the query.",
+                    )
+                })?;
+                add(Cow::Owned(index.to_string()), tree);
+            }
+        }
+        children.sort_by(|(left, _), (right, _)| visiting_order(left, right));
+        Ok(children)
+    }
+
+    /// A field of something that has none.
+    fn blocked(
+        &self,
+        name: &str,
+        trees: &[&Tree],
+        parent: &Node<'_>,
+        at: &At<'_>,
+    ) -> Result<(), ServerError> {
+        for tree in trees {
+            match tree {
+                Tree::Reserved => {}
+                Tree::Leaf(behaviour) => {
+                    let element = || parent.with(|value| text::element(at.name(), value));
+                    let message = match behaviour.blocked() {
+                        Blocked::Ignore => continue,
+                        Blocked::Create => {
+                            format!("Cannot create field '{name}' in element {{{}}}", element())
+                        }
+                        Blocked::Traverse => {
+                            let path = full_path(&at.path, name, trees);
+                            format!(
+                                "Cannot use the part ({name}) of ({path}) to traverse the element ({{{}}})",
+                                element()
+                            )
+                        }
+                    };
+                    return Err(ServerError::new(Code::PATH_NOT_VIABLE, message));
+                }
+                Tree::Fields(fields) => {
+                    for (_, below) in self.children(&[fields])? {
+                        self.blocked_below(name, &below, parent, at, tree)?;
+                    }
+                }
+                Tree::Elements(_) => {
+                    return Err(bad_value(format!(
+                        "The path '{}.{name}' must exist in the document in order to apply array updates.",
+                        at.path
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn blocked_below(
+        &self,
+        name: &str,
+        below: &[&Tree],
+        parent: &Node<'_>,
+        at: &At<'_>,
+        whole: &Tree,
+    ) -> Result<(), ServerError> {
+        self.blocked(name, below, parent, at).map_err(|error| {
+            let short = format!("({}.{name})", at.path);
+            if error.code() == Code::PATH_NOT_VIABLE && error.message().contains(&short) {
+                let full = format!("({})", full_path(&at.path, name, &[whole]));
+                ServerError::new(error.code(), error.message().replace(&short, &full))
+            } else {
+                error
+            }
+        })
+    }
+}
+
+const NULL: bson::raw::RawBsonRef<'static> = bson::raw::RawBsonRef::Null;
+
+fn put<'a>(array: &mut Vec<Node<'a>>, index: usize, node: Node<'a>) -> Result<(), ServerError> {
+    if let Some(slot) = array.get_mut(index) {
+        *slot = node;
+        return Ok(());
+    }
+    if index - array.len() > MAX_BACKFILL {
+        return Err(ServerError::new(
+            Code::location(34),
+            format!("can't backfill more than {MAX_BACKFILL} elements"),
+        ));
+    }
+    array.resize(index, Node::Raw(NULL));
+    array.push(node);
+    Ok(())
+}
+
+/// The path down to the first leaf, as it was written.
+fn full_path(parent: &str, name: &str, trees: &[&Tree]) -> String {
+    let mut path = format!("{parent}.{name}");
+    let mut tree = trees.first().copied();
+    while let Some(Tree::Fields(fields)) = tree {
+        tree = match (fields.named.first(), &fields.positional) {
+            (Some((name, below)), _) => {
+                path.push('.');
+                path.push_str(name);
+                Some(below)
+            }
+            (None, Some(below)) => {
+                path.push_str(".$");
+                Some(below)
+            }
+            (None, None) => None,
+        };
+    }
+    path
+}
+
+fn visiting_order(left: &str, right: &str) -> Ordering {
+    match (left.parse::<u64>(), right.parse::<u64>()) {
+        (Ok(left), Ok(right)) => left.cmp(&right),
+        _ => left.cmp(right),
+    }
+}
+
+fn conflict(at: &At<'_>) -> ServerError {
+    ServerError::new(
+        Code::CONFLICTING_UPDATE_OPERATORS,
+        format!("Update created a conflict at '{}'", at.path),
+    )
+}
+
+pub(super) fn immutable_id(path: &str) -> ServerError {
+    ServerError::new(
+        Code::IMMUTABLE_FIELD,
+        format!("Performing an update on the path '{path}' would modify the immutable field '_id'"),
+    )
+}

@@ -1,0 +1,137 @@
+//! Runs the cases of `tests/cases/update`, recorded from a real server.
+
+use bson::raw::{RawArrayBuf, RawBson, RawDocumentBuf};
+use bson::{Bson, DateTime, Document, RawBsonRef, doc};
+
+use super::{Update, upsert};
+use crate::engine::expression::Globals;
+use crate::error::ServerError;
+
+fn run(case: &Document) -> Result<(bool, Document), ServerError> {
+    let globals = Globals::new(DateTime::from_millis(1_795_226_809_000));
+    let update = RawBson::try_from(case.get("update").unwrap().clone()).unwrap();
+    let filters = case.get_array("arrayFilters").ok().map(|filters| {
+        let raw = filters
+            .iter()
+            .cloned()
+            .map(|f| RawBson::try_from(f).unwrap());
+        RawArrayBuf::from_iter(raw)
+    });
+    let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
+    let filter = raw(case.get_document("filter").unwrap_or(&doc! {}));
+    let update = Update::parse(update.as_raw_bson_ref(), filters.as_deref(), &globals)?;
+    let applied = match case.get_document("document") {
+        Ok(document) => {
+            let document = raw(document);
+            let position = super::condition::position(&filter, &document, &globals)?;
+            update.apply(&document, position, &globals, false)?
+        }
+        Err(_) => {
+            let seed = upsert::seed(&filter, &update)?;
+            update.apply(&seed, None, &globals, true)?
+        }
+    };
+    Ok((
+        applied.modified,
+        Document::try_from(applied.document).unwrap(),
+    ))
+}
+
+fn check(case: &Document) -> Result<(), String> {
+    let wanted = match case.get_document("error") {
+        Ok(error) => Err((
+            error.get_i32("code").unwrap(),
+            error.get_str("message").unwrap().to_owned(),
+        )),
+        Err(_) => {
+            let upsert = case.get_bool("upsert").unwrap_or(false);
+            let modified = !upsert && case.get_bool("modified").unwrap();
+            Ok((modified, case.get_document("result").unwrap().clone()))
+        }
+    };
+    let got = match run(case) {
+        Ok((modified, document)) => {
+            let upsert = case.get_bool("upsert").unwrap_or(false);
+            Ok((!upsert && modified, document))
+        }
+        Err(error) => Err((error.code().number(), error.message().to_owned())),
+    };
+    let same = match (&got, &wanted) {
+        (Ok((modified, document)), Ok((wanted_modified, wanted))) => {
+            modified == wanted_modified
+                && RawDocumentBuf::try_from(document).unwrap().as_bytes()
+                    == RawDocumentBuf::try_from(wanted).unwrap().as_bytes()
+        }
+        (Err(got), Err(wanted)) => got == wanted,
+        _ => false,
+    };
+    if same {
+        Ok(())
+    } else {
+        Err(format!(
+            "{}\n    wanted {wanted:?}\n    got    {got:?}",
+            case.get("update").unwrap_or(&Bson::Null),
+        ))
+    }
+}
+
+fn file(name: &str) {
+    let path = format!(
+        "{}/../tests/cases/update/{name}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<Document> = serde_json::from_str(&text).unwrap();
+    assert!(!cases.is_empty());
+    let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {}:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}
+
+macro_rules! files {
+    ($($name:ident),* $(,)?) => { $(#[test] fn $name() { file(stringify!($name)); })* };
+}
+
+files!(
+    add_to_set,
+    arithmetic,
+    bit,
+    compare,
+    conflicts,
+    current_date,
+    pop,
+    push,
+    rename,
+    replacement,
+    set,
+    unset,
+);
+
+#[test]
+fn limits() {
+    let globals = Globals::new(DateTime::from_millis(0));
+    let apply = |update: Document| {
+        let update = RawDocumentBuf::try_from(&update).unwrap();
+        let document = RawDocumentBuf::try_from(&doc! { "_id": 1, "x": 5 }).unwrap();
+        Update::parse(RawBsonRef::Document(&update), None, &globals)?
+            .apply(&document, None, &globals, false)
+            .map(|applied| applied.modified)
+    };
+    let path = |parts: usize| vec!["a"; parts].join(".");
+    assert_eq!(apply(doc! { "$set": { path(180): 1 } }), Ok(true));
+    let error = apply(doc! { "$set": { path(181): 1 } }).unwrap_err();
+    assert_eq!(error.code().number(), 15);
+    assert_eq!(
+        error.message(),
+        "Document exceeds maximum nesting depth of 180"
+    );
+    let error = apply(doc! { "$set": { "y": "x".repeat(16 * 1024 * 1024) } }).unwrap_err();
+    assert_eq!(error.code().number(), 17419);
+    let error = apply(doc! { "$set": { "y": "x".repeat(17 * 1024 * 1024) } }).unwrap_err();
+    assert_eq!(error.code().number(), 10334);
+}

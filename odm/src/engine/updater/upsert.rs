@@ -1,0 +1,136 @@
+//! The document that an upsert starts from: what the filter says a match would equal.
+
+use std::borrow::Cow;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::updater::Update;
+use crate::engine::updater::node::{Node, build, fields};
+use crate::error::{Code, ServerError};
+use crate::value::raw::values;
+
+/// The equalities of a (checked) filter as a document; a replacement takes only the `_id`. Pass the result to
+/// [`Update::apply`] with `inserting`, then give it an `_id` if it still has none.
+pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentBuf, ServerError> {
+    let mut found = Vec::new();
+    collect(filter, &mut found)?;
+    found.sort_by_key(|(path, _)| *path);
+    check(&found)?;
+    if update.is_replacement() {
+        if let Some((path, _)) = found.iter().find(|(path, _)| path.starts_with("_id.")) {
+            return Err(ServerError::new(
+                Code::location(111),
+                format!(
+                    "field at '_id' must be exactly specified, field at sub-path '{path}'found"
+                ),
+            ));
+        }
+        found.retain(|(path, _)| *path == "_id");
+    }
+    let mut root = Vec::new();
+    for (path, value) in found {
+        plant(&mut root, path, value);
+    }
+    Ok(build(&root))
+}
+
+type Found<'a> = Vec<(&'a str, RawBsonRef<'a>)>;
+
+fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), ServerError> {
+    for (key, value) in fields(filter) {
+        match (key, value) {
+            ("$and", RawBsonRef::Array(clauses)) => {
+                for clause in values(clauses) {
+                    if let RawBsonRef::Document(clause) = clause {
+                        collect(clause, found)?;
+                    }
+                }
+            }
+            ("$or", RawBsonRef::Array(clauses)) => {
+                let mut clauses = values(clauses);
+                if let (Some(RawBsonRef::Document(only)), None) = (clauses.next(), clauses.next()) {
+                    collect(only, found)?;
+                }
+            }
+            ("$expr", _) => {
+                return Err(ServerError::new(
+                    Code::location(224),
+                    "$expr is not allowed in the query predicate for an upsert",
+                ));
+            }
+            (key, _) if key.starts_with('$') => {}
+            (_, RawBsonRef::RegularExpression(_)) => {}
+            (path, RawBsonRef::Document(condition)) if is_operators(condition) => {
+                for (operator, operand) in fields(condition) {
+                    match (operator, operand) {
+                        ("$eq", value) => found.push((path, value)),
+                        ("$in", RawBsonRef::Array(list)) => {
+                            let mut values = values(list);
+                            match (values.next(), values.next()) {
+                                (Some(RawBsonRef::RegularExpression(_)), None) => {}
+                                (Some(only), None) => found.push((path, only)),
+                                _ => {}
+                            }
+                        }
+                        ("$all", RawBsonRef::Array(list)) => {
+                            for value in values(list) {
+                                let plain = match value {
+                                    RawBsonRef::Document(document) => !is_operators(document),
+                                    RawBsonRef::RegularExpression(_) => false,
+                                    _ => true,
+                                };
+                                if plain {
+                                    found.push((path, value))
+                                }
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            (path, value) => found.push((path, value)),
+        }
+    }
+    Ok(())
+}
+
+fn is_operators(document: &RawDocument) -> bool {
+    fields(document)
+        .next()
+        .is_some_and(|(name, _)| name.starts_with('$') && !matches!(name, "$ref" | "$id" | "$db"))
+}
+
+/// Refuses paths that would be set twice. `found` is sorted, so that a parent comes before its children.
+fn check(found: &Found<'_>) -> Result<(), ServerError> {
+    for (index, (path, _)) in found.iter().enumerate() {
+        for (known, _) in found.iter().take(index) {
+            let message = if known == path {
+                format!("cannot infer query fields to set, path '{path}' is matched twice")
+            } else if path
+                .strip_prefix(known)
+                .is_some_and(|rest| rest.starts_with('.'))
+            {
+                format!(
+                    "cannot infer query fields to set, both paths '{path}' and '{known}' are matched"
+                )
+            } else {
+                continue;
+            };
+            return Err(ServerError::new(Code::location(54), message));
+        }
+    }
+    Ok(())
+}
+
+fn plant<'a>(fields: &mut Vec<(Cow<'a, str>, Node<'a>)>, path: &'a str, value: RawBsonRef<'a>) {
+    let Some((head, rest)) = path.split_once('.') else {
+        fields.push((Cow::Borrowed(path), Node::Raw(value)));
+        return;
+    };
+    if let Some((_, Node::Document(below))) = fields.iter_mut().find(|(name, _)| name == head) {
+        return plant(below, rest, value);
+    }
+    let mut below = Vec::new();
+    plant(&mut below, rest, value);
+    fields.push((Cow::Borrowed(head), Node::Document(below)));
+}

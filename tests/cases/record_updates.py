@@ -1,0 +1,185 @@
+"""Records what a real mongod makes of updates, for the engine's unit tests.
+
+    python3 record_updates.py mongodb://127.0.0.1:27717/?directConnection=true
+
+Each case is a document (or none, for an upsert), a filter, an update and array filters; recorded are the document
+that results and whether it counted as modified, or the error's code and message.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pymongo
+from bson import Decimal128, Int64, Timestamp, json_util
+
+D = {"_id": 1, "a": 5, "b": [1, 2, 3], "s": "x", "o": {"p": 1, "q": 2}, "n": None}
+G = {**D, "g": [{"x": 1, "y": [1, 2]}, {"x": 2, "y": [3]}]}
+M = {"_id": 1, "a": 5, "b": [1, [3], 3], "s": "x", "g": [{"x": 1, "y": [1, 2]}], "h": ["abc", "b"], "z": {}}
+LONG = Int64(2**63 - 1)
+
+
+def each(values, **options):
+    return {"$each": values, **{"$" + name: value for name, value in options.items()}}
+
+
+def on(document, *updates):
+    return [{"document": document, "update": update} for update in updates]
+
+
+def at(document, filter, update, array_filters=None):
+    case = {"document": document, "filter": filter, "update": update}
+    if array_filters is not None:
+        case["arrayFilters"] = array_filters
+    return case
+
+
+def upsert(filter, update):
+    return {"filter": filter, "update": update, "upsert": True}
+
+
+def ops(name, *arguments):
+    return [{name: argument} for argument in arguments]
+
+
+FILES = {
+    "set": on(D, *ops("$set", {}, {"a": 1}, {"a": 5}, {"a": 5.0}, {"": 1}, {"a.": 1}, {".a": 1}, {"a..b": 1}, {"$a": 1},
+        {"o.$a": 1}, {"a.b": 1}, {"b.x": 1}, {"n.x": 1}, {"b.5": 9}, {"b.1": 9}, {"b.2000000": 9}, {"b.01": 9},
+        {"q.r": 1, "q.s": 2}, {"q.1": 3}, {"a1": 1, "a10": 2, "a2": 3, "10": 1, "9": 2}, {"z": {"$a": 1}}, {"a$": 1},
+        {"z": Timestamp(0, 0)}, {"_id": 1}, {"_id": 2}, {"_id": 1.0}, {"_id.x": 2}, {"$[]": 7}, {"$": 7}, {"b.$[e": 7},
+        {"b.$x": 7}), *ops("$setOnInsert", {"y": 1}, {"a.y": 1}, {"_id": 1}),
+        {"$foo": {"a": 1}}, {"$set": 5}, {"$set": [1]}, {"$set": None}, {"$set": {"b": 1}, "a": 1},
+        {"$set": {"a": 1}, "$set2": {}}, {"$pushAll": {"b": [1]}}),
+    "unset": on(D, *ops("$unset", {"a": 1}, {"b.1": 1}, {"o.p": 1}, {"zz.y": 1}, {"a.y": 1}, {"b.9": 1}, {"b.x": 1},
+        {"b.x.y": 1}, {"_id": 1}, {"_id.y": 1}, {"b.$[]": 7})),
+    "arithmetic": on(D, *ops("$inc", {"a": 1}, {"s": 1}, {"a": "x"}, {"a": None}, {"n": 1}, {"zz": 1.5}, {"a": 2147483647},
+        {"a": LONG}, {"a": 0}, {"a": 0.0}, {"a": Int64(0)}, {"o": 1}, {"b": 1}, {"b.0": 1}, {"a": Decimal128("1.5")},
+        {"a": float("nan")}, {"b.$[]": 10}, {"a.y": 1}), *ops("$mul", {"a": 2}, {"zz": 2}, {"zz": 2.5}, {"zz": Int64(3)},
+        {"zz": Decimal128("3")}, {"s": 2}, {"a": "q"}, {"a": Int64(2**62)}, {"a": 1}, {"a": 1.0}, {"a": Decimal128("1.5")})),
+    "compare": on(D, *ops("$min", {"a": 3}, {"a": 7}, {"zz": 7}, {"a": 4.0}, {"a": None}, {"a.y.z": 1}),
+        *ops("$max", {"a": "x"}, {"a": 5.0}, {"n": 1}, {"_id": 0}, {"_id": 4})),
+    "rename": on(D, *ops("$rename", {"a": "z"}, {"a": "s"}, {"a": "a"}, {"a": "o.z"}, {"o.p": "p2"}, {"zz": "y"}, {"zz": "a"},
+        {"b.0": "y"}, {"a": "b.0"}, {"a": 5}, {"a": ""}, {"o": "o.p"}, {"o.p": "o"}, {"a": "$x"}, {"a": "b.$"}, {"b.$": "x"},
+        {"_id": "x"}, {"a": "_id"}, {"a": "s.y"}, {"a": "z", "z": "q"}, {"b.$[]": "x"}, {"a": "x.$[]"}, {"a": "c", "s": "d"},
+        {"a.x": "q"}, {"b.x": "q"}, {"s": "a.x.y"}, {"zz": "a.x"}, {"b": "y"}, {"a": "b"}),
+        {"$rename": {"a": "w.c"}, "$set": {"w.d": 1}}) + on(M, {"$rename": {"g.x": "zz"}}),
+    "current_date": on(D, *ops("$currentDate", {"a": 1}, {"a": "date"}, {"a": {"$type": "x"}}, {"a": {"$type": 1}},
+        {"a": {"type": "date"}}, {"a": {"$type": "date", "x": 1}}, {"a.x": True}, {})),
+    "push": on(G, *ops("$push", {"b": 4}, {"a": 4}, {"zz": 4}, {"b": [4, 5]}, {"b": each([4, 5])}, {"b": each(4)},
+        {"b": each([4], slice=2)}, {"b": each([4], slice=-2)}, {"b": each([4], slice=0)}, {"b": each([4], slice="x")},
+        {"b": each([4], slice=1.5)}, {"b": each([4], slice=2.0)}, {"b": each([4], sort=-1)}, {"b": each([4], sort=2)},
+        {"b": each([4], sort="x")}, {"g": each([], sort={"x": -1})}, {"g": each([], sort={"x": "q"})},
+        {"g": each([], sort={})}, {"g": each([], sort={"": 1})}, {"g": each([], sort={"x.": 1})},
+        {"b": each([4], position=1)}, {"b": each([4], position=-1)}, {"b": each([4], position=-9)},
+        {"b": each([4], position="x")}, {"b": each([4], position=1.5)}, {"b": each([4], foo=1)}, {"b": {"$slice": 1}},
+        {"b": {"x": 1, "$each": [1]}}, {"b": {"$foo": 1}}, {"b": each([])}, {"zz": each([])}, {"b": each([], slice=5)},
+        {"b": each([], slice=2)}, {"b": each([], sort=1)}, {"n": 1}, {"b": each([7, 8], position=0, slice=3, sort=-1)},
+        {"b": each([1], slice=Int64(2**31))}, {"g": each([{"x": 0}, 5], sort={"x": 1})}, {"g.0.y": 7}, {"a.y": 1})),
+    "add_to_set": on(G, *ops("$addToSet", {"b": 4}, {"b": 3}, {"b": 3.0}, {"a": 3}, {"zz": 3}, {"b": [1, 2]},
+        {"b": each([3, 4, 4])}, {"b": each(3)}, {"b": each([3], slice=1)}, {"b": each([])}, {"zz": each([])},
+        {"b": {"$foo": []}}, {"b": {"x": 1, "$each": [9]}}, {"g": {"x": 1, "y": [1, 2]}}, {"g": {"y": [1, 2], "x": 1}},
+        {"a.x": 1})),
+    "pull": on(G, *ops("$pull", {"b": 2}, {"b": {"$gte": 2}}, {"b": 9}, {"a": 9}, {"zz": 9}, {"g": {"x": 1}},
+        {"g": {"x": {"$gt": 1}}}, {"g": {"y": 3}}, {"b": {"x": 1}}, {"b": {"$in": [1, 3]}}, {"b": {"$foo": 1}}, {"b": [1, 2]},
+        {"g": {"$or": [{"x": 1}]}}, {"g": {}}, {"b": {}}, {"b": None}, {"g.y": 3}, {"g.0.y": 1}, {"b": {"$exists": True}},
+        {"g": {"y": {"$exists": True}, "x": 2}}, {"b": {"$gt": 1, "x": 1}}, {"g": {"x": 1, "$gt": 1}}),
+        *ops("$pullAll", {"b": [1, 2]}, {"b": 1}, {"a": [1]}, {"zz": [1]}, {"b": [1.0]}, {"b": []}))
+        + on(M, *ops("$pull", {"b": {"$gte": 3}}, {"b": 3}, {"b": [3]}, {"h": re.compile("^a")}, {"b": {"$ne": 3}},
+        {"b": {"$not": {"$gte": 3}}}, {"g": {"$elemMatch": {"x": 1}}}, {"g": {"x": {"$exists": False}}},
+        {"b": {"$elemMatch": {"$gt": 2}}}, {"b": {"$size": 1}}, {"b": {"$type": "array"}}, {"b": {"$in": [3]}},
+        {"b": {"$all": [3]}}, {"a.y": 1}, {"a.y.z": 1}, {"b.9": 1}, {"z.q.r": 1}),
+        *ops("$pullAll", {"a.y": [1]}, {"b.y.z": [1]})),
+    "pop": on(G, *ops("$pop", {"b": 1}, {"b": -1}, {"b": 2}, {"b": "x"}, {"a": 1}, {"zz": 1}, {"b": 1.0}, {"b": 1.5},
+        {"a.y": 1}, {"b.y": 1}, {"b.9": 1}, {"b.9.x": 1}, {"b": Int64(1)}, {"b": None}, {"b": 0})),
+    "bit": on(G, *ops("$bit", {"a": {"and": 4}}, {"a": {"or": Int64(8)}}, {"a": {"xor": 1, "or": 2}}, {"a": {"foo": 1}},
+        {"a": {"and": 1.0}}, {"a": {}}, {"a": 5}, {"s": {"and": 1}}, {"zz": {"or": 3}}, {"zz": {"and": 3}},
+        {"zz": {"and": Int64(3)}}, {"n": {"and": 3}}, {"a": {"and": 5}}, {"b.x": {"or": 1}})),
+    "conflicts": on(D, {"$set": {"a": 1}, "$inc": {"a": 1}}, {"$set": {"o": 1, "o.p": 1}},
+        {"$set": {"o.p": 1}, "$unset": {"o": 1}}, {"$set": {"b.$[]": 1, "b.1": 2}}, {"$set": {"b.$[]": 1, "b.$[].x": 2}},
+        {"$set": {"b.$.y": 1, "b.$": 2}}, {"$set": {"b.$[]": 1, "b.$[e]": 2}}),
+    "positional": on(G, *ops("$set", {"b.$": 1}, {"b.$.x": 1}, {"b.$[]": 1}, {"a.$[]": 1}, {"zz.$[]": 1}, {"b.$[e]": 1},
+        {"g.$[].x": 7}, {"g.$[].y.$[]": 7}, {"g.$[].x.z": 7}, {"b.$[].$[]": 7}, {"a.b.$[]": 1}, {"a.b.$[].x": 1},
+        {"b.$[].x": 1}, {"g.$[e]b.x": 1}, {"g.$[E].x": 1}, {"g.$[e x].x": 1}),
+        *ops("$unset", {"b.$[].x": 1}, {"a.$[].x": 1}, {"zz.$[].x": 1})) + [
+        at(G, {"b": 2}, {"$set": {"b.$": 9}}), at(G, {"a": 5}, {"$set": {"b.$": 9}}), at(G, {"g.x": 2}, {"$set": {"g.$.x": 9}}),
+        at(G, {"b": {"$elemMatch": {"$gt": 1}}}, {"$set": {"b.$": 9}}), at(M, {"b": 1}, {"$set": {"b.$": 1, "b.1": 2}}),
+        at(M, {"b": 1}, {"$set": {"b.$": 1, "b.0": 2}}), at(M, {"g.x": 1}, {"$set": {"g.$.z": 1, "g.0.z": 2}}),
+        at(M, {"g.x": 1}, {"$set": {"g.$.z": 1, "g.0.w": 2}}), at(M, {"b": 1}, {"$set": {"a.$": 1}}),
+        at(M, {"b": 1}, {"$set": {"q.$": 1}}), at(M, {"b": 1}, {"$set": {"q.$.x": 1}}), at(M, {"b": 1}, {"$unset": {"z.$": 1}}),
+        at(M, {"b": 1}, {"$unset": {"b.$": 1}}), at(M, {"b": 1}, {"$set": {"b.$.$[]": 1}})],
+    "array_filters": [at(G, {}, {"$set": {"b.$[e]": 9}}, filters) for filters in ([{"e": 2}], [{"e": {"$gte": 2}}],
+        [{"e": 2}, {"e": 3}], [{"e": 2}, {"f": 3}], [{"E": 2}], [{"e": 2, "f": 1}], [{}], [{"$or": [{"e": 1}, {"e": 3}]}],
+        [{"e": {"$foo": 1}}], [{"$expr": 1}], [{"e1_": 1}])] + [
+        at(G, {}, {"$set": {"g.$[e].x": 9}}, [{"e.x": 2}]), at(G, {}, {"$set": {"b": 9}}, [{"e": 1}]),
+        at(G, {}, {"$set": {"g.$[e].y.$[f]": 9}}, [{"e.x": 1}, {"f": {"$gt": 1}}]), at(G, {}, {"x": 1}, [{"e": 1}]),
+        at(G, {}, {"$set": {"b.$[e]": 9, "b.$[f]": 1}}, [{"e": 1}, {"f": 2}]), at(G, {}, [{"$set": {"x": 1}}], [{"e": 1}]),
+        at(G, {}, {"$set": {"b.$[e]": 9, "b.$[f]": 1}}, [{"e": 1}, {"f": 1}]), at(G, {}, {"$unset": {"g.$[e].x": 9}}, [{"e.x": 1}]),
+        at(G, {}, {"$set": {"g.$[e].y.$[]": 9}}, [{"e.x": 1}]), at(G, {}, {"$pull": {"g.$[e].y": 1}}, [{"e.x": 1}]),
+        at(G, {}, {"$push": {"g.$[e].y": each([1], slice=-1)}}, [{"e.x": 1}]), at(G, {}, {"$set": {"g.$[e].y.0": 9}}, [{"e.x": 1}])],
+    "replacement": on(D, {"a": 1, "$set": {"b": 1}}, {"x": 1}, {"_id": 2, "x": 1}, {"_id": 1, "x": 1}, {}, {"a.b": 1},
+        {"a": {"$b": 1}}, {"": 1}, {"_id": [1]}, {"x": 1, "_id": 1}, {"x": 1, "_id": 1.0}, {"x": 1, "_id": re.compile("a")}, D),
+    "pipeline": on(G, [{"$set": {"z": "$a"}}], [{"$addFields": {"z": "$a"}}], [{"$unset": "a"}], [{"$unset": ["a", "b"]}],
+        [{"$project": {"a": 1}}], [{"$project": {"a": 0}}], [{"$replaceWith": {"x": "$a"}}],
+        [{"$replaceRoot": {"newRoot": {"x": "$a"}}}], [{"$replaceRoot": {"newRoot": 5}}], [{"$match": {"a": 1}}], [],
+        [{"$set": {"_id": 2}}], [{"$unset": "_id"}], [{"$set": {"a": 5}}], [{"$set": {"z": "$$NOW"}}, {"$unset": "z"}],
+        [{"$set": {"o": {"p": 9}}}], [{"$set": {"g.x": 9}}], [{"$set": {"z": "$$foo"}}], [{"$replaceWith": {"_id": 5, "x": 1}}],
+        [{"$project": {"_id": 0, "a": 1}}], [{"$set": {"$x": 5}}], [{"$set": {"x": {"$divide": [1, 0]}}}], [{"$set": {"": 1}}],
+        [{"$replaceWith": {"$literal": {"$a": 1}}}], [{"$set": {"a": {"$add": ["$a", 1]}, "n": "$$REMOVE"}}]),
+    "upsert": [upsert(f, u) for f, u in [({"a": 1}, {"$set": {"b": 2}}), ({"a": 1, "b.c": 2}, {"$set": {"d": 2}}),
+        ({"a": {"$eq": 1}}, {"$set": {"d": 2}}), ({"a": {"$gt": 1}}, {"$set": {"d": 2}}),
+        ({"$and": [{"a": 1}, {"b": 2}]}, {"$set": {"d": 2}}), ({"$or": [{"a": 1}]}, {"$set": {"d": 2}}),
+        ({"$or": [{"a": 1}, {"b": 1}]}, {"$set": {"d": 2}}), ({"a": {"$in": [1]}}, {"$set": {"d": 2}}),
+        ({"a": {"$in": [1, 2]}}, {"$set": {"d": 2}}), ({"a": {"$all": [1]}}, {"$set": {"d": 2}}),
+        ({"a": {"$all": [1, 2]}}, {"$set": {"d": 2}}), ({"a": 1, "$and": [{"a": 2}]}, {"$set": {"d": 2}}),
+        ({"a": 1, "a.b": 2}, {"$set": {"d": 2}}), ({"a.b": 1, "a": 1}, {"$set": {"q": 1}}), ({"a": 1}, {"$inc": {"a": 2}}),
+        ({"_id": 5}, {"$set": {"a": 2}}), ({"_id": 5}, {"$set": {"_id": 6}}), ({"_id": 5}, {"x": 1}),
+        ({"_id": 5}, {"_id": 6, "x": 1}), ({"a": 5}, {"x": 1}), ({"_id.x": 5}, {"$set": {"a": 2}}), ({"_id.x": 5}, {"q": 1}),
+        ({"_id": {"$gt": 5}}, {"q": 1}), ({"a": 5}, {"$setOnInsert": {"q": 1}}), ({"a": 5}, {"$set": {"z": 1, "b": 2, "y": 3}}),
+        ({"a": 5}, {"$unset": {"a": 1}}), ({"a": 5}, [{"$set": {"z": "$a"}}]), ({"a": 5}, {"$set": {"_id": 9}}),
+        ({"a": 5}, {"$push": {"a": 9}}), ({"a": {"x": 1}}, {"$set": {"a.y": 9}}), ({"a": None}, {"$set": {"q": 9}}),
+        ({"a.0": 5}, {"$set": {"q": 1}}), ({"$expr": {"$eq": ["$a", 1]}}, {"$set": {"q": 1}}),
+        ({"_id": {"$in": [7]}}, {"$set": {"q": 1}}), ({"_id": {"x": 1}, "_id.y": 2}, {"$set": {"q": 1}}),
+        ({"a": {"$eq": 1, "$gt": 0}}, {"$set": {"q": 1}}), ({"b": 1, "_id": 3}, {"$set": {"q": 1}}),
+        ({"_id": 5}, [{"$replaceWith": {"q": 1}}]), ({"_id": 5}, [{"$set": {"_id": 6}}]), ({"a.b": 5}, {"$set": {"a.c": 1}}),
+        ({"a": re.compile("x")}, {"$set": {"q": 1}}), ({"b": 2}, {"$set": {"b.$": 1}}), ({"b": [1]}, {"$set": {"b.$[]": 1}}),
+        ({"a": 5}, {}), ({"a": 5}, {"$min": {"a": 3}, "$max": {"b": 7}, "$bit": {"c": {"or": 1}}, "$currentDate": {}}),
+        ({"_id": [1]}, {"$set": {"x": 1}}), ({}, {"$set": {"_id": [1]}}), ({"z": 1, "a": 2}, {"$set": {"q": 1}}),
+        ({"a.z": 1, "a.b": 2, "Z": 1}, {"$set": {"q": 1}}), ({"x": 1}, {"$set": {"_id": {"$a": 1}}}),
+        ({"x": 1}, {"_id": {"a": {"$b": 1}}}), ({"a": {"$in": [re.compile("x")]}}, {"$set": {"q": 1}}),
+        ({"a": {"$all": [{"$elemMatch": {"x": 1}}]}}, {"$set": {"q": 1}}), ({"a": [1, 2]}, {"$set": {"q": 1}}),
+        ({"a.b.c": 1, "a.b": 5}, {"$set": {"q": 1}}), ({"$or": [{"a": 1, "b": 2}]}, {"$set": {"q": 1}}),
+        ({"$and": [{"_id": 7}, {"_id": 7}]}, {"q": 1}), ({"a": 5}, {"$rename": {"a": "b"}}), ({"_id": 5}, {"$unset": {"_id": 1}})]],
+}
+
+
+def record(database, case):
+    collection = database.update_cases
+    collection.delete_many({})
+    if "document" in case:
+        collection.insert_one(dict(case["document"]))
+    statement = {"q": case.get("filter", {}), "u": case["update"], "upsert": case.get("upsert", False)}
+    if "arrayFilters" in case:
+        statement["arrayFilters"] = case["arrayFilters"]
+    try:
+        reply = database.command("update", collection.name, updates=[statement])
+    except pymongo.errors.OperationFailure as error:
+        return {**case, "error": {"code": error.code, "message": error.details["errmsg"]}}
+    if "writeErrors" in reply:
+        error = reply["writeErrors"][0]
+        return {**case, "error": {"code": error["code"], "message": error["errmsg"]}}
+    result = collection.find_one({})
+    if "upserted" in reply and not isinstance(result["_id"], (int, dict)):
+        del result["_id"]  # made up by the server
+    return {**case, "modified": reply["nModified"] == 1, "result": result}
+
+
+def main(uri):
+    database = pymongo.MongoClient(uri).exprs
+    here = Path(__file__).parent / "update"
+    here.mkdir(exist_ok=True)
+    for name, cases in FILES.items():
+        lines = [json_util.dumps(record(database, case), json_options=json_util.CANONICAL_JSON_OPTIONS) for case in cases]
+        (here / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+main(sys.argv[1])

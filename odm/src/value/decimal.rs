@@ -420,6 +420,20 @@ impl Decimal {
         double::compare(self, other)
     }
 
+    /// The double next to this number towards zero, and whether it is the number exactly.
+    pub(crate) fn truncated(self) -> (f64, bool) {
+        let (magnitude, exact) = match self.kind {
+            Kind::NaN => (f64::NAN, true),
+            Kind::Infinity => (f64::INFINITY, true),
+            Kind::Finite { coefficient: 0, .. } => return (0.0, true),
+            Kind::Finite {
+                coefficient,
+                exponent,
+            } => double::truncated((coefficient, exponent)),
+        };
+        (if self.negative { -magnitude } else { magnitude }, exact)
+    }
+
     fn signum(self) -> i8 {
         match (self.is_zero(), self.negative) {
             (true, _) => 0,

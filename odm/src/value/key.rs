@@ -1,1 +1,182 @@
-//! Order-preserving bytes.
+//! Order-preserving bytes: compared as bytes, keys order as [`crate::value::order`] orders values.
+//!
+//! Keys are self-delimiting, so the keys of several values may follow one another, each in its own
+//! direction. They cannot be decoded: numbers of all types that are equal have equal keys.
+
+use bson::{RawBsonRef, RawDocument, spec::BinarySubtype};
+
+use crate::value::collation::Collator;
+use crate::value::decimal::scientific;
+use crate::value::kind::Bracket;
+use crate::value::number::Number;
+use crate::value::order::db_pointer_key;
+use crate::value::raw::{self, Elements};
+
+/// Which way a part of a key sorts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Direction {
+    Ascending,
+    Descending,
+}
+
+/// Ends a document or an array; brackets are greater.
+const END: u8 = 0;
+
+/// Appends the key of a value.
+pub(crate) fn append(
+    bytes: &mut Vec<u8>,
+    value: RawBsonRef<'_>,
+    direction: Direction,
+    collator: Option<&Collator>,
+) {
+    let start = bytes.len();
+    append_ascending(bytes, value, collator);
+    if direction == Direction::Descending {
+        for byte in bytes.iter_mut().skip(start) {
+            *byte = !*byte;
+        }
+    }
+}
+
+/// The ascending key of one value.
+pub(crate) fn of(value: RawBsonRef<'_>, collator: Option<&Collator>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    append_ascending(&mut bytes, value, collator);
+    bytes
+}
+
+fn append_ascending(bytes: &mut Vec<u8>, value: RawBsonRef<'_>, collator: Option<&Collator>) {
+    bytes.push(bracket(Bracket::of(value)));
+    append_value(bytes, value, collator);
+}
+
+fn bracket(bracket: Bracket) -> u8 {
+    bracket as u8 + 1
+}
+
+fn append_value(bytes: &mut Vec<u8>, value: RawBsonRef<'_>, collator: Option<&Collator>) {
+    match value {
+        RawBsonRef::Double(_)
+        | RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Decimal128(_) => {
+            if let Some(number) = Number::from_raw(value) {
+                append_number(bytes, number);
+            }
+        }
+        RawBsonRef::String(text) | RawBsonRef::Symbol(text) => match collator {
+            Some(collator) => {
+                let mut key = Vec::new();
+                collator.append_key(text, &mut key);
+                append_escaped(bytes, &key);
+            }
+            None => append_escaped(bytes, text.as_bytes()),
+        },
+        RawBsonRef::Array(array) => append_array(bytes, raw::walk_array(array), collator),
+        RawBsonRef::Document(document) => append_document(bytes, document, collator),
+        RawBsonRef::Boolean(value) => bytes.push(u8::from(value)),
+        RawBsonRef::RegularExpression(regex) => {
+            append_escaped(bytes, regex.pattern.as_str().as_bytes());
+            append_escaped(bytes, regex.options.as_str().as_bytes());
+        }
+        RawBsonRef::JavaScriptCode(code) => append_escaped(bytes, code.as_bytes()),
+        RawBsonRef::JavaScriptCodeWithScope(code) => {
+            append_escaped(bytes, code.code.as_bytes());
+            append_document(bytes, code.scope, collator);
+        }
+        RawBsonRef::Timestamp(value) => {
+            bytes.extend(value.time.to_be_bytes());
+            bytes.extend(value.increment.to_be_bytes());
+        }
+        RawBsonRef::Binary(value) => {
+            let inner = match value.subtype {
+                BinarySubtype::BinaryOld => 4,
+                _ => 0,
+            };
+            append_length(bytes, value.bytes.len() + inner);
+            bytes.push(value.subtype.into());
+            bytes.extend(value.bytes);
+        }
+        RawBsonRef::ObjectId(id) => bytes.extend(id.bytes()),
+        RawBsonRef::DateTime(date) => bytes.extend(signed(date.timestamp_millis())),
+        RawBsonRef::DbPointer(_) => {
+            let (length, stored) = db_pointer_key(value);
+            append_length(bytes, length);
+            bytes.extend(stored);
+        }
+        RawBsonRef::Null | RawBsonRef::Undefined | RawBsonRef::MaxKey | RawBsonRef::MinKey => {}
+    }
+}
+
+fn append_document(bytes: &mut Vec<u8>, document: &RawDocument, collator: Option<&Collator>) {
+    for element in raw::walk(document) {
+        let Some(value) = element.value() else { break };
+        bytes.push(bracket(Bracket::of(value)));
+        append_escaped(bytes, element.key_bytes());
+        append_value(bytes, value, collator);
+    }
+    bytes.push(END);
+}
+
+fn append_array(bytes: &mut Vec<u8>, elements: Elements<'_>, collator: Option<&Collator>) {
+    for element in elements {
+        let Some(value) = element.value() else { break };
+        append_ascending(bytes, value, collator);
+    }
+    bytes.push(END);
+}
+
+/// Zero bytes are escaped so that the end, a zero and a one, is below any continuation.
+fn append_escaped(bytes: &mut Vec<u8>, text: &[u8]) {
+    for byte in text {
+        bytes.push(*byte);
+        if *byte == 0 {
+            bytes.push(0xFF);
+        }
+    }
+    bytes.extend([0, 1]);
+}
+
+fn append_length(bytes: &mut Vec<u8>, length: usize) {
+    bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+}
+
+fn signed(value: i64) -> [u8; 8] {
+    (value.cast_unsigned() ^ 1 << 63).to_be_bytes()
+}
+
+/// A number is the double next to it towards zero; a marker that says whether that is all; and
+/// where it is not, the exact decimal. Only 64-bit integers and decimals can need the last part,
+/// and 34 digits hold both.
+fn append_number(bytes: &mut Vec<u8>, number: Number) {
+    if number.is_nan() {
+        bytes.extend([0; 8]);
+        return;
+    }
+    let (double, exact) = number.truncated();
+    let bits = double.to_bits();
+    let negative = bits >> 63 == 1;
+    let ordered = if negative { !bits } else { bits | 1 << 63 };
+    bytes.extend(ordered.to_be_bytes());
+    if exact {
+        bytes.push(0x80);
+        return;
+    }
+    let start = bytes.len();
+    bytes.push(0x81);
+    let (exponent, digits) = number
+        .to_decimal()
+        .parts()
+        .map(scientific)
+        .unwrap_or_default();
+    bytes.extend((exponent.cast_unsigned() ^ 1 << 31).to_be_bytes());
+    bytes.extend(digits.to_be_bytes());
+    if negative {
+        for byte in bytes.iter_mut().skip(start) {
+            *byte = !*byte;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -220,6 +220,28 @@ impl Number {
         }
     }
 
+    /// The double next to this number towards zero, and whether it is the number exactly. NaN is
+    /// not asked for.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the bits that would be lost are cut off first"
+    )]
+    pub(crate) fn truncated(self) -> (f64, bool) {
+        match self {
+            Double(value) => (if value == 0.0 { 0.0 } else { value }, true),
+            Int32(value) => (f64::from(value), true),
+            Int64(value) => {
+                let magnitude = value.unsigned_abs();
+                let spare = 11u32.saturating_sub(magnitude.leading_zeros());
+                let kept = magnitude >> spare << spare;
+                let double = kept as f64;
+                let double = if value < 0 { -double } else { double };
+                (double, kept == magnitude)
+            }
+            Self::Decimal(value) => value.truncated(),
+        }
+    }
+
     fn to_i64_exact_type(self) -> Option<i64> {
         match self {
             Int32(value) => Some(i64::from(value)),

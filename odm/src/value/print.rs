@@ -148,7 +148,7 @@ pub(crate) fn double(value: f64) -> String {
         return if value > 0.0 { "inf.0" } else { "-inf.0" }.into();
     }
     let mut text = significant(value, 16);
-    if !text.contains(['.', 'e']) {
+    if !text.contains('.') {
         text.push_str(".0");
     }
     text

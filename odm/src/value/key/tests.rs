@@ -1,0 +1,167 @@
+use std::cmp::Ordering;
+
+use bson::{
+    Binary, Bson, DateTime, Document, JavaScriptCodeWithScope, RawBson, Regex, Timestamp,
+    oid::ObjectId, rawdoc, spec::BinarySubtype,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::value::order::compare;
+
+/// Numbers that meet at the edges of their types, and any others.
+fn number() -> impl Strategy<Value = Bson> {
+    let edge = prop_oneof![
+        Just(0i64),
+        Just(1),
+        Just(i64::from(i32::MAX)),
+        Just(1 << 53),
+        Just(i64::MAX),
+        Just(i64::MIN),
+    ];
+    let near = (edge, -2i64..3).prop_map(|(edge, step)| edge.saturating_add(step));
+    prop_oneof![
+        any::<i32>().prop_map(Bson::Int32),
+        any::<i64>().prop_map(Bson::Int64),
+        any::<f64>().prop_map(Bson::Double),
+        near.clone().prop_map(Bson::Int64),
+        #[expect(clippy::cast_precision_loss, reason = "the nearest double is wanted")]
+        near.clone().prop_map(|value| Bson::Double(value as f64)),
+        near.prop_map(|value| Bson::Decimal128(value.to_string().parse().unwrap())),
+        (any::<i64>(), -400i32..400)
+            .prop_map(|(c, e)| Bson::Decimal128(format!("{c}E{e}").parse().unwrap())),
+        any::<f64>().prop_filter_map("fits", |value| {
+            format!("{value:.20e}").parse().ok().map(Bson::Decimal128)
+        }),
+        Just(Bson::Double(f64::NAN)),
+        Just(Bson::Double(-0.0)),
+        Just(Bson::Decimal128("NaN".parse().unwrap())),
+        Just(Bson::Decimal128("-Infinity".parse().unwrap())),
+        Just(Bson::Decimal128("1E-6176".parse().unwrap())),
+        Just(Bson::Decimal128("-1E-6176".parse().unwrap())),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Bson> {
+    let text = "[a-c\0é]{0,3}";
+    let plain = "[a-c]{0,3}";
+    let leaf = prop_oneof![
+        number(),
+        number(),
+        number(),
+        text.prop_map(Bson::String),
+        text.prop_map(Bson::Symbol),
+        (prop::collection::vec(any::<u8>(), 0..4), 0u8..4).prop_map(|(bytes, subtype)| {
+            Bson::Binary(Binary {
+                subtype: BinarySubtype::from(subtype),
+                bytes,
+            })
+        }),
+        any::<[u8; 12]>().prop_map(|bytes| Bson::ObjectId(ObjectId::from_bytes(bytes))),
+        any::<bool>().prop_map(Bson::Boolean),
+        any::<i64>().prop_map(|millis| Bson::DateTime(DateTime::from_millis(millis))),
+        (any::<u32>(), any::<u32>())
+            .prop_map(|(time, increment)| Bson::Timestamp(Timestamp { time, increment })),
+        (plain, "[im]{0,1}").prop_map(|(pattern, options)| {
+            Bson::RegularExpression(Regex {
+                pattern: pattern.try_into().unwrap(),
+                options: options.try_into().unwrap(),
+            })
+        }),
+        plain.prop_map(Bson::JavaScriptCode),
+        plain.prop_map(|code| {
+            Bson::JavaScriptCodeWithScope(JavaScriptCodeWithScope {
+                code,
+                scope: Document::new(),
+            })
+        }),
+        Just(Bson::Null),
+        Just(Bson::Undefined),
+        Just(Bson::MinKey),
+        Just(Bson::MaxKey),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Bson::Array),
+            prop::collection::vec(("[a-b]{0,2}", inner), 0..3)
+                .prop_map(|fields| Bson::Document(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn raw(value: &Bson) -> RawBson {
+    RawBson::try_from(value.clone()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn keys_order_as_values_do(a in value(), b in value()) {
+        let (a, b) = (raw(&a), raw(&b));
+        let (a, b) = (a.as_raw_bson_ref(), b.as_raw_bson_ref());
+        let order = compare(a, b, None);
+        prop_assert_eq!(of(a, None).cmp(&of(b, None)), order);
+        let descending = |value| {
+            let mut bytes = Vec::new();
+            append(&mut bytes, value, Direction::Descending, None);
+            bytes
+        };
+        prop_assert_eq!(descending(a).cmp(&descending(b)), order.reverse());
+    }
+
+    #[test]
+    fn numbers_order_totally(a in number(), b in number(), c in number()) {
+        let (a, b, c) = (raw(&a), raw(&b), raw(&c));
+        let (a, b, c) = (a.as_raw_bson_ref(), b.as_raw_bson_ref(), c.as_raw_bson_ref());
+        prop_assert_eq!(compare(a, b, None), compare(b, a, None).reverse());
+        prop_assert_eq!(of(a, None).cmp(&of(b, None)), compare(a, b, None));
+        if compare(a, b, None) != Ordering::Greater && compare(b, c, None) != Ordering::Greater {
+            prop_assert_ne!(compare(a, c, None), Ordering::Greater);
+        }
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        let _ = raw::validate(&bytes);
+        let mut framed = i32::try_from(bytes.len() + 5).unwrap().to_le_bytes().to_vec();
+        framed.extend(&bytes);
+        framed.push(0);
+        let _ = raw::validate(&framed);
+        let document = RawDocument::from_bytes(&framed).unwrap();
+        of(RawBsonRef::Document(document), None);
+        compare(RawBsonRef::Document(document), RawBsonRef::Document(document), None);
+    }
+}
+
+#[test]
+fn parts_of_a_key_do_not_run_into_each_other() {
+    let key = |a: &str, b: &str| {
+        let mut bytes = Vec::new();
+        append(
+            &mut bytes,
+            RawBsonRef::String(a),
+            Direction::Ascending,
+            None,
+        );
+        append(
+            &mut bytes,
+            RawBsonRef::String(b),
+            Direction::Descending,
+            None,
+        );
+        bytes
+    };
+    assert!(key("a", "z") < key("ab", "a"));
+    assert!(key("a", "z") < key("a", "b"));
+}
+
+#[test]
+fn strings_follow_the_collation() {
+    let collator = Collator::parse(&rawdoc! { "locale": "en", "strength": 2 }, "collation")
+        .unwrap()
+        .unwrap();
+    let key = |text| of(RawBsonRef::String(text), Some(&collator));
+    assert_eq!(key("Abc"), key("aBC"));
+    assert!(key("abc") < key("Abd"));
+}

@@ -3,7 +3,10 @@
 //! The methods stand on [`Field`](crate::query::Field), beside those that make filters;
 //! [`Update`] holds what they say.
 
+mod array;
+mod field;
 mod operators;
+mod pipeline;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,6 +14,7 @@ use std::ops::BitAnd;
 
 use bson::{Bson, Document};
 
+pub use self::array::Push;
 use self::operators::Changes;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
@@ -103,6 +107,36 @@ impl<M> Update<M> {
         let element = Path::root().then(Segment::Name(name.to_owned().into()));
         let filter = condition(T::handle(element));
         self & Self::from_changes(Changes::array_filter(name, filter.into_node()))
+    }
+
+    /// Says which elements `$[name]` stands for, by a document that is sent as it is written.
+    pub fn raw_array_filter(self, filter: Document) -> Self {
+        self & Self::from_changes(Ok(Changes::Operators {
+            changes: Vec::new(),
+            array_filters: vec![filter],
+        }))
+    }
+
+    /// All of `updates` as one; the same as joining them with `&`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    /// use odm::update::Update;
+    ///
+    /// struct Book;
+    /// let field = |name| Field::<Book, i32>::at_path(Path::root().child(name));
+    /// let update = Update::all_of(["in", "out"].map(|name| field(name).set(0)));
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"in": 0, "out": 0}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn all_of(updates: impl IntoIterator<Item = Self>) -> Self {
+        let mut updates = updates.into_iter();
+        match updates.next() {
+            Some(first) => updates.fold(first, BitAnd::bitand),
+            None => Self::from_changes(Ok(Changes::nothing())),
+        }
     }
 
     /// What is sent as the update: a document of operators, or an array of pipeline stages.

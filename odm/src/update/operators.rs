@@ -3,7 +3,8 @@
 use bson::{Bson, Document, doc};
 
 use crate::error::Result;
-use crate::model::Path;
+use crate::model::{Path, Segment};
+use crate::query::compare::stored_path;
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 
@@ -27,7 +28,7 @@ pub(crate) struct Change {
 
 impl Changes {
     pub(crate) fn one(path: &Path, operator: &str, value: Result<Bson>) -> Result<Self, Deferred> {
-        let path = path.to_string();
+        let path = update_path(path)?;
         match value {
             Err(error) => Err(Deferred::encode(path, &error)),
             Ok(_) if path.is_empty() => Err(Deferred::usage(
@@ -42,6 +43,14 @@ impl Changes {
         }
     }
 
+    /// No change; an update must have some by the time it is sent.
+    pub(crate) fn nothing() -> Self {
+        Self::Operators {
+            changes: Vec::new(),
+            array_filters: Vec::new(),
+        }
+    }
+
     fn of(change: Change) -> Self {
         Self::Operators {
             changes: vec![change],
@@ -53,12 +62,7 @@ impl Changes {
         name: &str,
         condition: Result<Node, Deferred>,
     ) -> Result<Self, Deferred> {
-        if !is_identifier(name) {
-            return Err(Deferred::usage(
-                name,
-                "the name of an array filter starts with a lowercase letter and has only letters and digits",
-            ));
-        }
+        identifier(name)?;
         let filter = condition?.to_document()?;
         Ok(Self::Operators {
             changes: Vec::new(),
@@ -131,6 +135,10 @@ impl Changes {
             Self::Pipeline(stages) => Ok(Bson::Array(
                 stages.iter().cloned().map(Bson::Document).collect(),
             )),
+            Self::Operators { changes, .. } if changes.is_empty() => Err(Deferred::usage(
+                "",
+                "the update changes nothing: it has no operator",
+            )),
             Self::Operators { changes, .. } => {
                 refuse_conflicts(changes)?;
                 Ok(Bson::Document(operator_document(changes)))
@@ -139,17 +147,35 @@ impl Changes {
     }
 }
 
+/// The path as MongoDB writes it, with names of array filters that it accepts.
+fn update_path(path: &Path) -> Result<String, Deferred> {
+    let stored = stored_path(path)?;
+    for segment in path.segments() {
+        if let Segment::Filtered(name) = segment {
+            identifier(name)?;
+        }
+    }
+    Ok(stored)
+}
+
+/// The server's rule for names of array filters.
+fn identifier(name: &str) -> Result<(), Deferred> {
+    let valid = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|each| each.is_ascii_alphanumeric());
+    if valid {
+        return Ok(());
+    }
+    Err(Deferred::usage(
+        name,
+        "the name of an array filter starts with a lowercase letter and has only letters and digits",
+    ))
+}
+
 fn not_operators(key: &str) -> Deferred {
     Deferred::usage(
         key,
         "a raw update is a document of operators, such as `{$set: {…}}`; replacing a document is a verb of its own",
     )
-}
-
-/// The server's rule for names of array filters.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|each| each.is_ascii_alphanumeric())
 }
 
 /// Adds a change; pushes to one array become one.

@@ -1,0 +1,315 @@
+//! Changes of arrays.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Bson, Document};
+
+use super::Update;
+use super::operators::Changes;
+use crate::error::Result;
+use crate::model::{Path, Segment};
+use crate::query::deferred::Deferred;
+use crate::query::encode::encode_element;
+use crate::query::kind::Sequence;
+use crate::query::node::Node;
+use crate::query::{ElementEncoder, Encode, Field, Filter, IntoValue, Sort};
+
+impl<M, S: Sequence, E: Encode<S>> Field<M, S, E> {
+    fn encode_each<V>(values: impl IntoIterator<Item = V>) -> Result<Vec<Bson>>
+    where
+        V: IntoValue<S::Element>,
+    {
+        values
+            .into_iter()
+            .map(|value| encode_element::<S, E>(value.into_value()))
+            .collect()
+    }
+}
+
+impl<M, S, E> Field<M, S, E> {
+    /// Adds `value` at the end: `{$push: {field: value}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(tags.push("new").to_document()?, doc! {"$push": {"tags": "new"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn push(&self, value: impl IntoValue<S::Element>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+    {
+        let value = encode_element::<S, E>(value.into_value());
+        Update::operator(self.path(), "$push", value.map(added))
+    }
+
+    /// Adds all `values` at the end: `{$push: {field: {$each: [values]}}}`.
+    ///
+    /// [`push_with`](Self::push_with) keeps the array short or sorted.
+    pub fn push_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+        V: IntoValue<S::Element>,
+    {
+        let values = Self::encode_each(values);
+        Update::operator(self.path(), "$push", values.map(each))
+    }
+
+    /// Adds all `values`, then sorts and cuts the array:
+    /// `{$push: {field: {$each: [values], $position: …, $sort: …, $slice: …}}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// let update = grades.push_with([80, 95], |push| push.sort(|grade| grade.desc()).slice(3));
+    /// assert_eq!(
+    ///     update.to_document()?,
+    ///     doc! {"$push": {"grades": {"$each": [80, 95], "$sort": -1, "$slice": 3}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn push_with<V>(
+        &self,
+        values: impl IntoIterator<Item = V>,
+        options: impl FnOnce(Push<S, E>) -> Push<S, E>,
+    ) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+        V: IntoValue<S::Element>,
+    {
+        let values = Self::encode_each(values);
+        let options = options(Push::new());
+        Update::from_changes(push(self.path(), values, options.modifiers))
+    }
+
+    /// Adds `value` unless it is there: `{$addToSet: {field: value}}`.
+    pub fn add_to_set(&self, value: impl IntoValue<S::Element>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+    {
+        let value = encode_element::<S, E>(value.into_value());
+        Update::operator(self.path(), "$addToSet", value.map(added))
+    }
+
+    /// Adds those of `values` that are not there: `{$addToSet: {field: {$each: [values]}}}`.
+    pub fn add_to_set_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+        V: IntoValue<S::Element>,
+    {
+        let values = Self::encode_each(values);
+        Update::operator(self.path(), "$addToSet", values.map(each))
+    }
+
+    /// Removes every element that is `value`: `{$pull: {field: value}}`; a document is compared whole.
+    pub fn pull(&self, value: impl IntoValue<S::Element>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+    {
+        let value = encode_element::<S, E>(value.into_value());
+        Update::operator(self.path(), "$pull", value.map(pulled))
+    }
+
+    /// Removes every element that meets the condition: `{$pull: {field: {…}}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// assert_eq!(
+    ///     grades.pull_where(|grade| grade.lt(60)).to_document()?,
+    ///     doc! {"$pull": {"grades": {"$lt": 60}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn pull_where<F>(&self, condition: F) -> Update<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+        F: FnOnce(E::Handle<S::Element>) -> Filter<S::Element>,
+    {
+        let element = condition(E::handle(Path::root()));
+        Update::from_changes(pull_where(self.path(), element.into_node()))
+    }
+
+    /// Removes every element that is one of `values`: `{$pullAll: {field: [values]}}`.
+    pub fn pull_all<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
+    where
+        S: Sequence,
+        E: Encode<S>,
+        V: IntoValue<S::Element>,
+    {
+        let values = Self::encode_each(values);
+        Update::operator(self.path(), "$pullAll", values.map(Bson::Array))
+    }
+
+    /// Removes the first element: `{$pop: {field: -1}}`.
+    pub fn pop_first(&self) -> Update<M>
+    where
+        S: Sequence,
+    {
+        Update::operator(self.path(), "$pop", Ok(Bson::Int32(-1)))
+    }
+
+    /// Removes the last element: `{$pop: {field: 1}}`.
+    pub fn pop_last(&self) -> Update<M>
+    where
+        S: Sequence,
+    {
+        Update::operator(self.path(), "$pop", Ok(Bson::Int32(1)))
+    }
+
+    /// Says which elements [`filtered`](Self::filtered) means: those that meet the condition.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// let update = grades.filtered("low").set(60)
+    ///     & grades.array_filter("low", |grade| grade.lt(60));
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.$[low]": 60}});
+    /// assert_eq!(update.array_filters()?, [doc! {"low": {"$lt": 60}}]);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn array_filter<F>(&self, name: &str, condition: F) -> Update<M>
+    where
+        S: Sequence,
+        E: ElementEncoder<S>,
+        F: FnOnce(E::Handle<S::Element>) -> Filter<S::Element>,
+    {
+        let element = E::handle(Path::root().then(Segment::Name(name.to_owned().into())));
+        let condition = condition(element);
+        Update::from_changes(Changes::array_filter(name, condition.into_node()))
+    }
+}
+
+/// What is done to the array after the values of [`Field::push_with`] are in.
+#[must_use = "return it from the closure"]
+pub struct Push<S, E> {
+    modifiers: Result<Document, Deferred>,
+    of: PhantomData<fn() -> (S, E)>,
+}
+
+impl<S: Sequence, E> Push<S, E> {
+    fn new() -> Self {
+        Self {
+            modifiers: Ok(Document::new()),
+            of: PhantomData,
+        }
+    }
+
+    /// Puts the values before the element at this position, counted from 0, or from the end if
+    /// negative: `$position`.
+    pub fn position(self, position: i32) -> Self {
+        self.with("$position", Ok(Bson::Int32(position)))
+    }
+
+    /// Sorts the whole array: `$sort`. The closure gets the handle of one element.
+    pub fn sort<F>(self, order: F) -> Self
+    where
+        E: ElementEncoder<S>,
+        F: FnOnce(E::Handle<S::Element>) -> Sort<S::Element>,
+    {
+        let order = order(E::handle(Path::root()));
+        self.with("$sort", order.to_element_order())
+    }
+
+    /// Keeps so many elements from the start, or from the end if negative: `$slice`.
+    pub fn slice(self, elements: i32) -> Self {
+        self.with("$slice", Ok(Bson::Int32(elements)))
+    }
+
+    fn with(mut self, name: &str, value: Result<Bson, Deferred>) -> Self {
+        self.modifiers = with_modifier(self.modifiers, name, value);
+        self
+    }
+}
+
+impl<S, E> fmt::Debug for Push<S, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Push").field(&self.modifiers).finish()
+    }
+}
+
+fn with_modifier(
+    modifiers: Result<Document, Deferred>,
+    name: &str,
+    value: Result<Bson, Deferred>,
+) -> Result<Document, Deferred> {
+    let mut modifiers = modifiers?;
+    if modifiers.insert(name, value?).is_some() {
+        return Err(Deferred::usage("", format!("`{name}` is given twice")));
+    }
+    Ok(modifiers)
+}
+
+fn push(
+    path: &Path,
+    values: Result<Vec<Bson>>,
+    modifiers: Result<Document, Deferred>,
+) -> Result<Changes, Deferred> {
+    let modifiers = modifiers.map_err(|error| error.under(&path.to_string()))?;
+    let value = values.map(|values| {
+        let mut push = Document::new();
+        push.insert("$each", values);
+        push.extend(modifiers);
+        Bson::Document(push)
+    });
+    Changes::one(path, "$push", value)
+}
+
+fn pull_where(path: &Path, element: Result<Node, Deferred>) -> Result<Changes, Deferred> {
+    let condition = element
+        .and_then(|node| node.to_element_condition())
+        .map_err(|error| error.under(&path.to_string()))?;
+    Changes::one(path, "$pull", Ok(Bson::Document(condition)))
+}
+
+fn each(values: Vec<Bson>) -> Bson {
+    let mut each = Document::new();
+    each.insert("$each", values);
+    Bson::Document(each)
+}
+
+/// A value to add; what could be read as modifiers stands in `$each`, where nothing is.
+fn added(value: Bson) -> Bson {
+    match &value {
+        Bson::Document(document) if document.keys().any(|key| key.starts_with('$')) => {
+            each(vec![value])
+        }
+        _ => value,
+    }
+}
+
+/// A value to remove; `$pull` would read a document as conditions, and a pattern as one.
+fn pulled(value: Bson) -> Bson {
+    match value {
+        value @ (Bson::Document(_) | Bson::RegularExpression(_)) => {
+            let mut equal = Document::new();
+            equal.insert("$eq", value);
+            Bson::Document(equal)
+        }
+        value => value,
+    }
+}

@@ -1,0 +1,254 @@
+//! Changes that stand on a single field.
+
+use bson::{Bson, Decimal128};
+
+use super::Update;
+use crate::error::{Error, Result, UsageError};
+use crate::model::{Path, Segment};
+use crate::query::compare::stored_path;
+use crate::query::kind::{Integer, Keyed, Number, Optional, Temporal};
+use crate::query::{Encode, Field, IntoValue};
+
+impl<M, T, E: Encode<T>> Field<M, T, E> {
+    /// Stores `value`: `{$set: {field: value}}`.
+    ///
+    /// `set(None)` stores `null`; [`unset`](Self::unset) removes the field. A value is never read as an
+    /// operator.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// assert_eq!(title.set("Ulysses").to_document()?, doc! {"$set": {"title": "Ulysses"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn set(&self, value: impl IntoValue<T>) -> Update<M> {
+        Update::operator(self.path(), "$set", Self::encode(value))
+    }
+
+    /// Stores `value` if the update inserts the document (an upsert): `{$setOnInsert: {field: value}}`.
+    pub fn set_on_insert(&self, value: impl IntoValue<T>) -> Update<M> {
+        Update::operator(self.path(), "$setOnInsert", Self::encode(value))
+    }
+
+    /// Stores `value` if it is less than what is there: `{$min: {field: value}}`.
+    pub fn min(&self, value: impl IntoValue<T>) -> Update<M> {
+        Update::operator(self.path(), "$min", Self::encode(value))
+    }
+
+    /// Stores `value` if it is greater than what is there: `{$max: {field: value}}`.
+    pub fn max(&self, value: impl IntoValue<T>) -> Update<M> {
+        Update::operator(self.path(), "$max", Self::encode(value))
+    }
+
+    /// Adds `value`: `{$inc: {field: value}}`. A field that is not there counts as 0.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let available: Field<Book, i32> = Field::at_path(Path::root().child("available"));
+    /// assert_eq!(available.inc(-1).to_document()?, doc! {"$inc": {"available": -1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn inc(&self, value: impl IntoValue<T>) -> Update<M>
+    where
+        T: Number,
+    {
+        Update::operator(self.path(), "$inc", operand(Self::encode(value)))
+    }
+
+    /// Takes `value` away: `{$inc: {field: -value}}`; for the unsigned fields, too.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let stock: Field<Book, u16> = Field::at_path(Path::root().child("stock"));
+    /// assert_eq!(stock.dec(1).to_document()?, doc! {"$inc": {"stock": -1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn dec(&self, value: impl IntoValue<T>) -> Update<M>
+    where
+        T: Number,
+    {
+        Update::operator(
+            self.path(),
+            "$inc",
+            operand(Self::encode(value)).and_then(negate),
+        )
+    }
+
+    /// Multiplies by `value`: `{$mul: {field: value}}`. A field that is not there counts as 0.
+    pub fn mul(&self, value: impl IntoValue<T>) -> Update<M>
+    where
+        T: Number,
+    {
+        Update::operator(self.path(), "$mul", operand(Self::encode(value)))
+    }
+
+    /// Keeps the bits that are 1 in `mask`: `{$bit: {field: {and: mask}}}`.
+    pub fn bit_and(&self, mask: impl IntoValue<T>) -> Update<M>
+    where
+        T: Integer,
+    {
+        Update::operator(self.path(), "$bit", bit("and", Self::encode(mask)))
+    }
+
+    /// Sets the bits that are 1 in `mask`: `{$bit: {field: {or: mask}}}`.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct File;
+    /// let mode: Field<File, i32> = Field::at_path(Path::root().child("mode"));
+    /// assert_eq!(mode.bit_or(0b10).to_document()?, doc! {"$bit": {"mode": {"or": 2}}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn bit_or(&self, mask: impl IntoValue<T>) -> Update<M>
+    where
+        T: Integer,
+    {
+        Update::operator(self.path(), "$bit", bit("or", Self::encode(mask)))
+    }
+
+    /// Flips the bits that are 1 in `mask`: `{$bit: {field: {xor: mask}}}`.
+    pub fn bit_xor(&self, mask: impl IntoValue<T>) -> Update<M>
+    where
+        T: Integer,
+    {
+        Update::operator(self.path(), "$bit", bit("xor", Self::encode(mask)))
+    }
+}
+
+impl<M, T, E> Field<M, T, E> {
+    /// Removes the field: `{$unset: {field: ""}}`. Only for an `Option`: the document could not be read
+    /// without any other.
+    ///
+    /// ```
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let note: Field<Book, Option<String>> = Field::at_path(Path::root().child("note"));
+    /// assert_eq!(note.unset().to_document()?, doc! {"$unset": {"note": ""}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn unset(&self) -> Update<M>
+    where
+        T: Optional,
+    {
+        self.unset_to_default()
+    }
+
+    /// Removes a field that has `#[serde(default)]`, so that it is read as its default:
+    /// `{$unset: {field: ""}}`.
+    ///
+    /// A document from which any other field is removed can't be read any more.
+    pub fn unset_to_default(&self) -> Update<M> {
+        Update::operator(self.path(), "$unset", Ok(Bson::String(String::new())))
+    }
+
+    /// Moves the value to another field of the same type: `{$rename: {field: "other"}}`.
+    pub fn rename<F>(&self, to: &Field<M, T, F>) -> Update<M> {
+        let target = stored_path(to.path()).map_err(|error| error.to_error());
+        Update::operator(self.path(), "$rename", target.map(Bson::String))
+    }
+
+    /// Stores the server's time: `{$currentDate: {field: true}}`, or `{$type: "timestamp"}` for a
+    /// [`bson::Timestamp`].
+    ///
+    /// ```
+    /// use bson::{DateTime, Timestamp, doc};
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let sold: Field<Book, Option<DateTime>> = Field::at_path(Path::root().child("sold"));
+    /// assert_eq!(sold.current_date().to_document()?, doc! {"$currentDate": {"sold": true}});
+    /// let at: Field<Book, Timestamp> = Field::at_path(Path::root().child("at"));
+    /// assert_eq!(
+    ///     at.current_date().to_document()?,
+    ///     doc! {"$currentDate": {"at": {"$type": "timestamp"}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn current_date(&self) -> Update<M>
+    where
+        T: Temporal,
+    {
+        let value = match T::KIND {
+            "date" => Bson::Boolean(true),
+            kind => Bson::Document(bson::doc! {"$type": kind}),
+        };
+        Update::operator(self.path(), "$currentDate", Ok(value))
+    }
+
+    /// Removes the entry under `key` from a map: `{$unset: {"field.key": ""}}`.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let stock: Field<Book, HashMap<String, i32>> = Field::at_path(Path::root().child("stock"));
+    /// assert_eq!(stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn remove_key(&self, key: impl Into<String>) -> Update<M>
+    where
+        T: Keyed,
+    {
+        remove_key(self.path(), key.into())
+    }
+}
+
+fn remove_key<M>(map: &Path, key: String) -> Update<M> {
+    let path = map.then(Segment::Name(key.into()));
+    Update::operator(&path, "$unset", Ok(Bson::String(String::new())))
+}
+
+/// A number to calculate with: the `None` of an `Option` field is none.
+fn operand(value: Result<Bson>) -> Result<Bson> {
+    match value? {
+        Bson::Null => Err(usage("`None` is not a number to calculate with")),
+        value => Ok(value),
+    }
+}
+
+fn negate(value: Bson) -> Result<Bson> {
+    let negated = match &value {
+        Bson::Double(number) => Some(Bson::Double(-number)),
+        Bson::Int32(number) => number.checked_neg().map(Bson::Int32),
+        Bson::Int64(number) => number.checked_neg().map(Bson::Int64),
+        Bson::Decimal128(number) => {
+            let mut bytes = number.bytes();
+            let [.., last] = &mut bytes;
+            *last ^= 0x80;
+            Some(Bson::Decimal128(Decimal128::from_bytes(bytes)))
+        }
+        _ => None,
+    };
+    negated.ok_or_else(|| usage(&format!("{value} can't be negated")))
+}
+
+fn bit(operation: &str, mask: Result<Bson>) -> Result<Bson> {
+    let mask = operand(mask)?;
+    Ok(Bson::Document(bson::doc! {operation: mask}))
+}
+
+fn usage(message: &str) -> Error {
+    Error::new(UsageError::new(message))
+}

@@ -1,0 +1,86 @@
+//! Changes by an aggregation pipeline, which can compute from the document.
+
+use bson::{Bson, Document, doc};
+
+use super::Update;
+use super::operators::Changes;
+use crate::error::Result;
+use crate::model::{Path, Segment};
+use crate::query::compare::stored_path;
+use crate::query::deferred::Deferred;
+use crate::query::{Encode, Field, IntoValue};
+
+impl<M, T, E> Field<M, T, E> {
+    /// Stores what an expression yields: the stage `{$set: {field: expression}}` of a pipeline.
+    ///
+    /// The expression is raw: strings that start with `$` are paths. Joined with `&`, the stages run one
+    /// after the other, so that a later one sees what an earlier one stored.
+    ///
+    /// ```
+    /// use bson::{bson, doc};
+    /// use odm::model::Path;
+    /// use odm::query::Field;
+    ///
+    /// struct Book;
+    /// let total: Field<Book, i32> = Field::at_path(Path::root().child("total"));
+    /// let out: Field<Book, i32> = Field::at_path(Path::root().child("out"));
+    /// let update = total.set_expr(doc! {"$add": ["$available", out.expr()?]}) & out.set_literal(0);
+    /// assert_eq!(
+    ///     update.to_bson()?,
+    ///     bson!([
+    ///         {"$set": {"total": {"$add": ["$available", "$out"]}}},
+    ///         {"$set": {"out": {"$literal": 0}}},
+    ///     ]),
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn set_expr(&self, expression: impl Into<Bson>) -> Update<M> {
+        Update::from_changes(stage(self.path(), Ok(expression.into())))
+    }
+
+    /// Stores `value` in an update by a pipeline: the stage `{$set: {field: {$literal: value}}}`.
+    pub fn set_literal(&self, value: impl IntoValue<T>) -> Update<M>
+    where
+        E: Encode<T>,
+    {
+        let value = Self::encode(value);
+        let literal = value.map(|value| Bson::Document(doc! {"$literal": value}));
+        Update::from_changes(stage(self.path(), literal))
+    }
+
+    /// The field's value in an expression: `"$field"`.
+    ///
+    /// # Errors
+    ///
+    /// A path into an array by position, which expressions don't have.
+    pub fn expr(&self) -> Result<String> {
+        match names_only(self.path()) {
+            Ok(path) => Ok(format!("${path}")),
+            Err(error) => Err(error.to_error()),
+        }
+    }
+}
+
+fn stage(path: &Path, value: Result<Bson>) -> Result<Changes, Deferred> {
+    let path = names_only(path)?;
+    let value = value.map_err(|error| Deferred::encode(&*path, &error))?;
+    let mut fields = Document::new();
+    fields.insert(path, value);
+    Ok(Changes::Pipeline(vec![doc! {"$set": fields}]))
+}
+
+fn names_only(path: &Path) -> Result<String, Deferred> {
+    let stored = stored_path(path)?;
+    let names = path
+        .segments()
+        .iter()
+        .all(|segment| matches!(segment, Segment::Name(_)));
+    if names && !path.is_root() {
+        Ok(stored)
+    } else {
+        Err(Deferred::usage(
+            stored,
+            "a pipeline has no paths into arrays by position: compute the whole array with an expression",
+        ))
+    }
+}

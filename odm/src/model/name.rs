@@ -1,1 +1,181 @@
-//! The one resolver of stored names.
+//! The one resolver of stored names: from Rust fields, as attributes write them, to stored paths.
+
+use super::field::{EmbeddedMeta, EnumMeta, FieldMeta, Tagging, VariantContent, VariantMeta};
+use super::path::{Path, Segment};
+use super::types::{Shape, TypeMeta};
+use crate::error::{DeclarationError, Error, Result};
+
+/// What a path of Rust fields leads to.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The stored path.
+    pub path: Path,
+    /// How the field is stored.
+    pub ty: TypeMeta,
+    /// Whether an array is on the way, the field itself included: an index over it is multikey.
+    pub through_array: bool,
+}
+
+/// Looks up `path`, Rust fields from the struct down, through `Option`, `Box`, arrays and
+/// flattened fields. Behind an enum stand `tag` and the variants, in snake case.
+///
+/// ```
+/// use odm::model::name;
+/// use odm::Embedded;
+/// use serde::Serialize;
+///
+/// #[derive(Serialize, Embedded)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Host {
+///     contact_list: Vec<Contact>,
+/// }
+///
+/// #[derive(Serialize, Embedded)]
+/// struct Contact {
+///     #[serde(rename = "mail")]
+///     address: String,
+/// }
+///
+/// let found = name::resolve(Host::meta(), &["contact_list", "address"])?;
+/// assert_eq!(found.path.to_string(), "contactList.mail");
+/// assert!(found.through_array);
+/// # Ok::<(), odm::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// No field of that name; the error lists those that there are.
+pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<Resolved> {
+    let mut place = Place::of(meta);
+    let mut resolved = Resolved {
+        path: Path::root(),
+        ty: TypeMeta::ANY,
+        through_array: false,
+    };
+    for rust in path {
+        let step = place.step(rust)?;
+        for segment in step.segments {
+            resolved.path = resolved.path.then(segment);
+        }
+        resolved.ty = step.ty;
+        place = step.inside;
+        resolved.through_array |= step.array;
+    }
+    Ok(resolved)
+}
+
+/// Where a walk stands.
+#[derive(Clone, Copy)]
+enum Place {
+    /// A struct, an enum, or the fields of a variant.
+    Struct(
+        &'static str,
+        &'static [FieldMeta],
+        Option<&'static EnumMeta>,
+    ),
+    /// A value without fields of its own.
+    Leaf,
+}
+
+/// One step of a walk.
+struct Step {
+    segments: Vec<Segment>,
+    ty: TypeMeta,
+    array: bool,
+    inside: Place,
+}
+
+impl Place {
+    fn of(meta: &'static EmbeddedMeta) -> Self {
+        Self::Struct(meta.name, meta.fields, meta.variants.as_ref())
+    }
+
+    fn step(self, rust: &str) -> Result<Step> {
+        let Self::Struct(name, fields, variants) = self else {
+            return Err(declaration(format!(
+                "there is no field `{rust}` here: the value before it has no fields"
+            )));
+        };
+        if let Some(field) = fields.iter().find(|field| field.rust == rust) {
+            let segments = if field.flatten {
+                Vec::new()
+            } else {
+                vec![Segment::Name(field.name.into())]
+            };
+            return Ok(Step::of(segments, field.ty));
+        }
+        if let Some(variants) = variants
+            && let Some(variant) = variants
+                .variants
+                .iter()
+                .find(|variant| snake(variant.rust) == rust)
+        {
+            return Ok(Step::into_variant(variants.tagging, variant));
+        }
+        let all: Vec<_> = fields.iter().map(|field| field.rust).collect();
+        Err(declaration(format!(
+            "`{name}` has no field `{rust}`; there is {}",
+            all.join(", ")
+        )))
+    }
+}
+
+impl Step {
+    fn of(segments: Vec<Segment>, ty: TypeMeta) -> Self {
+        let (inside, array) = inside(&ty);
+        Self {
+            segments,
+            ty,
+            array,
+            inside,
+        }
+    }
+
+    fn into_variant(tagging: Tagging, variant: &'static VariantMeta) -> Self {
+        let segments = match tagging {
+            Tagging::External => vec![Segment::Name(variant.name.into())],
+            Tagging::Adjacent { content, .. } => vec![Segment::Name(content.into())],
+            Tagging::Internal { .. } | Tagging::Untagged => Vec::new(),
+        };
+        match &variant.content {
+            VariantContent::Newtype(ty) => Self::of(segments, *ty),
+            VariantContent::Struct(fields) => Self {
+                segments,
+                ty: TypeMeta::ANY,
+                array: false,
+                inside: Place::Struct(variant.rust, fields, None),
+            },
+            VariantContent::Unit | VariantContent::Tuple(_) => Self {
+                segments,
+                ty: TypeMeta::ANY,
+                array: matches!(variant.content, VariantContent::Tuple(_)),
+                inside: Place::Leaf,
+            },
+        }
+    }
+}
+
+fn declaration(message: String) -> Error {
+    Error::new(DeclarationError::new(message))
+}
+
+/// What is inside a value, and whether it is an array.
+fn inside(ty: &TypeMeta) -> (Place, bool) {
+    match ty.shape {
+        Shape::Embedded(meta) => (Place::of(meta()), false),
+        Shape::Array { element, .. } => (inside(element).0, true),
+        Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) | Shape::Map(_) => (Place::Leaf, false),
+    }
+}
+
+/// A variant's name as its handle has it: `HttpPort` as `http_port`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for (position, character) in name.char_indices() {
+        if position > 0 && character.is_uppercase() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}

@@ -40,7 +40,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
             tokens.extend(embedded::of_enum(model, shape));
             tokens
         }
-        Shape::Forward(ty) => field_type::forward(model, ty),
+        Shape::Forward { ty, wraps } => field_type::forward(model, ty, *wraps),
         Shape::Opaque(bson_type) => field_type::opaque(model, bson_type.as_ref()),
         Shape::Tuple(len) => field_type::tuple(model, *len),
         Shape::Choice(names) => field_type::choice(model, names),

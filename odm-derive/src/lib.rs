@@ -12,6 +12,7 @@ use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
 use crate::errors::Errors;
+use crate::model::projection::Projection;
 use crate::model::{Derive, Model};
 
 /// Makes a struct a document with a collection.
@@ -24,6 +25,23 @@ pub fn document(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Embedded, attributes(odm, serde))]
 pub fn embedded(input: TokenStream) -> TokenStream {
     derive(&parse_macro_input!(input as DeriveInput), Derive::Embedded).into()
+}
+
+/// Makes a struct a part of a document, to be read instead of the whole.
+#[proc_macro_derive(Projection, attributes(odm, serde))]
+pub fn projection(input: TokenStream) -> TokenStream {
+    project(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+fn project(input: &DeriveInput) -> proc_macro2::TokenStream {
+    let mut errors = Errors::default();
+    let projection = Projection::new(input, &mut errors);
+    let mut tokens = expand::projection::projection(&projection);
+    if errors.is_empty() {
+        tokens.extend(expand::projection::checks(&projection));
+    }
+    tokens.extend(errors.finish());
+    tokens
 }
 
 fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {

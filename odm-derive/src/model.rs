@@ -1,5 +1,6 @@
 //! What was written, resolved: stored names, shapes and defaults. Spans are kept for refusals.
 
+pub(crate) mod projection;
 pub(crate) mod shape;
 pub(crate) mod ty;
 

@@ -20,7 +20,7 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod support;
 
-pub use odm_derive::{Document, Embedded};
+pub use odm_derive::{Document, Embedded, Projection};
 
 pub use crate::error::{
     BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,

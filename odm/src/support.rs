@@ -14,7 +14,10 @@ pub use crate::model::{
     ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, ModelMeta, Path, Presence,
     Projection, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
 };
-pub use crate::query::{Descend, Encode, Field};
+pub use crate::query::kind::{
+    Bits, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
+};
+pub use crate::query::{Descend, Encode, Field, Inside};
 
 use crate::model::Shape;
 use crate::query::Filter;
@@ -101,11 +104,74 @@ pub fn encode_with<T: ?Sized, E: SerializeWith<T>>(value: &T) -> Result<Bson> {
     crate::query::encode(&With::<T, E>(value, std::marker::PhantomData))
 }
 
-/// Implements for a newtype the marker traits that its inner type has.
+/// Checks that a projection can hold what the model stores.
+#[diagnostic::on_unimplemented(
+    message = "the model declares this field as `{T}`",
+    label = "can't hold a `{T}`",
+    note = "declare it as `{T}`, or as an `Option` of it"
+)]
+pub trait Projects<T> {}
+
+impl<T> Projects<T> for T {}
+
+impl<T> Projects<T> for Option<T> {}
+
+/// Compiles if a field declared as `P` can hold what `field` stores.
+pub fn projects<P: Projects<T>, M, T, E>(_field: &Field<M, T, E>) {}
+
+/// Whether the field `rust` is stored as `name`.
+pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
+    let mut rest = meta.fields;
+    while let [field, behind @ ..] = rest {
+        if same(field.rust, rust) {
+            return same(field.name, name);
+        }
+        rest = behind;
+    }
+    false
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (behind_a, behind_b);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+/// Implements for a newtype what its inner type is marked with. The bounds are higher-ranked so that
+/// one that does not hold leaves an implementation out, instead of failing to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __odm_forward {
-    ([$($parameters:tt)*] [$($this:tt)*] [$inner:ty] [$($predicates:tt)*]) => {};
+    ([$($support:tt)*] [$($parameters:tt)*] [$($this:tt)*] [$inner:ty] [$wrap:expr] [$($predicates:tt)*]) => {
+        const _: () = {
+            use $($support)* as __odm_support;
+            impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Text {}
+            impl $($parameters)* __odm_support::NumberLike for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::NumberLike {}
+            impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Integer {}
+            impl $($parameters)* __odm_support::Bits for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Bits {}
+            impl $($parameters)* __odm_support::Temporal for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Temporal {
+                const KIND: &'static str = <$inner as __odm_support::Temporal>::KIND;
+            }
+            impl $($parameters)* __odm_support::Optional for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Optional {}
+            impl $($parameters)* __odm_support::Sequence for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Sequence {
+                type Element = <$inner as __odm_support::Sequence>::Element;
+                fn of_one(element: Self::Element) -> ::core::option::Option<Self> {
+                    <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
+                }
+            }
+            impl $($parameters)* __odm_support::Keyed for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Keyed {
+                type Value = <$inner as __odm_support::Keyed>::Value;
+            }
+            impl $($parameters)* __odm_support::Inside for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Inside {
+                type Inside = <$inner as __odm_support::Inside>::Inside;
+            }
+        };
+    };
 }
 pub use crate::__odm_forward as forward;
 

@@ -50,5 +50,8 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
                 <Self as #support::FieldType>::handle(__odm_path)
             }
         }
+        impl #parameters #support::Inside for #ident #arguments #clause {
+            type Inside = Self;
+        }
     }
 }

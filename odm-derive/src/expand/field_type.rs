@@ -32,7 +32,7 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
 }
 
 /// For what is stored as another type.
-pub(crate) fn forward(model: &Model, ty: &Type) -> TokenStream {
+pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let support = &model.support;
     let generics = Generics::new(model);
     let (ident, parameters, arguments) =
@@ -45,8 +45,13 @@ pub(crate) fn forward(model: &Model, ty: &Type) -> TokenStream {
         &quote!(<#ty as #support::FieldType>::Handle<__OdmModel, __OdmAs>),
         &quote!(<#ty as #support::FieldType>::handle(__odm_path)),
     );
+    let wrap = if wraps {
+        quote!(|__odm_inner| ::core::option::Option::Some(Self(__odm_inner)))
+    } else {
+        quote!(|_| ::core::option::Option::None)
+    };
     tokens.extend(quote! {
-        #support::forward! { [#parameters] [#ident #arguments] [#ty] [#predicates] }
+        #support::forward! { [#support] [#parameters] [#ident #arguments] [#ty] [#wrap] [#predicates] }
     });
     tokens
 }

@@ -109,7 +109,7 @@ fn stored_types(model: &Model) -> Vec<&Type> {
     }
     match &model.shape {
         Shape::Struct { fields, .. } => named(fields).collect(),
-        Shape::Forward(ty) => vec![&**ty],
+        Shape::Forward { ty, .. } => vec![&**ty],
         Shape::Enum(shape) => shape
             .variants
             .iter()

@@ -1,1 +1,57 @@
+//! `impl Projection`, and what checks its fields against the model.
 
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::model::projection::Projection;
+use crate::parse::serde::plain;
+
+/// For a struct.
+pub(crate) fn projection(projection: &Projection) -> TokenStream {
+    let Some(of) = &projection.of else {
+        return TokenStream::new();
+    };
+    let (support, ident) = (&projection.support, &projection.ident);
+    let (parameters, arguments, clause) = projection.generics.split_for_impl();
+    let names = projection.fields.iter().map(|field| &field.stored);
+    quote! {
+        impl #parameters #support::Projection for #ident #arguments #clause {
+            type Of = #of;
+            const FIELDS: &'static [&'static str] = &[#(#names),*];
+        }
+    }
+}
+
+/// Code that compiles only if the model has these fields, with these types, under these names.
+pub(crate) fn checks(projection: &Projection) -> TokenStream {
+    let Some(of) = &projection.of else {
+        return TokenStream::new();
+    };
+    let support = &projection.support;
+    let (parameters, _, clause) = projection.generics.split_for_impl();
+    let types = projection.fields.iter().map(|field| {
+        let (ident, ty) = (&field.ident, &field.ty);
+        let handle = quote_spanned!(ident.span()=> &__odm_fields.#ident);
+        quote_spanned!(ty.span()=> #support::projects::<#ty, _, _, _>(#handle);)
+    });
+    let names = projection.fields.iter().map(|field| {
+        let (rust, stored) = (plain(&field.ident), &field.stored);
+        let span = field.renamed.as_ref().map_or_else(|| field.ident.span(), syn::LitStr::span);
+        let message = format!("the model stores `{rust}` under another name than `{stored}`: give it the model's `#[serde(rename = \"…\")]`");
+        quote_spanned! {span=>
+            if !#support::stores(<#of as #support::Embedded>::META, #rust, #stored) {
+                ::core::panic!(#message);
+            }
+        }
+    });
+    quote! {
+        const _: () = {
+            #[allow(dead_code)]
+            fn __odm_types #parameters (__odm_fields: <#of as #support::Embedded>::Fields<#of>) #clause {
+                #(#types)*
+            }
+            #(#names)*
+        };
+    }
+}

@@ -15,7 +15,11 @@ pub(crate) enum Shape {
         fields: Vec<Field>,
     },
     /// Stored as another type: a newtype, `transparent`, or `into`.
-    Forward(Box<Type>),
+    Forward {
+        ty: Box<Type>,
+        /// Whether `Self(value)` makes one.
+        wraps: bool,
+    },
     /// A newtype whose value has a serializer of its own.
     Opaque(Option<LitStr>),
     /// Several values, as an array.
@@ -90,7 +94,10 @@ impl Shape {
         errors: &mut Errors,
     ) -> Self {
         if let Some(into) = &serde.into {
-            return Self::Forward(Box::new(into.clone()));
+            return Self::Forward {
+                ty: Box::new(into.clone()),
+                wraps: false,
+            };
         }
         match &data.fields {
             Fields::Named(named) => {
@@ -102,7 +109,9 @@ impl Shape {
                 if serde.transparent.is_some() {
                     fields.retain(|field| !field.skipped);
                     return match fields.pop() {
-                        Some(field) => forward(field.ty, field.encoder.is_some(), field.attributes),
+                        Some(field) => {
+                            forward(field.ty, field.encoder.is_some(), field.attributes, false)
+                        }
                         None => Self::Unknown,
                     };
                 }
@@ -129,7 +138,9 @@ impl Shape {
                 // as an array, unless told to be transparent.
                 let newtype = unnamed.unnamed.len() == 1 || serde.transparent.is_some();
                 match (newtype, stored.pop()) {
-                    (true, Some((ty, opaque, attributes))) => forward(ty, opaque, attributes),
+                    (true, Some((ty, opaque, attributes))) => {
+                        forward(ty, opaque, attributes, unnamed.unnamed.len() == 1)
+                    }
                     (_, Some(_)) => Self::Tuple(stored.len() + 1),
                     (_, None) => {
                         errors.at(
@@ -153,7 +164,10 @@ impl Shape {
     /// The shape of an enum.
     pub(crate) fn of_enum(data: &DataEnum, serde: &serde::Container, errors: &mut Errors) -> Self {
         if let Some(into) = &serde.into {
-            return Self::Forward(Box::new(into.clone()));
+            return Self::Forward {
+                ty: Box::new(into.clone()),
+                wraps: false,
+            };
         }
         let variants: Vec<Variant> = data
             .variants
@@ -183,11 +197,14 @@ impl Shape {
     }
 }
 
-fn forward(ty: Type, opaque: bool, attributes: FieldAttributes) -> Shape {
+fn forward(ty: Type, opaque: bool, attributes: FieldAttributes, wraps: bool) -> Shape {
     if opaque {
         Shape::Opaque(attributes.bson_type)
     } else {
-        Shape::Forward(Box::new(ty))
+        Shape::Forward {
+            ty: Box::new(ty),
+            wraps,
+        }
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
     pub(crate) skip: bool,
     pub(crate) skip_serializing: bool,
+    pub(crate) skip_deserializing: bool,
     pub(crate) skip_serializing_if: bool,
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes the field.
@@ -103,6 +104,7 @@ pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
             "rename" => serde.rename = name(word, input)?,
             "skip" => serde.skip = true,
             "skip_serializing" => serde.skip_serializing = true,
+            "skip_deserializing" => serde.skip_deserializing = true,
             "skip_serializing_if" => {
                 serde.skip_serializing_if = true;
                 skip(input)?;

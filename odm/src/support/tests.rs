@@ -3,8 +3,9 @@ use bson::doc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::*;
+use crate::query::Descend;
 use crate::support;
-use crate::{Document, Embedded};
+use crate::{Document, Embedded, Projection};
 
 #[derive(Serialize, Deserialize, Document)]
 #[odm(collection = "hosts", index(name, address = desc), index(contacts.city, name = "byCity", sparse), rule("named", |h| h.name.ne("")))]
@@ -21,10 +22,11 @@ struct Host {
     colour: Colour,
     isbn: Isbn,
     shape: Figure,
+    tags: Tags<String>,
 }
 
 #[derive(Serialize, Deserialize, Embedded)]
-pub struct Address {
+struct Address {
     city: String,
     kids: Vec<Address>,
     up: Option<Box<Address>>,
@@ -39,6 +41,19 @@ struct Page<T> {
 
 #[derive(Serialize, Deserialize, Embedded)]
 struct Isbn(String);
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Tags<T>(Vec<T>);
+
+#[derive(Deserialize, Projection)]
+#[odm(of = Host)]
+#[expect(dead_code, reason = "only its derived parts are tested")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: Option<String>,
+    contacts: Vec<Address>,
+}
 
 #[derive(Serialize, Deserialize, Embedded)]
 #[serde(rename_all = "snake_case")]
@@ -59,11 +74,16 @@ mod shout {
     use serde::{Deserialize, Deserializer, Serializer};
 
     #[expect(clippy::ptr_arg, reason = "serde's signature")]
-    pub fn serialize<S: Serializer>(value: &String, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        value: &String,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.to_uppercase())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<String, D::Error> {
         String::deserialize(deserializer)
     }
 }
@@ -82,10 +102,52 @@ fn paths() {
         host.loud.eq("abc").to_document().unwrap(),
         doc! {"loud": "ABC"}
     );
+    assert_eq!(
+        host.isbn.starts_with("978").to_document().unwrap(),
+        doc! {"isbn": {"$regex": "^978"}}
+    );
+    assert_eq!(
+        host.tags.any().eq("a").to_document().unwrap(),
+        doc! {"tags": "a"}
+    );
+    assert_eq!(
+        host.address.descend().city.path().to_string(),
+        "address.city"
+    );
     assert_eq!(host.isbn.path().to_string(), "isbn");
     assert_eq!(
         host.colour.eq(Colour::LightRed).to_document().unwrap(),
         doc! {"colour": "light_red"}
+    );
+}
+
+#[test]
+fn projections() {
+    assert_eq!(Part::FIELDS, ["_id", "name", "contacts"]);
+}
+
+#[test]
+fn resolving() {
+    let found = |path: &[&str]| name::resolve(Host::META, path).unwrap();
+    assert_eq!(
+        found(&["contacts", "city"]).path.to_string(),
+        "contacts.city"
+    );
+    assert!(found(&["contacts", "city"]).through_array);
+    assert_eq!(
+        found(&["page", "first_item"]).path.to_string(),
+        "page.firstItem"
+    );
+    assert_eq!(found(&["shape", "tag"]).path.to_string(), "shape.type");
+    assert_eq!(
+        found(&["shape", "nested", "city"]).path.to_string(),
+        "shape.city"
+    );
+    let error = name::resolve(Host::META, &["contacts", "town"]).unwrap_err();
+    assert!(error.is_declaration());
+    assert_eq!(
+        error.to_string(),
+        "`Address` has no field `town`; there is city, kids, up"
     );
 }
 

@@ -1,1 +1,148 @@
-//! Collections: one action for each file.
+//! Collections: one action for each file, in the manner of the official driver.
+//!
+//! Each action is a builder with its options as methods; `.await` sends it. `.command()` shows what
+//! would be sent. Start at [`Db`] and [`Collection`].
+//!
+//! What this module is not: it builds no filters ([`crate::query`]) and no updates
+//! ([`crate::update`]), and talks to a server only through the store.
+
+mod aggregate;
+mod bulk_write;
+mod call;
+mod count;
+mod cursor;
+mod db;
+mod decode;
+mod delete;
+mod distinct;
+mod drop;
+mod explain;
+mod find;
+mod find_one;
+mod find_one_and;
+mod insert_many;
+mod insert_one;
+mod options;
+mod replace_one;
+mod results;
+mod run_command;
+mod save;
+mod transaction;
+mod update;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+
+pub use self::aggregate::Aggregate;
+pub use self::bulk_write::{BulkWrite, Write, Writes};
+use self::call::{Call, Defaults};
+pub use self::count::{CountDocuments, EstimatedDocumentCount};
+pub use self::cursor::Cursor;
+pub use self::db::Db;
+pub use self::delete::Delete;
+pub use self::distinct::Distinct;
+pub use self::drop::DropCollection;
+pub use self::explain::Explain;
+pub use self::find::Find;
+pub use self::find_one::FindOne;
+pub use self::find_one_and::{FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate};
+pub use self::insert_many::InsertMany;
+pub use self::insert_one::InsertOne;
+pub use self::replace_one::ReplaceOne;
+pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};
+pub use self::run_command::RunCommand;
+pub use self::save::{Load, Loaded, Save};
+pub use self::update::Update;
+use crate::error::Error;
+pub use crate::error::{BulkWriteResult, WriteError};
+use crate::model::Document;
+pub use crate::store::options::{
+    Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
+    ReadPreference, ReturnDocument, WriteConcern,
+};
+pub use crate::store::{Capability, CommandEvent, Session, TransactionOptions};
+use crate::store::{Operation, Request, Store};
+
+/// The documents of the model `M` in one database: [`Db::collection`].
+///
+/// Cheap to clone; every action takes `&self`.
+pub struct Collection<M> {
+    pub(crate) store: Store,
+    defaults: Defaults,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    pub(crate) fn new(store: Store) -> Self {
+        Self {
+            store,
+            defaults: Defaults::default(),
+            of: PhantomData,
+        }
+    }
+
+    /// The collection's name.
+    pub fn name(&self) -> &'static str {
+        M::model().collection
+    }
+
+    /// The same collection, with a read concern for the actions that name none.
+    #[must_use]
+    pub fn with_read_concern(mut self, concern: ReadConcern) -> Self {
+        self.defaults.read_concern = Some(concern);
+        self
+    }
+
+    /// The same collection, with a write concern for the actions that name none.
+    #[must_use]
+    pub fn with_write_concern(mut self, concern: WriteConcern) -> Self {
+        self.defaults.write_concern = Some(concern);
+        self
+    }
+
+    /// The same collection, with a read preference for the actions that name none.
+    #[must_use]
+    pub fn with_read_preference(mut self, preference: ReadPreference) -> Self {
+        self.defaults.read_preference = Some(preference);
+        self
+    }
+
+    fn call<'s>(&self, operation: Operation) -> Call<'s> {
+        let model = M::model();
+        Call {
+            store: self.store.clone(),
+            model,
+            request: Request::new(model.collection, operation),
+            session: None,
+            defaults: self.defaults.clone(),
+            error: None,
+        }
+    }
+
+    /// A call that fails with `error` when it is sent.
+    fn refused<'s>(&self, error: Error) -> Call<'s> {
+        let mut call = self.call(Operation::Find {
+            filter: BsonDocument::new(),
+        });
+        call.error = Some(error);
+        call
+    }
+}
+
+impl<M> Clone for Collection<M> {
+    fn clone(&self) -> Self {
+        Self {
+            store: self.store.clone(),
+            defaults: self.defaults.clone(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M: Document> fmt::Debug for Collection<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Collection({}.{})", self.store.database(), self.name())
+    }
+}

@@ -3,7 +3,6 @@
 // Generated code names `::odm`, in this crate's own tests too.
 extern crate self as odm;
 
-pub mod aggregate;
 pub mod collection;
 pub(crate) mod engine;
 pub mod error;

@@ -1,1 +1,27 @@
 //! What a program of a user needs, in one import.
+//!
+//! ```
+//! use odm::prelude::*;
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize, Document)]
+//! #[odm(collection = "books")]
+//! struct Book {
+//!     #[serde(rename = "_id")]
+//!     id: i32,
+//!     title: String,
+//! }
+//! ```
+
+pub use bson::oid::ObjectId;
+pub use bson::{Bson, DateTime, Decimal128, Uuid, doc};
+pub use serde::{Deserialize, Serialize};
+
+pub use crate::collection::{
+    Collation, Collection, Cursor, Db, Hint, Loaded, ReadConcern, ReadPreference, ReturnDocument,
+    Session, TransactionOptions, WriteConcern,
+};
+pub use crate::model::Ref;
+pub use crate::query::{Field, Filter, Sort, raw};
+pub use crate::types::Id;
+pub use crate::update::Update;
+pub use crate::{Document, Embedded, Projection};

@@ -21,8 +21,7 @@ mod session;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bson::raw::RawDocumentBuf;
-use bson::{Document, doc};
+use bson::Document;
 
 pub use self::capability::Capability;
 pub(crate) use self::cursor::RawCursor;
@@ -31,10 +30,10 @@ use self::driver::Driver;
 #[cfg(feature = "memory")]
 use self::memory::Memory;
 pub use self::monitor::CommandEvent;
-use self::monitor::Monitor;
+pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Modification, Operation, Request};
 pub(crate) use self::response::{Response, WriteKind, Written};
-#[cfg(any(feature = "memory", feature = "mongodb"))]
+#[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
 pub use self::session::{Session, TransactionOptions};
 use crate::error::{Error, Result};
@@ -202,7 +201,7 @@ impl Store {
         let reply = match &self.0.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(memory) => {
-                let raw = RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
+                let raw = bson::RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
                 let reply = memory.run_in(&self.0.database, raw, session, None).await;
                 reply.and_then(|reply| {
                     Document::try_from(&*reply)
@@ -267,7 +266,7 @@ impl Store {
         match &self.0.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(_) => {
-                self.run_command(doc! { "dropDatabase": 1 }).await?;
+                self.run_command(bson::doc! { "dropDatabase": 1 }).await?;
                 Ok(())
             }
             #[cfg(feature = "mongodb")]

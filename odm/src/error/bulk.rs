@@ -89,6 +89,7 @@ impl BulkError {
         }
     }
 
+    #[cfg(feature = "mongodb")]
     #[must_use]
     pub(crate) fn with_labels(mut self, labels: Vec<String>) -> Self {
         self.labels = labels;

@@ -64,6 +64,7 @@ impl ServerError {
     }
 
     /// The error reply of a command that failed with this: `{ok: 0, errmsg, code, codeName, …}`.
+    #[cfg(feature = "memory")]
     pub(crate) fn to_reply(&self) -> Document {
         let mut reply = doc! {
             "ok": 0.0,

@@ -99,6 +99,7 @@ impl Request {
 
 impl Operation {
     /// Whether the server applies it to several documents one by one and reports errors by index.
+    #[cfg(feature = "memory")]
     pub(crate) fn is_batch(&self) -> bool {
         matches!(
             self,

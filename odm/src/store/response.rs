@@ -125,6 +125,7 @@ pub(crate) fn count(value: Option<RawBsonRef<'_>>) -> u64 {
 }
 
 /// The `values` of a `distinct`.
+#[cfg(feature = "memory")]
 pub(crate) fn values(reply: &RawDocument) -> Result<Vec<Bson>> {
     let Some(RawBsonRef::Array(values)) = field(reply, "values") else {
         return Err(Error::malformed_reply("`values`"));

@@ -150,6 +150,7 @@ impl Session {
     }
 
     /// The refusal of a session that another store started.
+    #[cfg(feature = "memory")]
     pub(crate) fn foreign() -> Error {
         Error::usage(
             "the session was started by another store: start it with `start_session` of the same \

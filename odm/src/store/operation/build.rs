@@ -29,41 +29,14 @@ impl Request {
                 command.document(cstr!("filter"), filter)?;
                 command.find(options)?;
             }
-            Operation::Update {
-                filter,
-                update,
-                multi,
-            } => {
-                let mut statement = Command::default();
-                statement.document(cstr!("q"), filter)?;
-                statement.modification(cstr!("u"), update)?;
-                if *multi {
-                    statement.flag(cstr!("multi"), Some(true));
-                }
-                statement.statement(options)?;
+            Operation::Update { .. } | Operation::Replace { .. } => {
                 command.text(cstr!("update"), collection);
-                command.array(cstr!("updates"), &[statement.0]);
+                command.array(cstr!("updates"), &[self.operation.statement(options)?]);
                 command.write(options)?;
             }
-            Operation::Replace {
-                filter,
-                replacement,
-            } => {
-                let mut statement = Command::default();
-                statement.document(cstr!("q"), filter)?;
-                statement.0.append(cstr!("u"), replacement);
-                statement.statement(options)?;
-                command.text(cstr!("update"), collection);
-                command.array(cstr!("updates"), &[statement.0]);
-                command.write(options)?;
-            }
-            Operation::Delete { filter, multi } => {
-                let mut statement = Command::default();
-                statement.document(cstr!("q"), filter)?;
-                statement.0.append(cstr!("limit"), i32::from(!multi));
-                statement.statement(options)?;
+            Operation::Delete { .. } => {
                 command.text(cstr!("delete"), collection);
-                command.array(cstr!("deletes"), &[statement.0]);
+                command.array(cstr!("deletes"), &[self.operation.statement(options)?]);
                 command.write(options)?;
             }
             Operation::Updates { statements } => {
@@ -127,6 +100,40 @@ impl Request {
             }
         }
         Ok(command.0)
+    }
+}
+
+impl Operation {
+    /// An update, a replacement or a delete as one statement of its command.
+    pub(crate) fn statement(&self, options: &Options) -> Result<RawDocumentBuf> {
+        let mut statement = Command::default();
+        match self {
+            Self::Update {
+                filter,
+                update,
+                multi,
+            } => {
+                statement.document(cstr!("q"), filter)?;
+                statement.modification(cstr!("u"), update)?;
+                if *multi {
+                    statement.flag(cstr!("multi"), Some(true));
+                }
+            }
+            Self::Replace {
+                filter,
+                replacement,
+            } => {
+                statement.document(cstr!("q"), filter)?;
+                statement.0.append(cstr!("u"), replacement);
+            }
+            Self::Delete { filter, multi } => {
+                statement.document(cstr!("q"), filter)?;
+                statement.0.append(cstr!("limit"), i32::from(!multi));
+            }
+            _ => return Err(Error::usage("only updates and deletes are statements")),
+        }
+        statement.statement(options)?;
+        Ok(statement.0)
     }
 }
 

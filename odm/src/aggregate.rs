@@ -1,1 +1,0 @@
-//! Raw pipelines with a typed result.

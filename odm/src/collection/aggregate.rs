@@ -1,0 +1,78 @@
+//! `aggregate`: raw stages, a typed result.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+use serde::de::DeserializeOwned;
+
+use super::call::Call;
+use super::options::options;
+use super::{Collection, Cursor};
+use crate::error::Result;
+use crate::model::Document;
+use crate::store::Operation;
+
+/// Runs a pipeline: [`Collection::aggregate`].
+#[must_use = "nothing runs until it is awaited"]
+pub struct Aggregate<'s, M: Document, T = BsonDocument> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Runs a pipeline of raw stages over the collection; [`with_type`](Aggregate::with_type) says
+    /// what its results are read into.
+    pub fn aggregate<'s>(
+        &self,
+        pipeline: impl IntoIterator<Item = BsonDocument>,
+    ) -> Aggregate<'s, M> {
+        Aggregate {
+            call: self.call(Operation::Aggregate {
+                pipeline: pipeline.into_iter().collect(),
+            }),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
+    options!(
+        session command explain batch_size hint comment collation let_vars max_time allow_disk_use
+        bypass_document_validation read_concern read_preference write_concern
+    );
+
+    /// Reads the results as `U`.
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> Aggregate<'s, M, U> {
+        Aggregate {
+            call: self.call,
+            of: PhantomData,
+        }
+    }
+
+    /// All results, or the first failure.
+    pub async fn all(self) -> Result<Vec<T>> {
+        self.run().await?.all().await
+    }
+
+    async fn run(self) -> Result<Cursor<'s, T>> {
+        let model = self.call.model.name;
+        let cursor = self.call.send().await?.cursor()?;
+        Ok(Cursor::new(cursor, model))
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Aggregate<'s, M, T> {
+    type Output = Result<Cursor<'s, T>>;
+    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document, T> fmt::Debug for Aggregate<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

@@ -1,0 +1,163 @@
+//! `bulk_write`: many writes of any kind in few commands.
+
+mod group;
+mod write;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use self::group::Group;
+pub use self::write::{Write, Writes};
+use super::Collection;
+use super::call::Call;
+use super::options::{action, options};
+use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result};
+use crate::model::Document;
+use crate::store::{Operation, Request};
+
+/// Sends many writes: [`Collection::bulk_write`].
+#[must_use = "nothing is written until it is awaited"]
+pub struct BulkWrite<'s, M: Document> {
+    call: Call<'s>,
+    writes: Vec<write::Prepared>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Sends writes of any kind, grouped into as few commands as their order allows:
+    /// `|w| [w.insert_one(&book), w.update_one(|b| …, |b| …).upsert(true), w.delete_one(|b| …)]`.
+    ///
+    /// Ordered (the default), they run one after the other up to the first failure; unordered, all
+    /// are tried, inserts first. If some fail, the error tells which
+    /// ([`Error::write_errors`]) and what was done ([`Error::partial_result`]).
+    ///
+    /// Inserts are retried by the driver after a connection broke; updates and deletes, of which one
+    /// command holds several, are not.
+    pub fn bulk_write<'s, I: IntoIterator<Item = Write<M>>>(
+        &self,
+        writes: impl FnOnce(Writes<M>) -> I,
+    ) -> BulkWrite<'s, M> {
+        let mut call = self.call(Operation::Updates {
+            statements: Vec::new(),
+        });
+        let prepared = writes(Writes::new())
+            .into_iter()
+            .enumerate()
+            .map(|(index, write)| {
+                let prepared = write.prepare();
+                prepared.map_err(|error| error.context(format!("write {index}")))
+            })
+            .collect();
+        let writes = call.keep(prepared);
+        BulkWrite {
+            call,
+            writes,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> BulkWrite<'s, M> {
+    options!(session comment ordered bypass_document_validation let_vars write_concern);
+
+    /// The command documents that would be sent; nothing is sent.
+    pub fn commands(self) -> Result<Vec<bson::Document>> {
+        let (_, request, _) = self.call.prepare()?;
+        let ordered = request.options.ordered != Some(false);
+        group::groups(self.writes, ordered)
+            .into_iter()
+            .map(|group| {
+                let command = Request {
+                    collection: request.collection,
+                    operation: group.operation,
+                    options: request.options.clone(),
+                };
+                command.command()
+            })
+            .collect()
+    }
+
+    async fn run(self) -> Result<BulkWriteResult> {
+        let name = self.call.model.name;
+        let (store, request, mut session) = self.call.prepare()?;
+        let ordered = request.options.ordered != Some(false);
+        let mut done = BulkWriteResult::default();
+        let mut failure: Option<BulkError> = None;
+        for group in group::groups(self.writes, ordered) {
+            let Group {
+                operation,
+                kind,
+                indexes,
+            } = group;
+            let position = |index: usize| indexes.get(index).copied().unwrap_or(index);
+            let mut options = request.options.clone();
+            if kind == crate::store::WriteKind::Insert {
+                // Only updates and deletes have variables.
+                options.let_vars = None;
+            } else if kind == crate::store::WriteKind::Delete {
+                options.bypass_document_validation = None;
+            }
+            let command = Request {
+                collection: request.collection,
+                operation,
+                options,
+            };
+            let written = match store.exec(command, session.as_deref_mut()).await {
+                Ok(response) => response.written(),
+                Err(error) => Err(error),
+            };
+            match written {
+                Ok(written) => done.add(written.into_result(kind), position),
+                Err(error) => {
+                    let bulk = match error.kind() {
+                        Kind::Bulk(bulk) => bulk.clone(),
+                        _ => return Err(unfinished(error, done, failure).with_model(name)),
+                    };
+                    let stop = ordered && !bulk.errors.is_empty();
+                    failure
+                        .get_or_insert_with(|| {
+                            BulkError::new(BulkWriteResult::default(), Vec::new(), None)
+                        })
+                        .add(bulk, position);
+                    if stop {
+                        break;
+                    }
+                }
+            }
+        }
+        match failure {
+            None => Ok(done),
+            Some(mut failure) => {
+                failure.result.add(done, |index| index);
+                failure.errors.sort_by_key(crate::error::WriteError::index);
+                Err(Error::new(failure).with_model(name))
+            }
+        }
+    }
+}
+
+/// A failure of a command as a whole (a connection that broke), after others were carried out.
+fn unfinished(error: Error, mut done: BulkWriteResult, failure: Option<BulkError>) -> Error {
+    if let Some(failure) = failure {
+        done.add(failure.result, |index| index);
+    }
+    if done == BulkWriteResult::default() {
+        return error;
+    }
+    error.context(format!(
+        "after {} inserted, {} matched, {} modified, {} deleted, {} upserted",
+        done.inserted,
+        done.matched,
+        done.modified,
+        done.deleted,
+        done.upserted_ids.len()
+    ))
+}
+
+action!(BulkWrite => BulkWriteResult);
+
+impl<M: Document> fmt::Debug for BulkWrite<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BulkWrite({} writes)", self.writes.len())
+    }
+}

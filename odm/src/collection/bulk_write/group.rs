@@ -1,0 +1,137 @@
+//! Writes of one kind, together in one command.
+
+use bson::raw::RawDocumentBuf;
+
+use super::write::Prepared;
+use crate::collection::insert_many::{MAX_BYTES, MAX_COUNT};
+use crate::store::{Operation, WriteKind};
+
+/// Statements travel inside of their command document, which is limited as any document is.
+const MAX_STATEMENT_BYTES: usize = 16_000_000;
+
+/// One command, and where its statements stand in the bulk write.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) operation: Operation,
+    pub(super) kind: WriteKind,
+    pub(super) indexes: Vec<usize>,
+}
+
+/// The commands for the writes: in their order, or all of a kind together.
+pub(super) fn groups(writes: Vec<Prepared>, ordered: bool) -> Vec<Group> {
+    let mut writes: Vec<(usize, WriteKind, RawDocumentBuf)> = writes
+        .into_iter()
+        .enumerate()
+        .map(|(index, write)| match write {
+            Prepared::Insert(raw) => (index, WriteKind::Insert, raw),
+            Prepared::Update(raw) => (index, WriteKind::Update, raw),
+            Prepared::Delete(raw) => (index, WriteKind::Delete, raw),
+        })
+        .collect();
+    if !ordered {
+        writes.sort_by_key(|(_, kind, _)| *kind as u8);
+    }
+    let mut groups = Vec::new();
+    let mut open: Option<Open> = None;
+    for (index, kind, raw) in writes {
+        let size = raw.as_bytes().len() + 8;
+        if let Some(full) = open.take_if(|open| !open.takes(kind, size)) {
+            groups.push(full.close());
+        }
+        let group = open.get_or_insert_with(|| Open::new(kind));
+        group.bytes += size;
+        group.indexes.push(index);
+        group.statements.push(raw);
+    }
+    groups.extend(open.map(Open::close));
+    groups
+}
+
+struct Open {
+    kind: WriteKind,
+    bytes: usize,
+    indexes: Vec<usize>,
+    statements: Vec<RawDocumentBuf>,
+}
+
+impl Open {
+    fn new(kind: WriteKind) -> Self {
+        Self {
+            kind,
+            bytes: 0,
+            indexes: Vec::new(),
+            statements: Vec::new(),
+        }
+    }
+
+    fn takes(&self, kind: WriteKind, size: usize) -> bool {
+        let limit = match kind {
+            WriteKind::Insert => MAX_BYTES,
+            WriteKind::Update | WriteKind::Delete => MAX_STATEMENT_BYTES,
+        };
+        self.kind == kind && self.statements.len() < MAX_COUNT && self.bytes + size <= limit
+    }
+
+    fn close(self) -> Group {
+        let statements = self.statements;
+        Group {
+            operation: match self.kind {
+                WriteKind::Insert => Operation::InsertMany {
+                    documents: statements,
+                },
+                WriteKind::Update => Operation::Updates { statements },
+                WriteKind::Delete => Operation::Deletes { statements },
+            },
+            kind: self.kind,
+            indexes: self.indexes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writes() -> Vec<Prepared> {
+        let raw = RawDocumentBuf::new;
+        vec![
+            Prepared::Update(raw()),
+            Prepared::Insert(raw()),
+            Prepared::Insert(raw()),
+            Prepared::Delete(raw()),
+            Prepared::Update(raw()),
+        ]
+    }
+
+    fn indexes(groups: &[Group]) -> Vec<(WriteKind, &[usize])> {
+        groups
+            .iter()
+            .map(|group| (group.kind, group.indexes.as_slice()))
+            .collect()
+    }
+
+    #[test]
+    fn ordered_writes_keep_their_order() {
+        assert_eq!(
+            indexes(&groups(writes(), true)),
+            [
+                (WriteKind::Update, &[0][..]),
+                (WriteKind::Insert, &[1, 2]),
+                (WriteKind::Delete, &[3]),
+                (WriteKind::Update, &[4]),
+            ]
+        );
+    }
+
+    #[test]
+    fn unordered_writes_are_one_command_for_each_kind() {
+        assert_eq!(
+            indexes(&groups(writes(), false)),
+            [
+                (WriteKind::Insert, &[1, 2][..]),
+                (WriteKind::Update, &[0, 4]),
+                (WriteKind::Delete, &[3]),
+            ]
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! One of the writes of a bulk write.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::raw::RawDocumentBuf;
+
+use crate::collection::call::{encode, encode_with_id, filter, modification, some};
+use crate::error::{Error, Result};
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::Operation;
+use crate::store::options::{Collation, Hint, Options};
+use crate::update::Update;
+
+/// Makes the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
+#[derive(Debug, Clone, Copy)]
+pub struct Writes<M>(PhantomData<fn() -> M>);
+
+/// One write of a bulk write; [`Writes`] makes it.
+#[must_use = "a write does nothing until it is given to `bulk_write`"]
+pub struct Write<M> {
+    operation: Result<Operation>,
+    options: Options,
+    of: PhantomData<fn() -> M>,
+}
+
+/// A write as its command holds it.
+#[derive(Debug)]
+pub(crate) enum Prepared {
+    Insert(RawDocumentBuf),
+    Update(RawDocumentBuf),
+    Delete(RawDocumentBuf),
+}
+
+#[expect(
+    clippy::unused_self,
+    reason = "the value names the model, so that closures know their fields"
+)]
+impl<M: Document> Writes<M> {
+    pub(super) fn new() -> Self {
+        Self(PhantomData)
+    }
+
+    /// Inserts a document.
+    pub fn insert_one(&self, document: impl Borrow<M>) -> Write<M> {
+        let encoded = encode_with_id(document.borrow());
+        Write::new(encoded.map(|(document, _)| Operation::InsertOne { document }))
+    }
+
+    /// Changes the first document that matches.
+    pub fn update_one(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
+    ) -> Write<M> {
+        Write::update(filter::<M>(condition), change, false)
+    }
+
+    /// Changes every document that matches; a filter that matches everything is refused.
+    pub fn update_many(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
+    ) -> Write<M> {
+        let filter =
+            filter::<M>(condition).and_then(|filter| some(filter, "update_many", "update_all"));
+        Write::update(filter, change, true)
+    }
+
+    /// Puts a whole document in the place of the first that matches.
+    pub fn replace_one(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        replacement: impl Borrow<M>,
+    ) -> Write<M> {
+        let replacement = encode(replacement.borrow());
+        Write::new(filter::<M>(condition).and_then(|filter| {
+            Ok(Operation::Replace {
+                filter,
+                replacement: replacement?,
+            })
+        }))
+    }
+
+    /// Removes the first document that matches.
+    pub fn delete_one(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Write<M> {
+        let filter = filter::<M>(condition);
+        Write::new(filter.map(|filter| Operation::Delete {
+            filter,
+            multi: false,
+        }))
+    }
+
+    /// Removes every document that matches; a filter that matches everything is refused.
+    pub fn delete_many(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Write<M> {
+        let filter =
+            filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
+        Write::new(filter.map(|filter| Operation::Delete {
+            filter,
+            multi: true,
+        }))
+    }
+}
+
+impl<M: Document> Write<M> {
+    fn new(operation: Result<Operation>) -> Self {
+        Self {
+            operation,
+            options: Options::default(),
+            of: PhantomData,
+        }
+    }
+
+    fn update(
+        filter: Result<bson::Document>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
+        multi: bool,
+    ) -> Self {
+        let change = modification::<M>(change);
+        let both = filter.and_then(|filter| Ok((filter, change?)));
+        match both {
+            Ok((filter, (update, array_filters))) => {
+                let mut write = Self::new(Ok(Operation::Update {
+                    filter,
+                    update,
+                    multi,
+                }));
+                write.options.array_filters = array_filters;
+                write
+            }
+            Err(error) => Self::new(Err(error)),
+        }
+    }
+
+    /// Whether a document is inserted when none matches; for updates and replacements.
+    pub fn upsert(mut self, upsert: bool) -> Self {
+        self.only("upsert", |operation| {
+            matches!(
+                operation,
+                Operation::Update { .. } | Operation::Replace { .. }
+            )
+        });
+        self.options.upsert = Some(upsert);
+        self
+    }
+
+    /// The index to use; not for inserts.
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
+        self.only("hint", |operation| {
+            !matches!(operation, Operation::InsertOne { .. })
+        });
+        self.options.hint = Some(hint.into());
+        self
+    }
+
+    /// How strings are compared; not for inserts.
+    pub fn collation(mut self, collation: Collation) -> Self {
+        self.only("collation", |operation| {
+            !matches!(operation, Operation::InsertOne { .. })
+        });
+        self.options.collation = Some(collation);
+        self
+    }
+
+    fn only(&mut self, option: &str, takes: impl FnOnce(&Operation) -> bool) {
+        if let Ok(operation) = &self.operation
+            && !takes(operation)
+        {
+            self.operation = Err(Error::usage(format!("this write takes no `{option}`")));
+        }
+    }
+
+    pub(super) fn prepare(self) -> Result<Prepared> {
+        let error_model = |error: Error| error.with_model(M::model().name);
+        let operation = self.operation.map_err(error_model)?;
+        Ok(match operation {
+            Operation::InsertOne { document } => Prepared::Insert(document),
+            Operation::Delete { .. } => {
+                Prepared::Delete(operation.statement(&self.options).map_err(error_model)?)
+            }
+            _ => Prepared::Update(operation.statement(&self.options).map_err(error_model)?),
+        })
+    }
+}
+
+impl<M> fmt::Debug for Write<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Write").field(&self.operation).finish()
+    }
+}

@@ -1,0 +1,200 @@
+//! What every action has: where it goes, what it asks, in which session.
+
+use bson::raw::{RawDocumentBuf, cstr};
+use bson::{Bson, Document, oid::ObjectId};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::model::{Document as Model, Embedded, ModelMeta, Path};
+use crate::query::Filter;
+use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
+use crate::store::{Modification, Request, Response, Session, Store};
+use crate::update::Update;
+
+/// The concerns of a collection handle, for the actions that name none of their own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Defaults {
+    pub(crate) read_concern: Option<ReadConcern>,
+    pub(crate) write_concern: Option<WriteConcern>,
+    pub(crate) read_preference: Option<ReadPreference>,
+}
+
+/// An action under construction. Builders can't fail; what fails in one is kept until it is sent.
+#[derive(Debug)]
+pub(crate) struct Call<'s> {
+    pub(crate) store: Store,
+    pub(crate) model: &'static ModelMeta,
+    pub(crate) request: Request,
+    pub(crate) session: Option<&'s mut Session>,
+    pub(crate) defaults: Defaults,
+    pub(crate) error: Option<Error>,
+}
+
+impl<'s> Call<'s> {
+    pub(crate) fn options(&mut self) -> &mut Options {
+        &mut self.request.options
+    }
+
+    /// Keeps the first failure; the value stands in until the call is refused.
+    pub(crate) fn keep<T: Default>(&mut self, result: Result<T>) -> T {
+        result.unwrap_or_else(|error| {
+            self.error.get_or_insert(error);
+            T::default()
+        })
+    }
+
+    /// The command document that would be sent.
+    pub(crate) fn command(self) -> Result<Document> {
+        let name = self.model.name;
+        let (_, request, _) = self.prepare()?;
+        request.command().map_err(|error| error.with_model(name))
+    }
+
+    /// The request with the collection's defaults, unless something failed on the way here.
+    pub(crate) fn prepare(self) -> Result<(Store, Request, Option<&'s mut Session>)> {
+        if let Some(error) = self.error {
+            return Err(error.with_model(self.model.name));
+        }
+        let mut request = self.request;
+        let in_transaction = self
+            .session
+            .as_ref()
+            .is_some_and(|session| session.in_transaction());
+        let options = &mut request.options;
+        if in_transaction {
+            if options.read_concern.is_some() || options.write_concern.is_some() {
+                return Err(Error::usage(
+                    "a transaction has one read concern and one write concern: give them to \
+                     `TransactionOptions` where it starts",
+                )
+                .with_model(self.model.name));
+            }
+        } else if request.operation.is_read() {
+            options.read_concern = options.read_concern.or(self.defaults.read_concern);
+            options.read_preference = options.read_preference.or(self.defaults.read_preference);
+        } else if options.write_concern.is_none() {
+            options.write_concern = self.defaults.write_concern;
+        }
+        Ok((self.store, request, self.session))
+    }
+
+    /// Sends the request.
+    pub(crate) async fn send(self) -> Result<Response<'s>> {
+        let name = self.model.name;
+        let (store, request, session) = self.prepare()?;
+        let sent = store.exec(request, session).await;
+        sent.map_err(|error| error.with_model(name))
+    }
+}
+
+/// The filter that a closure over the model's fields makes.
+pub(crate) fn filter<M: Model>(
+    condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+) -> Result<Document> {
+    condition(M::fields(Path::root())).to_document()
+}
+
+/// The update that a closure over the model's fields makes, with its array filters.
+pub(crate) fn modification<M: Model>(
+    change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
+) -> Result<(Modification, Option<Vec<Document>>)> {
+    let update = change(M::fields(Path::root()));
+    let filters = update.array_filters()?;
+    let filters = (!filters.is_empty()).then_some(filters);
+    let modification = match update.to_bson()? {
+        Bson::Document(operators) => {
+            if operators.is_empty() {
+                return Err(Error::usage("the update changes nothing"));
+            }
+            Modification::Operators(operators)
+        }
+        Bson::Array(stages) => Modification::Pipeline(
+            stages
+                .into_iter()
+                .map(|stage| match stage {
+                    Bson::Document(stage) => Ok(stage),
+                    other => Err(Error::usage(format!(
+                        "a pipeline stage is a document, not {other}"
+                    ))),
+                })
+                .collect::<Result<_>>()?,
+        ),
+        other => return Err(Error::usage(format!("{other} is not an update"))),
+    };
+    Ok((modification, filters))
+}
+
+impl Default for Modification {
+    fn default() -> Self {
+        Self::Operators(Document::new())
+    }
+}
+
+/// The refusal of a filter that matches everything in a verb that is meant for some.
+pub(crate) fn some(filter: Document, verb: &str, all: &str) -> Result<Document> {
+    if filter.is_empty() {
+        return Err(Error::usage(format!(
+            "the filter of `{verb}` matches every document; if that is meant, write `{all}`"
+        )));
+    }
+    Ok(filter)
+}
+
+/// The stored form of a document, by the model's own serializer.
+pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
+    bson::serialize_to_raw_document_buf(document).map_err(|failure| {
+        // Only a failure is worth a second pass, which tells where it happened.
+        let path = serde_path_to_error::serialize(document, bson::Serializer::new())
+            .err()
+            .map(|failure| failure.path().to_string());
+        let error = Error::encode(failure);
+        match path {
+            Some(path) if path != "." => error.with_path(path),
+            _ => error,
+        }
+    })
+}
+
+/// The stored form with an `_id`, and the one that was made up where the document has none.
+pub(crate) fn encode_with_id<T: Serialize>(
+    document: &T,
+) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
+    let encoded = encode(document)?;
+    if matches!(encoded.get("_id"), Ok(Some(_))) {
+        return Ok((encoded, None));
+    }
+    let id = ObjectId::new();
+    let mut with_id = RawDocumentBuf::new();
+    with_id.append(cstr!("_id"), id);
+    for (key, value) in encoded.iter().flatten() {
+        with_id.append(key, value);
+    }
+    Ok((with_id, Some(id)))
+}
+
+/// The id of a document as the model types it.
+pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Result<M::Id> {
+    match made_up {
+        None => Ok(document.id().clone()),
+        Some(id) => bson::deserialize_from_bson(Bson::ObjectId(id)).map_err(Error::encode),
+    }
+}
+
+/// The filter `{_id: id}`.
+pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Document> {
+    let id = crate::query::encode(id).map_err(|error| error.with_path("_id"))?;
+    let mut filter = Document::new();
+    // A document or a regular expression as a bare value could be read as an operator.
+    filter.insert("_id", equality(id));
+    Ok(filter)
+}
+
+/// A value that a filter compares with, whatever it looks like.
+pub(crate) fn equality(value: Bson) -> Bson {
+    match value {
+        value @ (Bson::Document(_) | Bson::RegularExpression(_)) => {
+            Bson::Document(bson::doc! { "$eq": value })
+        }
+        value => value,
+    }
+}

@@ -1,0 +1,84 @@
+//! `count_documents` and `estimated_document_count`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Collection;
+use super::call::{Call, filter};
+use super::options::{action, options};
+use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::Operation;
+
+/// Counts what matches: [`Collection::count_documents`].
+#[must_use = "nothing is counted until it is awaited"]
+pub struct CountDocuments<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+/// Counts from the collection's metadata: [`Collection::estimated_document_count`].
+#[must_use = "nothing is counted until it is awaited"]
+pub struct EstimatedDocumentCount<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// How many documents match, exactly.
+    pub fn count_documents<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> CountDocuments<'s, M> {
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter::<M>(condition));
+        call.request.operation = Operation::Count { filter };
+        CountDocuments {
+            call,
+            of: PhantomData,
+        }
+    }
+
+    /// How many documents the collection has, by its metadata: fast, and off after a crash or in a
+    /// sharded cluster. It takes no session: metadata knows no transactions.
+    pub fn estimated_document_count<'s>(&self) -> EstimatedDocumentCount<'s, M> {
+        EstimatedDocumentCount {
+            call: self.call(Operation::EstimatedCount),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> CountDocuments<'s, M> {
+    options!(
+        session command skip limit hint comment collation max_time read_concern read_preference
+    );
+
+    async fn run(self) -> Result<u64> {
+        self.call.send().await?.count()
+    }
+}
+
+impl<'s, M: Document> EstimatedDocumentCount<'s, M> {
+    options!(command comment max_time read_concern read_preference);
+
+    async fn run(self) -> Result<u64> {
+        self.call.send().await?.count()
+    }
+}
+
+action!(CountDocuments => u64);
+action!(EstimatedDocumentCount => u64);
+
+impl<M: Document> fmt::Debug for CountDocuments<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}
+
+impl<M: Document> fmt::Debug for EstimatedDocumentCount<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

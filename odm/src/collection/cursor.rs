@@ -1,0 +1,70 @@
+//! Typed cursors.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::Stream;
+use serde::de::DeserializeOwned;
+
+use super::decode::decode;
+use crate::error::Result;
+use crate::store::RawCursor;
+
+/// The documents that a query answers, fetched a batch at a time: a
+/// [`Stream`] of `Result<T>`.
+///
+/// A document that does not fit `T` is one `Err` ([`Error::is_decode`](crate::Error::is_decode));
+/// the stream goes on with the next. `'s` is the borrow of the session, if there is one.
+#[must_use = "a cursor fetches nothing until it is polled"]
+pub struct Cursor<'s, T> {
+    raw: RawCursor<'s>,
+    model: &'static str,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<'s, T: DeserializeOwned> Cursor<'s, T> {
+    pub(crate) fn new(raw: RawCursor<'s>, model: &'static str) -> Self {
+        Self {
+            raw,
+            model,
+            of: PhantomData,
+        }
+    }
+
+    /// The next document; `None` behind the last.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// All documents that are left, or the first failure.
+    pub async fn all(mut self) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        while let Some(next) = self.next().await {
+            all.push(next?);
+        }
+        Ok(all)
+    }
+}
+
+impl<T: DeserializeOwned> Stream for Cursor<'_, T> {
+    type Item = Result<T>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let model = this.model;
+        this.raw.poll_next(cx).map(|next| {
+            next.map(|raw| match raw {
+                Ok(raw) => decode(raw, model),
+                Err(error) => Err(error.with_model(model)),
+            })
+        })
+    }
+}
+
+impl<T> fmt::Debug for Cursor<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cursor<{}>({:?})", self.model, self.raw)
+    }
+}

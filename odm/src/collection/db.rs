@@ -1,0 +1,88 @@
+//! A database: where collections come from.
+
+use super::Collection;
+use crate::error::Result;
+use crate::model::Document;
+use crate::store::{Capability, CommandEvent, Monitor, Session, Store};
+
+/// A database, in this process or on a server. Cheap to clone; nothing is global.
+#[derive(Debug, Clone)]
+pub struct Db {
+    pub(crate) store: Store,
+}
+
+impl Db {
+    /// A database in this process: empty, alone, gone with the last clone. It answers as MongoDB
+    /// 6.0 does.
+    #[cfg(feature = "memory")]
+    pub fn memory() -> Self {
+        Self {
+            store: Store::memory("test"),
+        }
+    }
+
+    /// The database that a connection string names: `mongodb://localhost:27017/app`.
+    ///
+    /// Connections are opened when the first action needs one.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config): a string that is malformed or names no database. The
+    /// message never shows it.
+    #[cfg(feature = "mongodb")]
+    pub async fn connect(uri: &str) -> Result<Self> {
+        Ok(Self {
+            store: Store::connect(uri).await?,
+        })
+    }
+
+    /// The database of a client of the official driver that is there already.
+    #[cfg(feature = "mongodb")]
+    pub fn from_driver(database: mongodb::Database) -> Self {
+        Self {
+            store: Store::driver(database),
+        }
+    }
+
+    /// The database's name.
+    pub fn name(&self) -> &str {
+        self.store.database()
+    }
+
+    /// Another database on the same server, or in the same engine.
+    #[must_use]
+    pub fn database(&self, name: &str) -> Self {
+        Self {
+            store: self.store.sibling(name),
+        }
+    }
+
+    /// The collection of a model.
+    pub fn collection<M: Document>(&self) -> Collection<M> {
+        Collection::new(self.store.clone())
+    }
+
+    /// What the store can do.
+    pub fn capability(&self) -> Capability {
+        self.store.capability()
+    }
+
+    /// The same database, with a handler that sees each command that is sent through this handle and
+    /// through what is made from it, and what came back.
+    #[must_use]
+    pub fn on_command(&self, handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {
+        Self {
+            store: self.store.watched(Monitor::new(handler)),
+        }
+    }
+
+    /// Starts a session, for reads and writes in a causal order or for transactions by hand.
+    pub async fn start_session(&self) -> Result<Session> {
+        self.store.start_session().await
+    }
+
+    /// Drops the whole database.
+    pub async fn drop(&self) -> Result<()> {
+        self.store.drop_database().await
+    }
+}

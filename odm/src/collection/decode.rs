@@ -1,0 +1,54 @@
+//! Stored bytes into structs.
+
+use bson::Bson;
+use bson::raw::RawDocument;
+use serde::de::DeserializeOwned;
+
+use crate::error::{DecodeError, Error, Result};
+
+/// Reads a stored document straight from its bytes.
+pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
+    match bson::deserialize_from_slice(raw.as_bytes()) {
+        Ok(value) => Ok(value),
+        Err(failure) => Err(failed::<T>(raw, model, failure)),
+    }
+}
+
+/// What is wrong with the document, and where: only a failure is worth a second pass.
+#[cold]
+fn failed<T: DeserializeOwned>(
+    raw: &RawDocument,
+    model: &'static str,
+    failure: bson::error::Error,
+) -> Error {
+    let mut path = None;
+    if let Ok(deserializer) = bson::RawDeserializer::new(raw.as_bytes()) {
+        let traced: Result<T, _> = serde_path_to_error::deserialize(deserializer);
+        path = traced
+            .err()
+            .map(|traced| traced.path().to_string())
+            .filter(|path| path != ".");
+    }
+    let id = raw.get("_id").ok().flatten();
+    let id = id.and_then(|id| Bson::try_from(id).ok());
+    let message = failure
+        .message
+        .clone()
+        .unwrap_or_else(|| failure.to_string());
+    let error = Error::new(DecodeError::new(id, message, Some(Box::new(failure))));
+    let error = error.with_model(model);
+    match path {
+        Some(path) => error.with_path(path),
+        None => error,
+    }
+}
+
+/// Reads an `_id` that the server sent.
+pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
+    bson::deserialize_from_bson(id.clone()).map_err(|failure| {
+        let message = failure.to_string();
+        Error::new(DecodeError::new(Some(id), message, Some(Box::new(failure))))
+            .with_model(M::model().name)
+            .with_path("_id")
+    })
+}

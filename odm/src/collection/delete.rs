@@ -1,0 +1,75 @@
+//! `delete_one`, `delete_many` and `delete_all`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+
+use super::call::{Call, filter, some};
+use super::options::{action, options};
+use super::{Collection, DeleteResult};
+use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::Operation;
+
+/// Removes documents: [`Collection::delete_one`], [`Collection::delete_many`],
+/// [`Collection::delete_all`].
+#[must_use = "nothing is removed until it is awaited"]
+pub struct Delete<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Removes the first document that matches.
+    pub fn delete_one<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Delete<'s, M> {
+        self.delete(filter::<M>(condition), false)
+    }
+
+    /// Removes every document that matches. A filter that matches everything is refused: see
+    /// [`delete_all`](Self::delete_all).
+    pub fn delete_many<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Delete<'s, M> {
+        let filter =
+            filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
+        self.delete(filter, true)
+    }
+
+    /// Removes every document of the collection; its indexes and its validator stay.
+    pub fn delete_all<'s>(&self) -> Delete<'s, M> {
+        self.delete(Ok(BsonDocument::new()), true)
+    }
+
+    fn delete<'s>(&self, filter: Result<BsonDocument>, multi: bool) -> Delete<'s, M> {
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter);
+        call.request.operation = Operation::Delete { filter, multi };
+        Delete {
+            call,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> Delete<'s, M> {
+    options!(session command explain hint comment collation let_vars write_concern);
+
+    async fn run(self) -> Result<DeleteResult> {
+        let written = self.call.send().await?.written()?;
+        Ok(DeleteResult { deleted: written.n })
+    }
+}
+
+action!(Delete => DeleteResult);
+
+impl<M: Document> fmt::Debug for Delete<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

@@ -1,0 +1,91 @@
+//! `distinct`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use super::Collection;
+use super::call::{Call, filter};
+use super::options::options;
+use crate::error::{DecodeError, Error, Result};
+use crate::model::{Document, Embedded, Path};
+use crate::query::{Field, Filter};
+use crate::store::Operation;
+
+/// The different values of one field: [`Collection::distinct`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct Distinct<'s, M: Document, T> {
+    call: Call<'s>,
+    path: String,
+    of: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M: Document> Collection<M> {
+    /// The different values of a field among the documents that match; of an array, those of its
+    /// elements: say with [`with_type`](Distinct::with_type) what they are.
+    ///
+    /// Values may be missing or `null` where the field is optional: then they are an `Option`.
+    pub fn distinct<'s, T: DeserializeOwned + 'static, E>(
+        &self,
+        field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Distinct<'s, M, T> {
+        let path = field(M::fields(Path::root())).path().to_string();
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter::<M>(condition));
+        call.request.operation = Operation::Distinct {
+            path: path.clone(),
+            filter,
+        };
+        Distinct {
+            call,
+            path,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
+    options!(session command hint comment collation max_time read_concern read_preference);
+
+    /// Reads the values as another type.
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> Distinct<'s, M, U> {
+        Distinct {
+            call: self.call,
+            path: self.path,
+            of: PhantomData,
+        }
+    }
+
+    async fn run(self) -> Result<Vec<T>> {
+        let (model, path) = (self.call.model.name, self.path);
+        let values = self.call.send().await?.values()?;
+        values
+            .into_iter()
+            .map(|value| {
+                bson::deserialize_from_bson(value.clone()).map_err(|failure| {
+                    let message = format!("{value} is not what the field holds: {failure}");
+                    Error::new(DecodeError::new(None, message, Some(Box::new(failure))))
+                        .with_model(model)
+                        .with_path(path.clone())
+                })
+            })
+            .collect()
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Distinct<'s, M, T> {
+    type Output = Result<Vec<T>>;
+    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document, T> fmt::Debug for Distinct<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

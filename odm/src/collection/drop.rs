@@ -1,0 +1,45 @@
+//! `drop`: the collection itself goes.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Collection;
+use super::call::Call;
+use super::options::{action, options};
+use crate::error::Result;
+use crate::model::Document;
+use crate::store::Operation;
+
+/// Drops a collection: [`Collection::drop`].
+#[must_use = "nothing is dropped until it is awaited"]
+pub struct DropCollection<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Drops the collection with its documents, indexes and validator. That it is not there is no
+    /// error.
+    pub fn drop<'s>(&self) -> DropCollection<'s, M> {
+        DropCollection {
+            call: self.call(Operation::Drop),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> DropCollection<'s, M> {
+    options!(session command write_concern);
+
+    async fn run(self) -> Result<()> {
+        self.call.send().await.map(drop)
+    }
+}
+
+action!(DropCollection => ());
+
+impl<M: Document> fmt::Debug for DropCollection<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

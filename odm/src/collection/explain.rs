@@ -1,0 +1,146 @@
+//! `explain`: how the server carries an action out.
+
+use std::fmt;
+
+use bson::{Bson, Document, doc};
+
+use super::call::Call;
+use crate::error::Result;
+
+/// The plan of an action, and what carrying it out would examine.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Explain {
+    /// The stages of the plan, from the last to the first: `FETCH`, `IXSCAN`.
+    pub stages: Vec<String>,
+    /// The names of the indexes that it uses; none for a scan of the whole collection.
+    pub indexes: Vec<String>,
+    /// Index entries looked at.
+    pub keys_examined: u64,
+    /// Documents looked at.
+    pub documents_examined: u64,
+    /// Documents returned.
+    pub returned: u64,
+    /// The server's whole answer.
+    pub raw: Document,
+}
+
+/// Asks for the plan of the call, with the statistics of a run that writes nothing.
+pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
+    let name = call.model.name;
+    let (store, mut request, session) = call.prepare()?;
+    // The concerns belong to the command around it.
+    request.options.write_concern = None;
+    request.options.read_concern = None;
+    request.options.read_preference = None;
+    let command = request.command()?;
+    let explain = doc! { "explain": command, "verbosity": "executionStats" };
+    let reply = store.run_command_in(explain, session).await;
+    Ok(Explain::read(
+        reply.map_err(|error| error.with_model(name))?,
+    ))
+}
+
+impl Explain {
+    /// Reads the server's answer, of a query or of a pipeline.
+    fn read(raw: Document) -> Self {
+        let mut explain = Self {
+            stages: Vec::new(),
+            indexes: Vec::new(),
+            keys_examined: 0,
+            documents_examined: 0,
+            returned: 0,
+            raw: Document::new(),
+        };
+        let cursor = raw
+            .get_array("stages")
+            .ok()
+            .and_then(|stages| stages.first()?.as_document()?.get_document("$cursor").ok());
+        let plan = cursor.unwrap_or(&raw);
+        if let Ok(winning) = plan
+            .get_document("queryPlanner")
+            .and_then(|planner| planner.get_document("winningPlan"))
+        {
+            // Plans of the slot-based engine are one level down.
+            explain.walk(winning.get_document("queryPlan").unwrap_or(winning));
+        }
+        if let Ok(statistics) = plan.get_document("executionStats") {
+            explain.keys_examined = number(statistics.get("totalKeysExamined"));
+            explain.documents_examined = number(statistics.get("totalDocsExamined"));
+            explain.returned = number(statistics.get("nReturned"));
+        }
+        explain.raw = raw;
+        explain
+    }
+
+    fn walk(&mut self, stage: &Document) {
+        if let Ok(name) = stage.get_str("stage") {
+            self.stages.push(name.to_owned());
+        }
+        if let Ok(index) = stage.get_str("indexName")
+            && !self.indexes.iter().any(|seen| seen == index)
+        {
+            self.indexes.push(index.to_owned());
+        }
+        for (key, value) in stage {
+            match value {
+                Bson::Document(inner) if key.ends_with("Stage") => self.walk(inner),
+                Bson::Array(inner) if key.ends_with("Stages") || key == "shards" => inner
+                    .iter()
+                    .filter_map(Bson::as_document)
+                    .for_each(|inner| self.walk(inner)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn number(value: Option<&Bson>) -> u64 {
+    match value {
+        Some(Bson::Int32(n)) => u64::try_from(*n).unwrap_or(0),
+        Some(Bson::Int64(n)) => u64::try_from(*n).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+impl fmt::Display for Explain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.stages.join(" < "))?;
+        if !self.indexes.is_empty() {
+            write!(f, ", index {}", self.indexes.join(", "))?;
+        }
+        write!(
+            f,
+            ", {} keys and {} documents examined for {}",
+            self.keys_examined, self.documents_examined, self.returned
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_plans_of_both_engines_and_of_pipelines() {
+        let plan =
+            doc! { "stage": "FETCH", "inputStage": { "stage": "IXSCAN", "indexName": "year_1" } };
+        let statistics = doc! { "nReturned": 2, "totalKeysExamined": 3, "totalDocsExamined": 2 };
+        let classic = doc! {
+            "queryPlanner": { "winningPlan": plan.clone() },
+            "executionStats": statistics.clone(),
+        };
+        let slots = doc! {
+            "queryPlanner": { "winningPlan": { "queryPlan": plan, "slotBasedPlan": {} } },
+            "executionStats": statistics,
+        };
+        let pipeline = doc! { "stages": [{ "$cursor": classic.clone() }, { "$group": {} }] };
+        for raw in [classic, slots, pipeline] {
+            let explain = Explain::read(raw);
+            assert_eq!(
+                explain.to_string(),
+                "FETCH < IXSCAN, index year_1, 3 keys and 2 documents examined for 2"
+            );
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `find` and `find_all`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Document as BsonDocument, doc};
+use serde::de::DeserializeOwned;
+
+use super::call::{Call, filter};
+use super::options::options;
+use super::{Collection, Cursor};
+use crate::error::Result;
+use crate::model::{Document, Embedded, Projection};
+use crate::query::Filter;
+use crate::store::Operation;
+
+/// Reads documents: [`Collection::find`], [`Collection::find_all`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct Find<'s, M: Document, T = M> {
+    pub(crate) call: Call<'s>,
+    of: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M: Document> Collection<M> {
+    /// The documents that match. `.await` gives a [`Cursor`], [`.all()`](Find::all) a `Vec`.
+    pub fn find<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Find<'s, M> {
+        let mut call = self.call(Operation::Find {
+            filter: BsonDocument::new(),
+        });
+        let filter = call.keep(filter::<M>(condition));
+        call.request.operation = Operation::Find { filter };
+        Find::new(call)
+    }
+
+    /// Every document of the collection.
+    pub fn find_all<'s>(&self) -> Find<'s, M> {
+        Find::new(self.call(Operation::Find {
+            filter: BsonDocument::new(),
+        }))
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
+    pub(crate) fn new(call: Call<'s>) -> Self {
+        Self {
+            call,
+            of: PhantomData,
+        }
+    }
+
+    options!(
+        session command explain sort skip limit batch_size hint comment collation let_vars max_time
+        allow_disk_use read_concern read_preference
+    );
+
+    /// Reads `P` instead: only its fields are sent.
+    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> Find<'s, M, P> {
+        self.call.options().projection = Some(projection::<P>());
+        Find::new(self.call)
+    }
+
+    /// Sends these fields, as written: a raw projection. Say with [`with_type`](Self::with_type)
+    /// what it is read into.
+    pub fn projection(mut self, projection: BsonDocument) -> Self {
+        self.call.options().projection = Some(projection);
+        self
+    }
+
+    /// Reads another type, unchecked against the model.
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> Find<'s, M, U> {
+        Find::new(self.call)
+    }
+
+    /// All documents, or the first failure.
+    pub async fn all(self) -> Result<Vec<T>> {
+        self.run().await?.all().await
+    }
+
+    /// The first document.
+    pub async fn first(mut self) -> Result<Option<T>> {
+        self.call.options().limit = Some(-1);
+        let mut cursor = self.run().await?;
+        cursor.next().await.transpose()
+    }
+
+    async fn run(self) -> Result<Cursor<'s, T>> {
+        let model = self.call.model.name;
+        let cursor = self.call.send().await?.cursor()?;
+        Ok(Cursor::new(cursor, model))
+    }
+}
+
+/// The projection document of a derived struct.
+pub(super) fn projection<P: Projection>() -> BsonDocument {
+    let mut projection = doc! {};
+    if !P::FIELDS.contains(&"_id") {
+        projection.insert("_id", 0);
+    }
+    for field in P::FIELDS {
+        projection.insert(*field, 1);
+    }
+    projection
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Find<'s, M, T> {
+    type Output = Result<Cursor<'s, T>>;
+    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document, T> fmt::Debug for Find<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

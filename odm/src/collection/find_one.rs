@@ -1,0 +1,104 @@
+//! `find_one` and `get`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+use serde::de::DeserializeOwned;
+
+use super::Collection;
+use super::call::{Call, by_id, filter};
+use super::decode::decode;
+use super::find::projection;
+use super::options::options;
+use crate::error::Result;
+use crate::model::{Document, Embedded, Projection};
+use crate::query::Filter;
+use crate::store::Operation;
+
+/// Reads one document: [`Collection::find_one`], [`Collection::get`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct FindOne<'s, M: Document, T = M> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> (M, T)>,
+}
+
+impl<M: Document> Collection<M> {
+    /// The first document that matches, if one does.
+    pub fn find_one<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> FindOne<'s, M> {
+        self.one(filter::<M>(condition))
+    }
+
+    /// The document with this `_id`, if there is one.
+    pub fn get<'s>(&self, id: &M::Id) -> FindOne<'s, M> {
+        self.one(by_id::<M>(id))
+    }
+
+    fn one<'s>(&self, filter: Result<BsonDocument>) -> FindOne<'s, M> {
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter);
+        call.request.operation = Operation::Find { filter };
+        call.options().limit = Some(-1);
+        FindOne::new(call)
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
+    fn new(call: Call<'s>) -> Self {
+        Self {
+            call,
+            of: PhantomData,
+        }
+    }
+
+    options!(
+        session command explain sort skip hint comment collation let_vars max_time read_concern
+        read_preference
+    );
+
+    /// Reads `P` instead: only its fields are sent.
+    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> FindOne<'s, M, P> {
+        self.call.options().projection = Some(projection::<P>());
+        FindOne::new(self.call)
+    }
+
+    /// Sends these fields, as written: a raw projection. Say with [`with_type`](Self::with_type)
+    /// what it is read into.
+    pub fn projection(mut self, projection: BsonDocument) -> Self {
+        self.call.options().projection = Some(projection);
+        self
+    }
+
+    /// Reads another type, unchecked against the model.
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> FindOne<'s, M, U> {
+        FindOne::new(self.call)
+    }
+
+    async fn run(self) -> Result<Option<T>> {
+        let model = self.call.model.name;
+        let mut cursor = self.call.send().await?.cursor()?;
+        match cursor.next().await {
+            None => Ok(None),
+            Some(Ok(raw)) => decode(raw, model).map(Some),
+            Some(Err(error)) => Err(error.with_model(model)),
+        }
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for FindOne<'s, M, T> {
+    type Output = Result<Option<T>>;
+    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document, T> fmt::Debug for FindOne<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

@@ -1,0 +1,186 @@
+//! `insert_many`.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use bson::raw::RawDocumentBuf;
+
+use super::call::{Call, encode_with_id, typed_id};
+use super::options::{action, options};
+use super::{Collection, InsertManyResult};
+use crate::error::{BulkError, Error, Kind, Result};
+use crate::model::Document;
+use crate::store::{Operation, Request, WriteKind, Written};
+
+/// As much as one command takes, with room for its other fields: 48 MB, 100,000 documents.
+pub(super) const MAX_BYTES: usize = 48_000_000 - 16_384;
+pub(super) const MAX_COUNT: usize = 100_000;
+
+/// Inserts several documents: [`Collection::insert_many`].
+#[must_use = "nothing is inserted until it is awaited"]
+pub struct InsertMany<'s, M: Document> {
+    call: Call<'s>,
+    ids: Vec<M::Id>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Inserts documents, in as many commands as their size asks for.
+    ///
+    /// If some are refused, the error tells which ([`Error::write_errors`]) and how many were
+    /// inserted ([`Error::partial_result`]). An empty list is no error and sends nothing.
+    pub fn insert_many<'s>(
+        &self,
+        documents: impl IntoIterator<Item = impl Borrow<M>>,
+    ) -> InsertMany<'s, M> {
+        let mut encoded = Vec::new();
+        let mut ids = Vec::new();
+        for document in documents {
+            let document = document.borrow();
+            let one = encode_with_id(document)
+                .and_then(|(raw, made_up)| Ok((raw, typed_id(document, made_up)?)));
+            match one {
+                Ok((raw, id)) => {
+                    encoded.push(raw);
+                    ids.push(id);
+                }
+                Err(error) => {
+                    let doing = format!("document {}", ids.len());
+                    return InsertMany {
+                        call: self.refused(error.with_model(M::model().name).context(doing)),
+                        ids,
+                    };
+                }
+            }
+        }
+        InsertMany {
+            call: self.call(Operation::InsertMany { documents: encoded }),
+            ids,
+        }
+    }
+}
+
+impl<'s, M: Document> InsertMany<'s, M> {
+    options!(session command comment ordered bypass_document_validation write_concern);
+
+    async fn run(self) -> Result<InsertManyResult<M::Id>> {
+        let name = self.call.model.name;
+        let inserted_ids = self.ids;
+        let (store, request, mut session) = self.call.prepare()?;
+        let Request {
+            collection,
+            operation,
+            options,
+        } = request;
+        let Operation::InsertMany { documents } = operation else {
+            return Err(Error::malformed_reply("documents to insert"));
+        };
+        let ordered = options.ordered != Some(false);
+        let mut failure: Option<BulkError> = None;
+        let mut inserted = 0;
+        let mut sent = 0;
+        for documents in batches(documents) {
+            let count = documents.len();
+            let request = Request {
+                collection,
+                operation: Operation::InsertMany { documents },
+                options: options.clone(),
+            };
+            let written = match store.exec(request, session.as_deref_mut()).await {
+                Ok(response) => response.written(),
+                Err(error) => Err(error),
+            };
+            match written {
+                Ok(written) => inserted += written.n,
+                Err(error) => {
+                    let bulk = match error.kind() {
+                        Kind::Bulk(bulk) => bulk.clone(),
+                        _ => return Err(partial(error, inserted).with_model(name)),
+                    };
+                    match &mut failure {
+                        Some(failure) => failure.add(bulk, |index| index + sent),
+                        None => {
+                            let mut first = BulkError::new(Default::default(), Vec::new(), None);
+                            first.add(bulk, |index| index + sent);
+                            failure = Some(first);
+                        }
+                    }
+                    if ordered {
+                        break;
+                    }
+                }
+            }
+            sent += count;
+        }
+        match failure {
+            None => Ok(InsertManyResult { inserted_ids }),
+            Some(mut failure) => {
+                failure.result.inserted += inserted;
+                Err(Error::new(failure).with_model(name))
+            }
+        }
+    }
+}
+
+/// A failure of the command as a whole, with what the commands before it did.
+fn partial(error: Error, inserted: u64) -> Error {
+    if inserted == 0 {
+        return error;
+    }
+    let done = Written {
+        n: inserted,
+        ..Written::default()
+    };
+    let done = done.into_result(WriteKind::Insert);
+    error.context(format!("after {} documents were inserted", done.inserted))
+}
+
+/// Splits documents so that each part fits one command.
+fn batches(documents: Vec<RawDocumentBuf>) -> Vec<Vec<RawDocumentBuf>> {
+    let mut batches = Vec::new();
+    let mut batch: Vec<RawDocumentBuf> = Vec::new();
+    let mut bytes = 0;
+    for document in documents {
+        // The element around a document: its type, its index as text, a NUL.
+        let size = document.as_bytes().len() + 8;
+        if !batch.is_empty() && (batch.len() == MAX_COUNT || bytes + size > MAX_BYTES) {
+            batches.push(std::mem::take(&mut batch));
+            bytes = 0;
+        }
+        bytes += size;
+        batch.push(document);
+    }
+    if !batch.is_empty() {
+        batches.push(batch);
+    }
+    batches
+}
+
+action!(InsertMany => InsertManyResult<M::Id>);
+
+impl<M: Document> fmt::Debug for InsertMany<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(bytes: usize) -> RawDocumentBuf {
+        let mut raw = RawDocumentBuf::new();
+        raw.append(bson::raw::cstr!("x"), "x".repeat(bytes));
+        raw
+    }
+
+    #[test]
+    fn a_batch_fits_one_command() {
+        let sizes = |documents| {
+            let batches: Vec<usize> = batches(documents).iter().map(Vec::len).collect();
+            batches
+        };
+        assert_eq!(sizes(Vec::new()), [0_usize; 0]);
+        assert_eq!(sizes(vec![document(1); 100_001]), [100_000, 1]);
+        assert_eq!(sizes(vec![document(15_999_000); 4]), [3, 1]);
+    }
+}

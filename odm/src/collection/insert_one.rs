@@ -1,0 +1,57 @@
+//! `insert_one`.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use super::call::{Call, encode_with_id, typed_id};
+use super::options::{action, options};
+use super::{Collection, InsertOneResult};
+use crate::error::{Error, Result};
+use crate::model::Document;
+use crate::store::Operation;
+
+/// Inserts one document: [`Collection::insert_one`].
+#[must_use = "nothing is inserted until it is awaited"]
+pub struct InsertOne<'s, M: Document> {
+    call: Call<'s>,
+    id: Option<M::Id>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Inserts a document.
+    ///
+    /// A model whose `_id` is left out by its serializer gets an ObjectId.
+    pub fn insert_one<'s>(&self, document: impl Borrow<M>) -> InsertOne<'s, M> {
+        let document = document.borrow();
+        let encoded = encode_with_id(document)
+            .and_then(|(raw, made_up)| Ok((raw, typed_id(document, made_up)?)));
+        match encoded {
+            Ok((document, id)) => InsertOne {
+                call: self.call(Operation::InsertOne { document }),
+                id: Some(id),
+            },
+            Err(error) => InsertOne {
+                call: self.refused(error),
+                id: None,
+            },
+        }
+    }
+}
+
+impl<'s, M: Document> InsertOne<'s, M> {
+    options!(session command comment bypass_document_validation write_concern);
+
+    async fn run(self) -> Result<InsertOneResult<M::Id>> {
+        self.call.send().await?.written()?;
+        let inserted_id = self.id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+        Ok(InsertOneResult { inserted_id })
+    }
+}
+
+action!(InsertOne => InsertOneResult<M::Id>);
+
+impl<M: Document> fmt::Debug for InsertOne<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

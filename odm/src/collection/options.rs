@@ -1,0 +1,181 @@
+//! The option methods, once for all builders that offer them.
+
+/// Emits the named option methods for a builder with a field `call`.
+macro_rules! options {
+    ($($name:ident)*) => { $( options!(@ $name); )* };
+    (@ session) => {
+        /// Runs in this session, and in its transaction if one is under way.
+        pub fn session(mut self, session: &'s mut crate::store::Session) -> Self {
+            self.call.session = Some(session);
+            self
+        }
+    };
+    (@ command) => {
+        /// The command document that would be sent; nothing is sent.
+        ///
+        /// # Errors
+        ///
+        /// What the builder could not express: a value that can't be encoded, a request that makes
+        /// no sense.
+        pub fn command(self) -> crate::error::Result<bson::Document> {
+            self.call.command()
+        }
+    };
+    (@ skip) => {
+        /// Leaves out the first documents.
+        pub fn skip(mut self, skip: u64) -> Self {
+            self.call.options().skip = Some(skip);
+            self
+        }
+    };
+    (@ limit) => {
+        /// At most this many documents.
+        pub fn limit(mut self, limit: u64) -> Self {
+            match i64::try_from(limit) {
+                Ok(limit @ 1..) => self.call.options().limit = Some(limit),
+                _ => {
+                    let refusal = crate::error::Error::usage(
+                        "a limit is 1 or more, and below 2^63: leave it out for all documents",
+                    );
+                    self.call.error.get_or_insert(refusal);
+                }
+            }
+            self
+        }
+    };
+    (@ batch_size) => {
+        /// How many documents the server sends at a time.
+        pub fn batch_size(mut self, size: u32) -> Self {
+            self.call.options().batch_size = Some(size);
+            self
+        }
+    };
+    (@ hint) => {
+        /// The index to use, by its name or its keys.
+        pub fn hint(mut self, hint: impl Into<crate::store::options::Hint>) -> Self {
+            self.call.options().hint = Some(hint.into());
+            self
+        }
+    };
+    (@ comment) => {
+        /// A comment that shows in the server's log, profiler and `currentOp`.
+        pub fn comment(mut self, comment: impl Into<bson::Bson>) -> Self {
+            self.call.options().comment = Some(comment.into());
+            self
+        }
+    };
+    (@ collation) => {
+        /// How strings are compared; the collection's own collation unless told.
+        pub fn collation(mut self, collation: crate::store::options::Collation) -> Self {
+            self.call.options().collation = Some(collation);
+            self
+        }
+    };
+    (@ upsert) => {
+        /// Whether a document is inserted when none matches.
+        pub fn upsert(mut self, upsert: bool) -> Self {
+            self.call.options().upsert = Some(upsert);
+            self
+        }
+    };
+    (@ ordered) => {
+        /// Whether to stop at the first failure (the default) or to try them all.
+        pub fn ordered(mut self, ordered: bool) -> Self {
+            self.call.options().ordered = Some(ordered);
+            self
+        }
+    };
+    (@ bypass_document_validation) => {
+        /// Whether the collection's validator is left out.
+        pub fn bypass_document_validation(mut self, bypass: bool) -> Self {
+            self.call.options().bypass_document_validation = Some(bypass);
+            self
+        }
+    };
+    (@ let_vars) => {
+        /// Variables for aggregation expressions, as `$$name`.
+        pub fn let_vars(mut self, variables: bson::Document) -> Self {
+            self.call.options().let_vars = Some(variables);
+            self
+        }
+    };
+    (@ max_time) => {
+        /// How long the server may take (code 50 when it took longer).
+        pub fn max_time(mut self, time: std::time::Duration) -> Self {
+            self.call.options().max_time = Some(time);
+            self
+        }
+    };
+    (@ allow_disk_use) => {
+        /// Whether a large sort or group may spill to disk.
+        pub fn allow_disk_use(mut self, allow: bool) -> Self {
+            self.call.options().allow_disk_use = Some(allow);
+            self
+        }
+    };
+    (@ return_document) => {
+        /// Whether the document is returned as it was before (the default) or after the change.
+        pub fn return_document(mut self, returned: crate::store::options::ReturnDocument) -> Self {
+            self.call.options().return_document = Some(returned);
+            self
+        }
+    };
+    (@ read_concern) => {
+        /// What the read sees, instead of the collection's default.
+        pub fn read_concern(mut self, concern: crate::store::options::ReadConcern) -> Self {
+            self.call.options().read_concern = Some(concern);
+            self
+        }
+    };
+    (@ write_concern) => {
+        /// Who must have the write, instead of the collection's default.
+        pub fn write_concern(mut self, concern: crate::store::options::WriteConcern) -> Self {
+            self.call.options().write_concern = Some(concern);
+            self
+        }
+    };
+    (@ read_preference) => {
+        /// Which nodes may answer, instead of the collection's default.
+        pub fn read_preference(
+            mut self,
+            preference: crate::store::options::ReadPreference,
+        ) -> Self {
+            self.call.options().read_preference = Some(preference);
+            self
+        }
+    };
+    (@ sort) => {
+        /// The order: `|book| book.year.desc().then(book.title.asc())`.
+        pub fn sort(
+            mut self,
+            order: impl FnOnce(<M as crate::model::Embedded>::Fields<M>) -> crate::query::Sort<M>,
+        ) -> Self {
+            let order = order(M::fields(crate::model::Path::root())).to_document();
+            let order = self.call.keep(order);
+            self.call.options().sort = Some(order);
+            self
+        }
+    };
+    (@ explain) => {
+        /// How the server would carry this out: the plan, with what it examined. Nothing is written.
+        pub async fn explain(self) -> crate::error::Result<crate::collection::Explain> {
+            crate::collection::explain::explain(self.call).await
+        }
+    };
+}
+
+/// Implements `IntoFuture` for a builder over `'s` and `M`, by its `run`, with one boxed future.
+macro_rules! action {
+    ($builder:ident => $output:ty) => {
+        impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
+            type Output = crate::error::Result<$output>;
+            type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(self.run())
+            }
+        }
+    };
+}
+
+pub(crate) use {action, options};

@@ -1,0 +1,62 @@
+//! `replace_one`.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::call::{Call, encode, filter};
+use super::options::{action, options};
+use super::{Collection, UpdateResult};
+use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::Operation;
+
+/// Puts a whole document in another's place: [`Collection::replace_one`].
+#[must_use = "nothing is replaced until it is awaited"]
+pub struct ReplaceOne<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Puts `replacement` in the place of the first document that matches; fields that the model
+    /// does not know are lost. [`save`](Self::save) sends only what changed.
+    pub fn replace_one<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        replacement: impl Borrow<M>,
+    ) -> ReplaceOne<'s, M> {
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter::<M>(condition));
+        let replacement = call.keep(encode(replacement.borrow()));
+        call.request.operation = Operation::Replace {
+            filter,
+            replacement,
+        };
+        ReplaceOne {
+            call,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> ReplaceOne<'s, M> {
+    options!(
+        session command upsert hint comment collation let_vars bypass_document_validation
+        write_concern
+    );
+
+    async fn run(self) -> Result<UpdateResult<M::Id>> {
+        let written = self.call.send().await?.written()?;
+        UpdateResult::new::<M>(written)
+    }
+}
+
+action!(ReplaceOne => UpdateResult<M::Id>);
+
+impl<M: Document> fmt::Debug for ReplaceOne<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

@@ -1,0 +1,50 @@
+//! `run_command`: any command, raw.
+
+use bson::Document;
+use futures::future::BoxFuture;
+
+use super::Db;
+use crate::error::Result;
+use crate::store::{Session, Store};
+
+/// Runs a raw command: [`Db::run_command`].
+#[derive(Debug)]
+#[must_use = "nothing runs until it is awaited"]
+pub struct RunCommand<'s> {
+    store: Store,
+    command: Document,
+    session: Option<&'s mut Session>,
+}
+
+impl Db {
+    /// Runs a command as it is written and answers its reply; a reply with `ok: 0` is an error.
+    pub fn run_command<'s>(&self, command: Document) -> RunCommand<'s> {
+        RunCommand {
+            store: self.store.clone(),
+            command,
+            session: None,
+        }
+    }
+}
+
+impl<'s> RunCommand<'s> {
+    /// Runs in this session, and in its transaction if one is under way.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// For a command that answers a cursor: all its documents.
+    pub async fn all(self) -> Result<Vec<Document>> {
+        self.store.run_cursor_in(self.command, self.session).await
+    }
+}
+
+impl<'s> IntoFuture for RunCommand<'s> {
+    type Output = Result<Document>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.store.run_command_in(self.command, self.session).await })
+    }
+}

@@ -1,0 +1,175 @@
+//! The update that makes one document into another.
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document};
+
+use crate::error::{Error, Result};
+
+/// What to set and what to unset, by stored path.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    set: Document,
+    unset: Document,
+}
+
+impl Changes {
+    /// Compares whole documents; the `_id` must be the same, the version is not compared.
+    pub(super) fn compare(
+        &mut self,
+        old: &RawDocument,
+        new: &RawDocument,
+        version: Option<&str>,
+    ) -> Result<()> {
+        if !same(find(old, "_id"), find(new, "_id")) {
+            return Err(Error::usage(
+                "the `_id` of a stored document can't be changed: insert the document under its \
+                 new `_id`, then delete the old one",
+            )
+            .with_path("_id"));
+        }
+        for (key, _) in elements(old).chain(elements(new)) {
+            if !addressable(key) && Some(key) != version && !same(find(old, key), find(new, key)) {
+                return Err(Error::usage(format!(
+                    "the field `{key}` can't be saved by itself, because no path can name it: \
+                     use `replace_one`"
+                )));
+            }
+        }
+        self.fields("", old, new, |key| key == "_id" || Some(key) == version)
+    }
+
+    /// The update document; `None` if there is nothing to send.
+    pub(super) fn into_update(self) -> Option<Document> {
+        let mut update = Document::new();
+        if !self.set.is_empty() {
+            update.insert("$set", self.set);
+        }
+        if !self.unset.is_empty() {
+            update.insert("$unset", self.unset);
+        }
+        (!update.is_empty()).then_some(update)
+    }
+
+    fn fields(
+        &mut self,
+        parent: &str,
+        old: &RawDocument,
+        new: &RawDocument,
+        skip: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        for (key, new) in elements(new).filter(|(key, _)| !skip(key)) {
+            let path = join(parent, key);
+            match (find(old, key), new) {
+                (Some(RawBsonRef::Document(old)), RawBsonRef::Document(new))
+                    if elements(old)
+                        .chain(elements(new))
+                        .all(|(key, _)| addressable(key)) =>
+                {
+                    // An emptied subdocument is set as such; unsetting its fields leaves `{}` too,
+                    // at the cost of naming each.
+                    self.fields(&path, old, new, |_| false)?;
+                }
+                (old, new) if same(old, Some(new)) => {}
+                (_, new) => {
+                    let value = Bson::try_from(new).map_err(Error::encode)?;
+                    self.set.insert(path, value);
+                }
+            }
+        }
+        for (key, _) in elements(old).filter(|(key, _)| !skip(key)) {
+            if find(new, key).is_none() {
+                self.unset.insert(join(parent, key), true);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn elements(document: &RawDocument) -> impl Iterator<Item = (&str, RawBsonRef<'_>)> {
+    let elements = document.iter().filter_map(Result::ok);
+    elements.map(|(key, value)| (key.as_str(), value))
+}
+
+fn find<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+    document.get(key).ok().flatten()
+}
+
+/// Whether both are the same bytes; a NaN is itself.
+fn same(old: Option<RawBsonRef<'_>>, new: Option<RawBsonRef<'_>>) -> bool {
+    match (old, new) {
+        (Some(RawBsonRef::Double(old)), Some(RawBsonRef::Double(new))) => {
+            old.to_bits() == new.to_bits()
+        }
+        (old, new) => old == new,
+    }
+}
+
+/// Whether a path can name the field.
+fn addressable(key: &str) -> bool {
+    !key.is_empty() && !key.starts_with('$') && !key.contains('.')
+}
+
+fn join(parent: &str, key: &str) -> String {
+    if parent.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{parent}.{key}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::{RawDocumentBuf, doc};
+
+    fn update(old: &Document, new: &Document) -> Option<Document> {
+        let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
+        let mut changes = Changes::default();
+        changes.compare(&raw(old), &raw(new), Some("v")).unwrap();
+        changes.into_update()
+    }
+
+    #[test]
+    fn sends_single_fields() {
+        let old =
+            doc! { "_id": 1, "v": 1, "a": 1, "b": { "c": 1, "d": [1], "e": { "f": f64::NAN } } };
+        assert_eq!(update(&old, &old.clone()), None);
+        let mut new = old.clone();
+        new.insert("v", 2);
+        assert_eq!(update(&old, &new), None);
+        new.insert("b", doc! { "c": 1, "d": [1, 2], "e": { "g": 1 } });
+        assert_eq!(
+            update(&old, &new),
+            Some(doc! { "$set": { "b.d": [1, 2], "b.e.g": 1 }, "$unset": { "b.e.f": true } })
+        );
+        new.remove("a");
+        new.insert("b", Bson::Null);
+        assert_eq!(
+            update(&old, &new),
+            Some(doc! { "$set": { "b": null }, "$unset": { "a": true } })
+        );
+        // The stored type is part of a value.
+        assert_eq!(
+            update(&doc! { "_id": 1, "a": 1 }, &doc! { "_id": 1, "a": 1_i64 }),
+            Some(doc! { "$set": { "a": 1_i64 } })
+        );
+    }
+
+    #[test]
+    fn a_map_with_keys_that_no_path_names_is_sent_whole() {
+        let old = doc! { "_id": 1, "m": { "a.b": 1, "c": 1 } };
+        let new = doc! { "_id": 1, "m": { "a.b": 2, "c": 1 } };
+        assert_eq!(
+            update(&old, &new),
+            Some(doc! { "$set": { "m": { "a.b": 2, "c": 1 } } })
+        );
+    }
+
+    #[test]
+    fn refuses_another_id() {
+        let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
+        let (old, new) = (raw(&doc! { "_id": 1 }), raw(&doc! { "_id": 2 }));
+        let error = Changes::default().compare(&old, &new, None).unwrap_err();
+        assert!(error.is_usage() && error.path() == Some("_id"), "{error}");
+    }
+}

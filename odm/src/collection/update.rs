@@ -1,0 +1,95 @@
+//! `update_one`, `update_many` and `update_all`.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+
+use super::call::{Call, filter, modification, some};
+use super::options::{action, options};
+use super::{Collection, UpdateResult};
+use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::Operation;
+use crate::update::Update as Change;
+
+/// Changes documents: [`Collection::update_one`], [`Collection::update_many`],
+/// [`Collection::update_all`].
+#[must_use = "nothing is changed until it is awaited"]
+pub struct Update<'s, M: Document> {
+    call: Call<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Changes the first document that matches.
+    pub fn update_one<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+    ) -> Update<'s, M> {
+        self.update(filter::<M>(condition), change, false)
+    }
+
+    /// Changes every document that matches. A filter that matches everything is refused: see
+    /// [`update_all`](Self::update_all).
+    pub fn update_many<'s>(
+        &self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+    ) -> Update<'s, M> {
+        let filter =
+            filter::<M>(condition).and_then(|filter| some(filter, "update_many", "update_all"));
+        self.update(filter, change, true)
+    }
+
+    /// Changes every document of the collection.
+    pub fn update_all<'s>(
+        &self,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+    ) -> Update<'s, M> {
+        self.update(Ok(BsonDocument::new()), change, true)
+    }
+
+    fn update<'s>(
+        &self,
+        filter: Result<BsonDocument>,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+        multi: bool,
+    ) -> Update<'s, M> {
+        let mut call = self.call(Operation::EstimatedCount);
+        let filter = call.keep(filter);
+        let (update, array_filters) = call.keep(modification::<M>(change));
+        call.request.operation = Operation::Update {
+            filter,
+            update,
+            multi,
+        };
+        call.options().array_filters = array_filters;
+        Update {
+            call,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> Update<'s, M> {
+    options!(
+        session command explain upsert hint comment collation let_vars bypass_document_validation
+        write_concern
+    );
+
+    async fn run(self) -> Result<UpdateResult<M::Id>> {
+        let written = self.call.send().await?.written()?;
+        UpdateResult::new::<M>(written)
+    }
+}
+
+action!(Update => UpdateResult<M::Id>);
+
+impl<M: Document> fmt::Debug for Update<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

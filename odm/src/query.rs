@@ -28,3 +28,6 @@ pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::Sort;
 pub use self::value::IntoValue;
+
+#[cfg(test)]
+mod tests;

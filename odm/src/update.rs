@@ -61,6 +61,11 @@ impl<M> Update<M> {
         Self::from_changes(Changes::one(path, operator, value))
     }
 
+    /// The same as [`raw`](crate::query::raw), which can stand on the left of `&`.
+    pub fn raw(document: Document) -> Self {
+        Self::from_raw(document)
+    }
+
     /// An update by an aggregation pipeline, which can compute from the document: raw stages.
     ///
     /// ```
@@ -205,3 +210,6 @@ impl<M> fmt::Debug for Update<M> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,16 +50,15 @@ impl<S: Sequence<Element: Clone>, E: Encode<S>> Encode<S::Element> for ElementOf
 /// Encodes one element by the serializer of the array it belongs to.
 pub(crate) fn encode_element<S: Sequence, E: Encode<S>>(element: S::Element) -> Result<Bson> {
     match S::of_one(element) {
-        Some(one) => only_element(E::encode(&one)?),
-        None => Err(usage(
-            "an array of fixed length has no elements that could be compared or added one by one",
-        )),
+        Some(one) => only_element(E::encode(&one)?, S::COPIES),
+        None => Err(usage("an array of length 0 has no elements")),
     }
 }
 
-fn only_element(array: Bson) -> Result<Bson> {
-    if let Bson::Array(elements) = array
-        && let Ok([element]) = <[Bson; 1]>::try_from(elements)
+fn only_element(array: Bson, copies: usize) -> Result<Bson> {
+    if let Bson::Array(mut elements) = array
+        && elements.len() == copies
+        && let Some(element) = elements.pop()
     {
         return Ok(element);
     }

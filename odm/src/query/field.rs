@@ -28,8 +28,11 @@ use crate::model::{FieldType, Path};
 /// ```
 pub struct Field<M, T, E = BySerde> {
     path: Path,
-    of: PhantomData<fn() -> (M, T, E)>,
+    of: PhantomData<Of<M, T, E>>,
 }
+
+/// What a handle stands for, without owning any of it: handles are `Send` and `Sync`.
+type Of<M, T, E> = fn() -> (M, T, E);
 
 impl<M, T, E> Field<M, T, E> {
     /// The field at `path`; generated code calls it.

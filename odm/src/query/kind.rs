@@ -69,6 +69,10 @@ pub trait Sequence: Sized {
     /// What the elements are declared as.
     type Element: FieldType;
 
+    /// How often [`of_one`](Self::of_one) repeats the element.
+    #[doc(hidden)]
+    const COPIES: usize = 1;
+
     /// The array of this one element, through which a single element meets the serializer of the whole
     /// field; none where there is no such array.
     #[doc(hidden)]
@@ -134,11 +138,12 @@ impl<T: FieldType> Sequence for VecDeque<T> {
     }
 }
 
-impl<T: FieldType, const N: usize> Sequence for [T; N] {
+impl<T: FieldType + Clone, const N: usize> Sequence for [T; N] {
     type Element = T;
+    const COPIES: usize = N;
 
     fn of_one(element: T) -> Option<Self> {
-        Self::try_from(vec![element]).ok()
+        (N > 0).then(|| std::array::from_fn(|_| element.clone()))
     }
 }
 
@@ -160,6 +165,7 @@ impl<T: FieldType + Ord> Sequence for BTreeSet<T> {
 
 impl<S: Sequence> Sequence for Option<S> {
     type Element = S::Element;
+    const COPIES: usize = S::COPIES;
 
     fn of_one(element: S::Element) -> Option<Self> {
         S::of_one(element).map(Some)
@@ -168,6 +174,7 @@ impl<S: Sequence> Sequence for Option<S> {
 
 impl<S: Sequence> Sequence for Box<S> {
     type Element = S::Element;
+    const COPIES: usize = S::COPIES;
 
     fn of_one(element: S::Element) -> Option<Self> {
         S::of_one(element).map(Self::new)

@@ -84,9 +84,12 @@ impl Node {
     pub(crate) fn not(self) -> Self {
         match self {
             Self::Field(path, operators) => Self::not_field(path, operators),
-            Self::Or(nodes) | Self::Nor(nodes) if nodes.is_empty() => Self::All,
             Self::Or(nodes) => Self::Nor(nodes),
             Self::Nor(nodes) => Self::or(nodes),
+            Self::And(nodes) => match merged_element(&nodes) {
+                Some(Ok(operators)) => Self::not_field(String::new(), operators),
+                _ => Self::Nor(vec![Self::And(nodes)]),
+            },
             other => Self::Nor(vec![other]),
         }
     }
@@ -121,38 +124,39 @@ impl Node {
         }
     }
 
-    /// What `$elemMatch` holds: operators for an array of scalars, conditions on fields for an array of
-    /// documents.
+    /// What `$elemMatch` and `$pull` hold: operators for an array of scalars, conditions on fields for an
+    /// array of documents.
     pub(crate) fn to_element_condition(&self) -> Result<Document, Deferred> {
-        let document = match self {
-            Self::Field(path, operators) if path.is_empty() => return Ok(operators.clone()),
-            Self::And(nodes) if nodes.iter().all(Self::is_of_the_element) => {
-                let mut merged = Document::new();
-                for node in nodes {
-                    let Self::Field(_, operators) = node else {
-                        continue;
-                    };
-                    for (operator, value) in operators {
-                        if merged.insert(operator.clone(), value.clone()).is_some() {
-                            return Err(Deferred::usage(
-                                "",
-                                format!(
-                                    "one element can't be held against two `{operator}`: MongoDB has no form for it"
-                                ),
-                            ));
-                        }
-                    }
-                }
-                return Ok(merged);
-            }
-            other => other.to_document()?,
-        };
-        Ok(document)
+        match self {
+            // `{}` would match documents only
+            Self::All => Ok(doc! {"$exists": true}),
+            Self::Field(path, operators) if path.is_empty() => Ok(operators.clone()),
+            Self::And(nodes) => merged_element(nodes).unwrap_or_else(|| self.to_document()),
+            other => other.to_document(),
+        }
     }
+}
 
-    fn is_of_the_element(&self) -> bool {
-        matches!(self, Self::Field(path, _) if path.is_empty())
+/// The operators on the element itself as one document; none where there are other conditions.
+fn merged_element(nodes: &[Node]) -> Option<Result<Document, Deferred>> {
+    let mut merged = Document::new();
+    for node in nodes {
+        let Node::Field(path, operators) = node else {
+            return None;
+        };
+        if !path.is_empty() {
+            return None;
+        }
+        for (operator, value) in operators {
+            if merged.insert(operator.clone(), value.clone()).is_some() {
+                let message = format!(
+                    "one element can't be held against two `{operator}`: MongoDB has no form for it"
+                );
+                return Some(Err(Deferred::usage("", message)));
+            }
+        }
     }
+    Some(Ok(merged))
 }
 
 fn list(nodes: &[Node]) -> Result<Vec<Bson>, Deferred> {

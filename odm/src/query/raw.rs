@@ -14,7 +14,8 @@ pub trait FromRaw {
 
 /// A filter, a sort or an update out of a document that is sent as it is written.
 ///
-/// Nothing is checked against the model; strings in the document can be operators.
+/// Nothing is checked against the model; strings in the document can be operators. Where the compiler
+/// can't tell which of them is meant, as on the left of an `&`, write [`Filter::raw`] or its like.
 ///
 /// ```
 /// use bson::doc;
@@ -30,6 +31,13 @@ pub trait FromRaw {
 /// ```
 pub fn raw<R: FromRaw>(document: Document) -> R {
     R::from_raw(document)
+}
+
+impl<M> Filter<M> {
+    /// The same as [`raw`], which can stand on the left of `&` and `|`.
+    pub fn raw(document: Document) -> Self {
+        raw(document)
+    }
 }
 
 impl<M> FromRaw for Filter<M> {

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64,
+    NonZeroUsize,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,9 +50,9 @@ scalars! {
     Null: ();
     Regex: Regex;
     JavaScriptWithScope: JavaScriptCodeWithScope;
-    Int: i8, i16, i32, u8, u16;
+    Int: i8, i16, i32, u8, u16, NonZeroI8, NonZeroI16, NonZeroI32, NonZeroU8, NonZeroU16;
     Timestamp: Timestamp;
-    Long: i64, isize, u32, u64, usize;
+    Long: i64, isize, u32, u64, usize, NonZeroI64, NonZeroU32, NonZeroU64, NonZeroUsize;
     Decimal: Decimal128;
 }
 
@@ -109,3 +113,6 @@ impl<T: FieldType> FieldType for Option<T> {
         T::handle(path)
     }
 }
+
+#[cfg(test)]
+mod tests;

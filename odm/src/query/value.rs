@@ -10,6 +10,25 @@ use crate::types::Id;
 /// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a
 /// `Box<T>`, and an array or a slice for a `Vec`. Nothing else compiles, so that a filter never
 /// compares with what the field can't hold.
+///
+/// ```
+/// use odm::model::Path;
+/// use odm::query::Field;
+///
+/// struct Book;
+/// let field: Field<Book, Option<String>> = Field::at_path(Path::root().child("title"));
+/// let title = String::from("Ulysses");
+/// let _ = field.eq("Ulysses") | field.eq(&title) | field.eq(title) | field.eq(None);
+/// ```
+///
+/// ```compile_fail
+/// use odm::model::Path;
+/// use odm::query::Field;
+///
+/// struct Book;
+/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+/// let _ = year.eq("1922");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value of a field declared as `{T}`",
     label = "expected `{T}`",
@@ -59,6 +78,12 @@ impl<T> IntoValue<Option<Box<T>>> for T {
 impl<T, V: IntoValue<T>, const N: usize> IntoValue<Vec<T>> for [V; N] {
     fn into_value(self) -> Vec<T> {
         self.into_iter().map(IntoValue::into_value).collect()
+    }
+}
+
+impl<T, V: IntoValue<T>, const N: usize> IntoValue<Option<Vec<T>>> for [V; N] {
+    fn into_value(self) -> Option<Vec<T>> {
+        Some(self.into_value())
     }
 }
 

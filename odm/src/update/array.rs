@@ -283,7 +283,18 @@ fn pull_where(path: &Path, element: Result<Node, Deferred>) -> Result<Changes, D
     let condition = element
         .and_then(|node| node.to_element_condition())
         .map_err(|error| error.under(&path.to_string()))?;
-    Changes::one(path, "$pull", Ok(Bson::Document(condition)))
+    Changes::one(path, "$pull", Ok(Bson::Document(not_first(condition))))
+}
+
+/// The server takes operators for a condition on fields where `$not` stands first.
+fn not_first(condition: Document) -> Document {
+    if condition.keys().next().is_none_or(|key| key != "$not") {
+        return condition;
+    }
+    let mut moved = Document::new();
+    moved.insert("$exists", true);
+    moved.extend(condition);
+    moved
 }
 
 fn each(values: Vec<Bson>) -> Bson {

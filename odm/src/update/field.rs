@@ -82,7 +82,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Update::operator(
             self.path(),
             "$inc",
-            operand(Self::encode(value)).and_then(negate),
+            operand(Self::encode(value)).and_then(|value| negate(&value)),
         )
     }
 
@@ -228,8 +228,8 @@ fn operand(value: Result<Bson>) -> Result<Bson> {
     }
 }
 
-fn negate(value: Bson) -> Result<Bson> {
-    let negated = match &value {
+fn negate(value: &Bson) -> Result<Bson> {
+    let negated = match value {
         Bson::Double(number) => Some(Bson::Double(-number)),
         Bson::Int32(number) => number.checked_neg().map(Bson::Int32),
         Bson::Int64(number) => number.checked_neg().map(Bson::Int64),

@@ -63,7 +63,11 @@ impl Changes {
         condition: Result<Node, Deferred>,
     ) -> Result<Self, Deferred> {
         identifier(name)?;
-        let filter = condition?.to_document()?;
+        let filter = match condition? {
+            // the server wants the name in the filter
+            Node::All => doc! {name: {"$exists": true}},
+            node => node.to_document()?,
+        };
         Ok(Self::Operators {
             changes: Vec::new(),
             array_filters: vec![filter],

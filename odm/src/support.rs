@@ -17,7 +17,7 @@ pub use crate::model::{
 pub use crate::query::kind::{
     Bits, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
-pub use crate::query::{Descend, Encode, Field, Inside};
+pub use crate::query::{Descend, Encode, Field, Inside, With};
 
 use crate::model::Shape;
 use crate::query::Filter;
@@ -160,6 +160,7 @@ macro_rules! __odm_forward {
             impl $($parameters)* __odm_support::Optional for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Optional {}
             impl $($parameters)* __odm_support::Sequence for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Sequence {
                 type Element = <$inner as __odm_support::Sequence>::Element;
+                const COPIES: usize = <$inner as __odm_support::Sequence>::COPIES;
                 fn of_one(element: Self::Element) -> ::core::option::Option<Self> {
                     <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
                 }

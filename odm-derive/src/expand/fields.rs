@@ -40,7 +40,7 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     };
     let (ty, make) = if field.encoder.is_some() {
         (
-            quote!(#support::Field<__OdmModel, #ty, #encoder>),
+            quote!(#support::Field<__OdmModel, #ty, #support::With<#encoder>>),
             quote!(#support::Field::at_path(#path)),
         )
     } else {

@@ -35,7 +35,7 @@ impl Changes {
                 )));
             }
         }
-        self.fields("", old, new, |key| key == "_id" || Some(key) == version)
+        self.fields("", old, new, &|key| key == "_id" || Some(key) == version)
     }
 
     /// The update document; `None` if there is nothing to send.
@@ -55,7 +55,7 @@ impl Changes {
         parent: &str,
         old: &RawDocument,
         new: &RawDocument,
-        skip: impl Fn(&str) -> bool,
+        skip: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
         for (key, new) in elements(new).filter(|(key, _)| !skip(key)) {
             let path = join(parent, key);
@@ -67,7 +67,7 @@ impl Changes {
                 {
                     // An emptied subdocument is set as such; unsetting its fields leaves `{}` too,
                     // at the cost of naming each.
-                    self.fields(&path, old, new, |_| false)?;
+                    self.fields(&path, old, new, &|_| false)?;
                 }
                 (old, new) if same(old, Some(new)) => {}
                 (_, new) => {

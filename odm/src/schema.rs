@@ -9,6 +9,15 @@
 //! What this module is not: a migration tool. It never touches documents, and it drops nothing that
 //! it was not told to drop.
 
+pub(crate) mod diff;
+pub mod indexes;
+pub(crate) mod normal;
+pub mod plan;
+pub(crate) mod print;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod validator;
 
+pub use self::indexes::indexes;
+pub use self::plan::{Action, Allow, Applied, Step};
 pub use self::validator::validator;

@@ -7,21 +7,8 @@ use crate::model::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantContent, VariantMeta,
 };
 use crate::model::rule::{Bound, ExpressionRule, Number, Rule};
-use crate::model::{BsonType, ModelMeta, Shape, TypeMeta, ValidationAction, ValidationLevel};
-
-const INT: TypeMeta = TypeMeta::scalar(&[BsonType::Int]);
-const STRING: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
-
-const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rule]) -> FieldMeta {
-    FieldMeta {
-        rust: name,
-        name,
-        ty,
-        presence: Presence::Always,
-        flatten: false,
-        rules,
-    }
-}
+use crate::model::{BsonType, ModelMeta, Shape, TypeMeta};
+use crate::schema::testing::{INT, STRING, array, field, model, object, shape};
 
 const fn flat(name: &'static str, ty: TypeMeta) -> FieldMeta {
     FieldMeta {
@@ -34,49 +21,6 @@ const fn at_times(name: &'static str, ty: TypeMeta) -> FieldMeta {
     FieldMeta {
         presence: Presence::Sometimes,
         ..field(name, ty, &[])
-    }
-}
-
-const fn array(element: &'static TypeMeta) -> TypeMeta {
-    TypeMeta {
-        shape: Shape::Array {
-            element,
-            len: None,
-            unique: false,
-        },
-        nullable: false,
-    }
-}
-
-const fn shape(shape: Shape) -> TypeMeta {
-    TypeMeta {
-        shape,
-        nullable: false,
-    }
-}
-
-const fn object(name: &'static str, fields: &'static [FieldMeta]) -> EmbeddedMeta {
-    EmbeddedMeta {
-        name,
-        fields,
-        variants: None,
-        deny_undeclared: false,
-    }
-}
-
-const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta {
-    ModelMeta {
-        name: "M",
-        collection: "m",
-        embedded,
-        indexes: &[],
-        rules: &[],
-        deny_undeclared: false,
-        validation_level: ValidationLevel::Strict,
-        validation_action: ValidationAction::Error,
-        capped: None,
-        collation: None,
-        version: None,
     }
 }
 

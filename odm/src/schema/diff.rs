@@ -1,0 +1,280 @@
+//! From a model and what the server says of its collection to the steps between them.
+
+use bson::{Bson, Document, doc};
+
+use crate::error::Result;
+use crate::model::ModelMeta;
+use crate::schema::indexes::{Declared, declared, i64_to_bson};
+use crate::schema::normal::{self, NormalIndex, NormalOptions};
+use crate::schema::plan::{Action, Step, describe};
+use crate::schema::print;
+use crate::schema::validator::validator;
+
+/// What the server says of one collection.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Existing {
+    /// `collection`, `view` or `timeseries`.
+    pub(crate) kind: String,
+    /// As `listCollections` lists them.
+    pub(crate) options: Document,
+    /// As `listIndexes` lists them, that of `_id` among them.
+    pub(crate) indexes: Vec<Document>,
+}
+
+/// What a model declares, checked.
+#[derive(Debug)]
+pub(crate) struct Target {
+    meta: &'static ModelMeta,
+    options: Document,
+    indexes: Vec<Declared>,
+}
+
+impl Target {
+    pub(crate) fn new(meta: &'static ModelMeta) -> Result<Self> {
+        Ok(Self {
+            meta,
+            options: normal::options(meta, validator(meta)?),
+            indexes: declared(meta)?,
+        })
+    }
+
+    /// The steps from `existing` to what is declared.
+    pub(crate) fn steps(&self, existing: Option<&Existing>) -> Vec<Step> {
+        match existing {
+            None => self.create(),
+            Some(existing) if existing.kind != "collection" => vec![self.in_the_way(existing)],
+            Some(existing) => {
+                let mut steps = self.change(existing);
+                steps.extend(self.index(existing));
+                steps
+            }
+        }
+    }
+
+    fn step(&self, action: Action, reasons: Vec<String>, commands: Vec<Document>) -> Step {
+        Step {
+            model: self.meta.name,
+            collection: self.meta.collection.to_owned(),
+            action,
+            reasons,
+            commands,
+        }
+    }
+
+    fn create(&self) -> Vec<Step> {
+        let mut command = doc! {"create": self.meta.collection};
+        command.extend(self.options.clone());
+        let shown = self
+            .options
+            .iter()
+            .filter(|(option, _)| *option != "validator");
+        let reasons = shown
+            .map(|(option, value)| format!("{option}: {}", print::value(value)))
+            .collect();
+        let mut steps = vec![self.step(Action::CreateCollection, reasons, vec![command])];
+        steps.extend(self.create_indexes(self.indexes.iter().map(|index| &index.spec).collect()));
+        steps
+    }
+
+    fn create_indexes(&self, specs: Vec<&Document>) -> Option<Step> {
+        if specs.is_empty() {
+            return None;
+        }
+        let names = specs.iter().map(|spec| name_of(spec).to_owned()).collect();
+        let reasons = specs.iter().map(|spec| describe(spec)).collect();
+        let command = self.create_command(specs);
+        Some(self.step(Action::CreateIndexes { names }, reasons, vec![command]))
+    }
+
+    fn create_command(&self, specs: Vec<&Document>) -> Document {
+        let specs: Vec<Bson> = specs.into_iter().cloned().map(Bson::Document).collect();
+        doc! {"createIndexes": self.meta.collection, "indexes": specs}
+    }
+
+    fn in_the_way(&self, existing: &Existing) -> Step {
+        let reason = format!(
+            "a {} of this name is in the way: rename it, or the model's collection",
+            existing.kind
+        );
+        self.step(Action::ByHand, vec![reason], Vec::new())
+    }
+
+    /// The steps for the options of the collection.
+    fn change(&self, existing: &Existing) -> Vec<Step> {
+        let is = NormalOptions::read(&existing.options);
+        let wanted = NormalOptions::read(&self.options);
+        let mut steps = Vec::new();
+        let mut by_hand = Vec::new();
+        if is.collation != wanted.collation {
+            let show = |collation: &Option<Document>| {
+                collation
+                    .as_ref()
+                    .map_or("simple".to_owned(), print::document)
+            };
+            by_hand.push(format!(
+                "collation is {}, declared {}: it is fixed when a collection is created",
+                show(&is.collation),
+                show(&wanted.collation),
+            ));
+        }
+        let mut command = doc! {"collMod": self.meta.collection};
+        let mut reasons = Vec::new();
+        if !normal::same(&is.validator, &wanted.validator) {
+            command.insert("validator", wanted.validator);
+            reasons.push(if is.validator.is_empty() {
+                "there is no validator".to_owned()
+            } else {
+                "the validator differs".to_owned()
+            });
+        }
+        for (option, is, wanted) in [
+            ("validationLevel", is.level, wanted.level),
+            ("validationAction", is.action, wanted.action),
+        ] {
+            if is != wanted {
+                reasons.push(format!("{option} is {is}, declared {wanted}"));
+                command.insert(option, wanted);
+            }
+        }
+        if !reasons.is_empty() {
+            steps.push(self.step(Action::ChangeCollection, reasons, vec![command]));
+        }
+        match (is.capped, wanted.capped) {
+            (None, Some(_)) => by_hand.push(
+                "it is not capped, declared capped: `convertToCapped` rewrites it, keeping the \
+                 newest documents and dropping the indexes"
+                    .to_owned(),
+            ),
+            (Some(_), None) => {
+                by_hand.push("it is capped, declared without: copy it to uncap it".to_owned());
+            }
+            (Some(is), Some(wanted)) if is != wanted => steps.push(self.resize(is, wanted)),
+            _ => {}
+        }
+        if !by_hand.is_empty() {
+            steps.push(self.step(Action::ByHand, by_hand, Vec::new()));
+        }
+        steps
+    }
+
+    fn resize(&self, is: (i64, Option<i64>), wanted: (i64, Option<i64>)) -> Step {
+        let show = |bounds: (i64, Option<i64>)| match bounds {
+            (size, None) => format!("{size} bytes"),
+            (size, Some(max)) => format!("{size} bytes and {max} documents"),
+        };
+        let mut command = doc! {"collMod": self.meta.collection};
+        if is.0 != wanted.0 {
+            command.insert("cappedSize", i64_to_bson(wanted.0));
+        }
+        if is.1 != wanted.1 {
+            // The server's word for no bound.
+            command.insert("cappedMax", i64_to_bson(wanted.1.unwrap_or_default()));
+        }
+        let largest = |max: Option<i64>| max.unwrap_or(i64::MAX);
+        let action = if wanted.0 < is.0 || largest(wanted.1) < largest(is.1) {
+            Action::ShrinkCollection
+        } else {
+            Action::ChangeCollection
+        };
+        let reason = format!("capped at {}, declared {}", show(is), show(wanted));
+        self.step(action, vec![reason], vec![command])
+    }
+
+    /// The steps for the indexes: changes and rebuilds, then what is new, then what is undeclared.
+    fn index(&self, existing: &Existing) -> Vec<Step> {
+        // An index inherits the collation that the collection has, declared or not.
+        let default = existing.options.get_document("collation").ok();
+        let mut there = existing
+            .indexes
+            .iter()
+            .filter(|spec| name_of(spec) != "_id_")
+            .map(|spec| NormalIndex::read(spec, None))
+            .collect::<Vec<_>>();
+        let wanted = self
+            .indexes
+            .iter()
+            .map(|declared| NormalIndex::read(&declared.spec, default))
+            .collect::<Vec<_>>();
+        // Names first: an index of the same keys may be meant for another declaration.
+        let mut found: Vec<Option<NormalIndex>> = wanted
+            .iter()
+            .map(|wanted| take(&mut there, |index| index.name == wanted.name))
+            .collect();
+        for (found, wanted) in found.iter_mut().zip(&wanted) {
+            if found.is_none() {
+                *found = take(&mut there, |index| index.is_equivalent(wanted));
+            }
+        }
+        let mut steps = Vec::new();
+        let mut new = Vec::new();
+        for ((declared, wanted), found) in self.indexes.iter().zip(&wanted).zip(found) {
+            match found {
+                None => new.push(&declared.spec),
+                Some(is) => steps.extend(self.compare(&is, wanted, declared)),
+            }
+        }
+        steps.extend(self.create_indexes(new));
+        steps.extend(there.into_iter().map(|index| {
+            let reason = format!("{} is not declared", print::document(&index.key));
+            let command = self.drop_command(&index.name);
+            self.step(
+                Action::DropIndex { name: index.name },
+                vec![reason],
+                vec![command],
+            )
+        }));
+        steps
+    }
+
+    fn drop_command(&self, name: &str) -> Document {
+        doc! {"dropIndexes": self.meta.collection, "index": name}
+    }
+
+    fn compare(&self, is: &NormalIndex, wanted: &NormalIndex, declared: &Declared) -> Option<Step> {
+        let mut reasons = is.fixed_differences(wanted);
+        if declared.is_named && is.name != wanted.name {
+            reasons.push(format!("name is {}, declared {}", is.name, wanted.name));
+        }
+        let name = is.name.clone();
+        if !reasons.is_empty() {
+            let commands = vec![
+                self.drop_command(&name),
+                self.create_command(vec![&declared.spec]),
+            ];
+            return Some(self.step(Action::RebuildIndex { name }, reasons, commands));
+        }
+        let mut change = doc! {"name": &name};
+        if is.hidden != wanted.hidden {
+            reasons.push(format!(
+                "hidden is {}, declared {}",
+                is.hidden, wanted.hidden
+            ));
+            change.insert("hidden", wanted.hidden);
+        }
+        if let Some(seconds) = wanted.expire_after_seconds
+            && is.expire_after_seconds != Some(seconds)
+        {
+            let now = is.expire_after_seconds;
+            let now = now.map_or("none".to_owned(), |seconds| seconds.to_string());
+            reasons.push(format!("expireAfterSeconds is {now}, declared {seconds}"));
+            change.insert("expireAfterSeconds", i64_to_bson(seconds));
+        }
+        if reasons.is_empty() {
+            return None;
+        }
+        let command = doc! {"collMod": self.meta.collection, "index": change};
+        Some(self.step(Action::ChangeIndex { name }, reasons, vec![command]))
+    }
+}
+
+fn take(from: &mut Vec<NormalIndex>, wanted: impl Fn(&NormalIndex) -> bool) -> Option<NormalIndex> {
+    let position = from.iter().position(wanted)?;
+    Some(from.remove(position))
+}
+
+fn name_of(spec: &Document) -> &str {
+    spec.get_str("name").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The declared indexes as `createIndexes` takes them, checked for what a derive can't see.
+
+mod check;
+pub(crate) mod collation;
+mod path;
+
+use bson::{Bson, Document, doc};
+
+use self::path::{Resolved, resolve};
+use crate::error::{Error, Result};
+use crate::model::{IndexMeta, KeyKind, ModelMeta};
+
+/// The specifications of a model's indexes, in declaration order, each with its name: the declared
+/// one, or the one that every driver would give it (`title_1_year_-1`).
+///
+/// # Errors
+/// A declaration that the server would refuse, now or when the first document comes: two arrays in
+/// one compound index, a TTL on what is not a date, the same index twice.
+pub fn indexes(meta: &ModelMeta) -> Result<Vec<Document>> {
+    Ok(declared(meta)?
+        .into_iter()
+        .map(|declared| declared.spec)
+        .collect())
+}
+
+/// A declared index.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) spec: Document,
+    /// Whether the declaration names it, so that another name would be another index.
+    pub(crate) is_named: bool,
+}
+
+/// The declared indexes, checked one by one and against each other.
+pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
+    let with_model = |error: Error| error.with_model(meta.name);
+    let declared = meta
+        .indexes
+        .iter()
+        .map(|index| {
+            let context = |error: Error| error.context(format!("index {}", title(index)));
+            one(meta, index).map_err(context)
+        })
+        .collect::<Result<Vec<_>>>()
+        .map_err(with_model)?;
+    check::together(meta, &declared).map_err(with_model)?;
+    Ok(declared)
+}
+
+/// How a message names an index: as it is declared.
+fn title(index: &IndexMeta) -> String {
+    match index.name {
+        Some(name) => format!("\"{name}\""),
+        None => {
+            let keys = index.keys.iter().map(|key| key.path.join("."));
+            format!("({})", keys.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
+    let keys = index
+        .keys
+        .iter()
+        .map(|key| Ok((resolve((meta.embedded)(), key.path)?, key.kind)))
+        .collect::<Result<Vec<_>>>()?;
+    check::alone(meta, index, &keys)?;
+    let pattern = pattern(&keys);
+    let mut spec = doc! {"key": &pattern};
+    spec.insert(
+        "name",
+        index.name.map_or_else(|| name(&pattern), str::to_owned),
+    );
+    for (option, set) in [
+        ("unique", index.unique),
+        ("sparse", index.sparse),
+        ("hidden", index.hidden),
+    ] {
+        if set {
+            spec.insert(option, true);
+        }
+    }
+    if let Some(filter) = index.partial {
+        spec.insert("partialFilterExpression", filter()?);
+    }
+    if let Some(seconds) = index.expire_after_seconds {
+        let seconds = i32::try_from(seconds).map_or(Bson::Int64(seconds.into()), Bson::Int32);
+        spec.insert("expireAfterSeconds", seconds);
+    }
+    add_text_options(meta, index, &keys, &mut spec);
+    if let Some(collation) = &index.collation {
+        spec.insert("collation", collation::for_index(collation));
+    }
+    if !index.wildcard_projection.is_empty() {
+        let mut projection = Document::new();
+        for (path, included) in index.wildcard_projection {
+            let path = resolve((meta.embedded)(), path)?.path;
+            projection.insert(path, i32::from(*included));
+        }
+        spec.insert("wildcardProjection", projection);
+    }
+    Ok(Declared {
+        spec,
+        is_named: index.name.is_some(),
+    })
+}
+
+/// The key pattern.
+fn pattern(keys: &[(Resolved, KeyKind)]) -> Document {
+    let mut pattern = Document::new();
+    for (Resolved { path, .. }, kind) in keys {
+        let (path, value) = match kind {
+            KeyKind::Ascending => (path.clone(), Bson::Int32(1)),
+            KeyKind::Descending => (path.clone(), Bson::Int32(-1)),
+            KeyKind::Hashed => (path.clone(), "hashed".into()),
+            KeyKind::Text { .. } if path.is_empty() => ("$**".to_owned(), "text".into()),
+            KeyKind::Text { .. } => (path.clone(), "text".into()),
+            KeyKind::Sphere => (path.clone(), "2dsphere".into()),
+            KeyKind::Wildcard if path.is_empty() => ("$**".to_owned(), Bson::Int32(1)),
+            KeyKind::Wildcard => (format!("{path}.$**"), Bson::Int32(1)),
+        };
+        pattern.insert(path, value);
+    }
+    pattern
+}
+
+/// The name that drivers and the shell give an index.
+fn name(pattern: &Document) -> String {
+    let parts = pattern.iter().map(|(path, kind)| match kind {
+        Bson::String(kind) => format!("{path}_{kind}"),
+        other => format!("{path}_{other}"),
+    });
+    parts.collect::<Vec<_>>().join("_")
+}
+
+fn add_text_options(
+    meta: &ModelMeta,
+    index: &IndexMeta,
+    keys: &[(Resolved, KeyKind)],
+    spec: &mut Document,
+) {
+    let mut weights = Document::new();
+    let mut is_text = false;
+    for (key, kind) in keys {
+        if let KeyKind::Text { weight } = *kind {
+            is_text = true;
+            let path = if key.path.is_empty() {
+                "$**"
+            } else {
+                &key.path
+            };
+            if weight != 1 {
+                weights.insert(path, i64_to_bson(weight.into()));
+            }
+        }
+    }
+    if !weights.is_empty() {
+        spec.insert("weights", weights);
+    }
+    if let Some(language) = index.default_language {
+        spec.insert("default_language", language);
+    }
+    if let Some(field) = index.language_override {
+        spec.insert("language_override", field);
+    }
+    // A text index takes the simple collation only, and would inherit the collection's.
+    if is_text && index.collation.is_none() && meta.collation.is_some() {
+        spec.insert("collation", doc! {"locale": "simple"});
+    }
+}
+
+/// An int32 where it fits, as a shell user's number would be stored.
+pub(crate) fn i64_to_bson(number: i64) -> Bson {
+    i32::try_from(number).map_or(Bson::Int64(number), Bson::Int32)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! Collations of indexes, as `createIndexes` takes them.
+
+use bson::{Bson, Document, doc};
+
+use super::i64_to_bson;
+use crate::model::CollationMeta;
+
+/// The collation as it is declared; the server fills in the rest.
+pub(crate) fn document(collation: &CollationMeta) -> Document {
+    let CollationMeta {
+        locale,
+        strength,
+        case_level,
+        case_first,
+        numeric_ordering,
+        alternate,
+        max_variable,
+        backwards,
+        normalization,
+    } = *collation;
+    let strength = strength.map(|strength| i64_to_bson(strength.into()));
+    let options = [
+        ("strength", strength),
+        ("caseLevel", case_level.map(Bson::Boolean)),
+        ("caseFirst", case_first.map(Bson::from)),
+        ("numericOrdering", numeric_ordering.map(Bson::Boolean)),
+        ("alternate", alternate.map(Bson::from)),
+        ("maxVariable", max_variable.map(Bson::from)),
+        ("backwards", backwards.map(Bson::Boolean)),
+        ("normalization", normalization.map(Bson::Boolean)),
+    ];
+    let mut document = doc! {"locale": locale};
+    document.extend(
+        options
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?))),
+    );
+    document
+}
+
+/// The same for an index.
+///
+/// For these locales `createIndexes` fills in the locale's own customs, while `create`, `find` and
+/// `update` fill in the general defaults: an index would serve no query of the same collation. The
+/// general defaults are therefore spelled out.
+pub(super) fn for_index(collation: &CollationMeta) -> Document {
+    let customs = match collation.locale {
+        "da" | "mt" => doc! {"caseFirst": "off"},
+        "th" => doc! {"alternate": "non-ignorable", "normalization": false},
+        "as" | "bn" | "el" | "fa" | "fa_AF" | "gu" | "he" | "hi" | "ig" | "km" | "kn" | "kok"
+        | "mr" | "my" | "or" | "pa" | "ps" | "si" | "ta" | "te" | "vi" | "yi" | "yo" => {
+            doc! {"normalization": false}
+        }
+        _ => Document::new(),
+    };
+    let mut document = document(collation);
+    for (option, general) in customs {
+        if !document.contains_key(&option) {
+            document.insert(option, general);
+        }
+    }
+    document
+}

@@ -1,0 +1,35 @@
+//! Stored paths of keys, with the arrays on their way.
+
+use crate::error::Result;
+use crate::model::field::EmbeddedMeta;
+use crate::model::{Shape, TypeMeta, name};
+
+/// A stored path, and what stands there.
+#[derive(Debug, Clone)]
+pub(super) struct Resolved {
+    /// As the server writes it; empty for the whole document.
+    pub(super) path: String,
+    /// The type at the end of the path; `None` for the whole document.
+    pub(super) ty: Option<TypeMeta>,
+    /// The prefixes of the path that are arrays, the whole path among them.
+    pub(super) arrays: Vec<String>,
+}
+
+/// The stored path of the Rust fields `names`, from the struct down.
+pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Resolved> {
+    let mut resolved = Resolved {
+        path: String::new(),
+        ty: None,
+        arrays: Vec::new(),
+    };
+    for length in 1..=names.len() {
+        let prefix = names.get(..length).unwrap_or(names);
+        let step = name::resolve(meta, prefix)?;
+        resolved.path = step.path.to_string();
+        resolved.ty = Some(step.ty);
+        if matches!(step.ty.shape, Shape::Array { .. }) {
+            resolved.arrays.push(resolved.path.clone());
+        }
+    }
+    Ok(resolved)
+}

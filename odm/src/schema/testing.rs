@@ -1,0 +1,84 @@
+//! Metadata for the tests of this module, as a derive would write it.
+
+use crate::model::field::{EmbeddedMeta, FieldMeta, Presence};
+use crate::model::{
+    BsonType, IndexMeta, KeyKind, KeyMeta, ModelMeta, Rule, Shape, TypeMeta, ValidationAction,
+    ValidationLevel,
+};
+
+pub(crate) const INT: TypeMeta = TypeMeta::scalar(&[BsonType::Int]);
+pub(crate) const STRING: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
+pub(crate) const DATE: TypeMeta = TypeMeta::scalar(&[BsonType::Date]);
+
+pub(crate) const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rule]) -> FieldMeta {
+    FieldMeta {
+        rust: name,
+        name,
+        ty,
+        presence: Presence::Always,
+        flatten: false,
+        rules,
+    }
+}
+
+pub(crate) const fn shape(shape: Shape) -> TypeMeta {
+    TypeMeta {
+        shape,
+        nullable: false,
+    }
+}
+
+pub(crate) const fn array(element: &'static TypeMeta) -> TypeMeta {
+    shape(Shape::Array {
+        element,
+        len: None,
+        unique: false,
+    })
+}
+
+pub(crate) const fn object(name: &'static str, fields: &'static [FieldMeta]) -> EmbeddedMeta {
+    EmbeddedMeta {
+        name,
+        fields,
+        variants: None,
+        deny_undeclared: false,
+    }
+}
+
+/// A model without rules, indexes and options.
+pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta {
+    ModelMeta {
+        name: "M",
+        collection: "m",
+        embedded,
+        indexes: &[],
+        rules: &[],
+        deny_undeclared: false,
+        validation_level: ValidationLevel::Strict,
+        validation_action: ValidationAction::Error,
+        capped: None,
+        collation: None,
+        version: None,
+    }
+}
+
+/// An index without options.
+pub(crate) const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
+    IndexMeta {
+        name: None,
+        keys,
+        unique: false,
+        sparse: false,
+        hidden: false,
+        partial: None,
+        expire_after_seconds: None,
+        collation: None,
+        default_language: None,
+        language_override: None,
+        wildcard_projection: &[],
+    }
+}
+
+pub(crate) const fn key(path: &'static [&'static str], kind: KeyKind) -> KeyMeta {
+    KeyMeta { path, kind }
+}

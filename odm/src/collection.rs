@@ -27,6 +27,7 @@ mod replace_one;
 mod results;
 mod run_command;
 mod save;
+mod sync;
 mod transaction;
 mod update;
 

@@ -14,10 +14,12 @@ pub mod indexes;
 pub(crate) mod normal;
 pub mod plan;
 pub(crate) mod print;
+pub mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod validator;
 
 pub use self::indexes::indexes;
 pub use self::plan::{Action, Allow, Applied, Step};
+pub use self::sync::{Plan, Sync};
 pub use self::validator::validator;

@@ -1,0 +1,202 @@
+//! Reading what is there, and applying the difference.
+
+use std::fmt;
+
+use bson::{Bson, Document, doc};
+
+use crate::error::{Code, Error, Result};
+use crate::model::ModelMeta;
+use crate::schema::diff::{Existing, Target};
+use crate::schema::normal::NormalOptions;
+use crate::schema::plan::{self, Action, Allow, Applied, Step};
+use crate::schema::validator::{declaration, refuse_system_database};
+use crate::store::Store;
+
+/// Names models for [`Db::sync`](crate::collection::Db::sync): `models![Book, Publisher]`.
+#[macro_export]
+macro_rules! models {
+    ($($model:ty),* $(,)?) => {
+        [$(<$model as $crate::model::Document>::model()),*]
+    };
+}
+
+/// Models about to be compared with a database: [`Db::sync`](crate::collection::Db::sync).
+#[derive(Debug, Clone)]
+#[must_use = "nothing is compared until `plan` is awaited"]
+pub struct Sync {
+    store: Store,
+    models: Vec<&'static ModelMeta>,
+}
+
+impl Sync {
+    pub(crate) fn new(store: Store, models: Vec<&'static ModelMeta>) -> Self {
+        Self { store, models }
+    }
+
+    /// Compares what the models declare with what is there. Only reads.
+    ///
+    /// # Errors
+    ///
+    /// [`is_declaration`](Error::is_declaration): a declaration that can't be carried out, or two
+    /// models that claim one collection.
+    pub async fn plan(self) -> Result<Plan> {
+        let Self { store, models } = self;
+        if !models.is_empty() {
+            refuse_system_database(store.database())?;
+        }
+        refuse_shared_collections(&models)?;
+        let targets = models
+            .iter()
+            .map(|meta| Target::new(meta))
+            .collect::<Result<Vec<_>>>()?;
+        let mut steps = Vec::new();
+        for (target, meta) in targets.iter().zip(&models) {
+            let existing = existing(&store, meta.collection)
+                .await
+                .map_err(|error| error.with_model(meta.name).context("planning"))?;
+            steps.extend(target.steps(existing.as_ref()));
+        }
+        Ok(Plan { store, steps })
+    }
+}
+
+fn refuse_shared_collections(models: &[&'static ModelMeta]) -> Result<()> {
+    for (position, meta) in models.iter().enumerate() {
+        let mut before = models.iter().take(position);
+        if let Some(other) = before.find(|other| other.collection == meta.collection) {
+            let message = if std::ptr::eq(*other, *meta) || other.name == meta.name {
+                format!("`{}` is listed twice; list each model once", meta.name)
+            } else {
+                format!(
+                    "`{}` and `{}` both declare the collection `{}`, which can have one validator \
+                     and one set of indexes; make one model of them, an enum perhaps",
+                    other.name, meta.name, meta.collection,
+                )
+            };
+            return Err(declaration(message));
+        }
+    }
+    Ok(())
+}
+
+/// What the server says of a collection; `None` if there is none.
+async fn existing(store: &Store, collection: &str) -> Result<Option<Existing>> {
+    let listed = store
+        .run_cursor(doc! {"listCollections": 1, "filter": {"name": collection}})
+        .await?;
+    let Some(mut listed) = listed.into_iter().next() else {
+        return Ok(None);
+    };
+    let kind = match listed.remove("type") {
+        Some(Bson::String(kind)) => kind,
+        _ => "collection".to_owned(),
+    };
+    let options = match listed.remove("options") {
+        Some(Bson::Document(options)) => options,
+        _ => Document::new(),
+    };
+    let indexes = if kind == "collection" {
+        store.run_cursor(doc! {"listIndexes": collection}).await?
+    } else {
+        Vec::new()
+    };
+    Ok(Some(Existing {
+        kind,
+        options,
+        indexes,
+    }))
+}
+
+/// What would bring a database in line with its models.
+///
+/// Print it to read it; [`steps`](Self::steps) and [`commands`](Self::commands) are the same as
+/// data. Nothing has been sent yet.
+#[derive(Debug, Clone)]
+#[must_use = "a plan does nothing until it is applied"]
+pub struct Plan {
+    store: Store,
+    steps: Vec<Step>,
+}
+
+impl Plan {
+    /// Whether the database is in line already.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The steps, in the order in which they are applied.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The commands of all steps, in order, whatever they need to be allowed.
+    pub fn commands(&self) -> impl Iterator<Item = &Document> {
+        self.steps.iter().flat_map(|step| &step.commands)
+    }
+
+    /// Sends the commands of the steps that are allowed, and says what was left undone.
+    ///
+    /// [`Allow::CREATE`] adds what is not there and touches nothing that is; changes and drops are
+    /// allowed by `Allow::CREATE | Allow::CHANGE | Allow::DROP`.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal of the server, such as a unique index over duplicates. The steps before it
+    /// stay done; plan again to see what remains.
+    pub async fn apply(&self, allow: Allow) -> Result<Applied> {
+        let mut applied = Applied {
+            done: Vec::new(),
+            left: Vec::new(),
+        };
+        for step in &self.steps {
+            if !step.is_allowed(allow) {
+                applied.left.push(step.clone());
+                continue;
+            }
+            for command in &step.commands {
+                self.send(step, command)
+                    .await
+                    .map_err(|error| failed(error, step, command))?;
+            }
+            applied.done.push(step.clone());
+        }
+        Ok(applied)
+    }
+
+    async fn send(&self, step: &Step, command: &Document) -> Result<()> {
+        let error = match self.store.run_command(command.clone()).await {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        // Several processes may start with the same models: the first one creates.
+        if step.action == Action::CreateCollection && error.code() == Some(Code::NAMESPACE_EXISTS) {
+            let there = existing(&self.store, &step.collection).await?;
+            if there.is_some_and(|there| {
+                there.kind == "collection"
+                    && NormalOptions::read(&there.options) == NormalOptions::read(command)
+            }) {
+                return Ok(());
+            }
+        }
+        Err(error)
+    }
+}
+
+fn failed(error: Error, step: &Step, command: &Document) -> Error {
+    let verb = command.keys().next().map_or("", String::as_str);
+    error
+        .with_model(step.model)
+        .context(format!("{verb} on `{}`", step.collection))
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.store.database();
+        match self.steps.len() {
+            0 => return writeln!(f, "database {database} is in line with its models"),
+            1 => writeln!(f, "1 step to bring database {database} in line")?,
+            count => writeln!(f, "{count} steps to bring database {database} in line")?,
+        }
+        plan::print(&self.steps, f)
+    }
+}

@@ -1,1 +1,42 @@
 //! Every refusal: what is wrong, and what to write instead.
+//!
+//! What a type's spelling does not tell is asserted by generated code
+//! ([`crate::expand::assertions`]), so that an alias does not escape.
+
+mod container;
+mod field;
+mod index;
+mod list;
+mod names;
+mod rule;
+
+pub(crate) use self::list::bare;
+pub(crate) use self::rule::{NUMBER, TEXT};
+
+use crate::errors::Errors;
+use crate::model::{Derive, Model, Shape, VariantContent};
+
+/// Finds what is wrong with a struct or an enum.
+pub(crate) fn model(model: &Model, errors: &mut Errors) {
+    container::check(model, errors);
+    if let Shape::Struct { tag, fields } = &model.shape {
+        names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
+        for one in fields {
+            field::check(model, one, errors);
+        }
+    }
+    if let Shape::Enum(shape) = &model.shape {
+        names::check_variants(shape, errors);
+        for variant in &shape.variants {
+            if let VariantContent::Struct(fields) = &variant.content {
+                names::check(fields, None, errors);
+                for one in fields {
+                    field::check(model, one, errors);
+                }
+            }
+        }
+    }
+    if model.derive == Derive::Document {
+        index::check(model, errors);
+    }
+}

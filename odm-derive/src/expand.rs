@@ -20,6 +20,9 @@ use crate::model::{Derive, Model, Shape};
 
 /// Everything that a derive on a struct or an enum writes.
 pub(crate) fn model(model: &Model) -> TokenStream {
+    if model.derive == Derive::Document && !matches!(model.shape, Shape::Struct { .. }) {
+        return crate::fallback::model(model);
+    }
     let mut tokens = match &model.shape {
         Shape::Struct { fields, .. } => {
             let mut tokens = fields::of_struct(model, fields);
@@ -46,7 +49,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
         Shape::Choice(names) => field_type::choice(model, names),
         Shape::Unknown => return crate::fallback::model(model),
     };
-    if model.derive == Derive::Document && matches!(model.shape, Shape::Struct { .. }) {
+    if model.derive == Derive::Document {
         tokens.extend(document::document(model));
     }
     tokens

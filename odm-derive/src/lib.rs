@@ -47,7 +47,11 @@ fn project(input: &DeriveInput) -> proc_macro2::TokenStream {
 fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
     let mut errors = Errors::default();
     let model = Model::new(input, derive, &mut errors);
+    check::model(&model, &mut errors);
     let mut tokens = expand::model(&model);
+    if errors.is_empty() {
+        tokens.extend(expand::assertions::all(&model));
+    }
     tokens.extend(errors.finish());
     tokens
 }

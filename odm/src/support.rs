@@ -142,6 +142,115 @@ const fn same(a: &str, b: &str) -> bool {
     a.is_empty() && b.is_empty()
 }
 
+/// The stored type of the field that a path leads to; the function is never called.
+pub const fn type_of<R, T: FieldType>(_path: fn(&R) -> Leaf<T>) -> TypeMeta {
+    T::TYPE
+}
+
+/// The declared type of a field.
+#[derive(Debug)]
+pub struct Leaf<T>(std::marker::PhantomData<T>);
+
+/// The declared type of `field`.
+pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {
+    Leaf(std::marker::PhantomData)
+}
+
+/// Whether the type is an array.
+pub const fn is_list(ty: &TypeMeta) -> bool {
+    matches!(ty.shape, Shape::Array { .. })
+}
+
+/// Whether the type is no array.
+pub const fn is_no_list(ty: &TypeMeta) -> bool {
+    !is_list(ty)
+}
+
+/// Whether the type is no map.
+pub const fn is_no_map(ty: &TypeMeta) -> bool {
+    !matches!(ty.shape, Shape::Map(_))
+}
+
+/// Whether the type has fields, declared or not.
+pub const fn has_fields(ty: &TypeMeta) -> bool {
+    matches!(ty.shape, Shape::Embedded(_) | Shape::Map(_))
+}
+
+/// Whether the type is no list of documents, or one of a fixed length.
+pub const fn is_bounded(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Array {
+            element, len: None, ..
+        } => !matches!(element.shape, Shape::Embedded(_)),
+        _ => true,
+    }
+}
+
+/// Whether the type, or that of the elements, is a number; a type that nobody knows may be.
+pub const fn is_number(ty: &TypeMeta) -> bool {
+    all_of(
+        ty,
+        &[
+            BsonType::Int,
+            BsonType::Long,
+            BsonType::Double,
+            BsonType::Decimal,
+        ],
+    )
+}
+
+/// The same of integers.
+pub const fn is_integer(ty: &TypeMeta) -> bool {
+    !ty.nullable && !is_list(ty) && all_of(ty, &[BsonType::Int, BsonType::Long])
+}
+
+/// The same of dates.
+pub const fn is_date(ty: &TypeMeta) -> bool {
+    all_of(ty, &[BsonType::Date])
+}
+
+/// The same of strings.
+pub const fn is_text(ty: &TypeMeta) -> bool {
+    all_of(ty, &[BsonType::String])
+}
+
+/// Whether a text index finds strings in the type.
+pub const fn may_hold_text(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::OneOf(_) | Shape::Map(_) => true,
+        Shape::Array { element, .. } => may_hold_text(element),
+        _ => is_text(ty),
+    }
+}
+
+/// Whether every value of the type, or of its elements, is of one of `types`.
+const fn all_of(ty: &TypeMeta, types: &[BsonType]) -> bool {
+    match ty.shape {
+        Shape::Any => true,
+        Shape::Array { element, .. } => all_of(element, types),
+        Shape::Scalar(mut rest) => {
+            while let [one, behind @ ..] = rest {
+                if !contains(types, *one) {
+                    return false;
+                }
+                rest = behind;
+            }
+            true
+        }
+        Shape::OneOf(_) | Shape::Map(_) | Shape::Embedded(_) => false,
+    }
+}
+
+const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
+    while let [first, behind @ ..] = types {
+        if *first as u8 == one as u8 {
+            return true;
+        }
+        types = behind;
+    }
+    false
+}
+
 /// Implements for a newtype what its inner type is marked with. The bounds are higher-ranked so that
 /// one that does not hold leaves an implementation out, instead of failing to compile.
 #[doc(hidden)]

@@ -1,1 +1,289 @@
+//! What a type's spelling does not tell, asserted where its metadata is known: aliases, newtypes and
+//! derived types. And nested keys, by code that compiles only if the fields are there.
 
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::spanned::Spanned;
+
+use super::fields::name;
+use super::generics::Generics;
+use super::meta;
+use crate::check::{NUMBER, TEXT, bare};
+use crate::model::ty::{Known, element, stored};
+use crate::model::{Derive, Field, Model, Shape, VariantContent};
+use crate::parse::index::{Index, Key, KeyKind};
+use crate::parse::rule::Rule;
+
+/// Every assertion about a struct or an enum.
+///
+/// Those of a generic type can't be told before its parameters are known, and are left out.
+pub(crate) fn all(model: &Model) -> TokenStream {
+    let generic = !model.generics.params.is_empty();
+    let mut tokens = TokenStream::new();
+    if !generic {
+        let mut asserted = TokenStream::new();
+        for field in named_fields(model) {
+            asserted.extend(of_field(model, field));
+        }
+        for index in indexes(model) {
+            asserted.extend(of_index(model, index));
+        }
+        if !asserted.is_empty() {
+            tokens.extend(quote!(const _: () = { #asserted };));
+        }
+    }
+    tokens.extend(nested(model));
+    tokens
+}
+
+fn named_fields(model: &Model) -> Vec<&Field> {
+    let all: Vec<&Field> = match &model.shape {
+        Shape::Struct { fields, .. } => fields.iter().collect(),
+        Shape::Enum(shape) => shape
+            .variants
+            .iter()
+            .filter_map(|variant| match &variant.content {
+                VariantContent::Struct(fields) => Some(fields),
+                _ => None,
+            })
+            .flatten()
+            .collect(),
+        _ => Vec::new(),
+    };
+    all.into_iter().filter(|field| !field.skipped).collect()
+}
+
+fn indexes(model: &Model) -> impl Iterator<Item = &Index> {
+    model
+        .fields()
+        .iter()
+        .filter(|field| !field.skipped)
+        .flat_map(|field| &field.attributes.indexes)
+        .chain(&model.attributes.indexes)
+        .filter(|_| model.derive == Derive::Document)
+}
+
+/// Panics with `message` at `span` unless `test` holds of `ty`.
+fn assert(model: &Model, span: Span, test: &str, ty: &TokenStream, message: &str) -> TokenStream {
+    let support = &model.support;
+    let test = Ident::new(test, span);
+    quote_spanned! {span=>
+        if !#support::#test(&#ty) {
+            ::core::panic!(#message);
+        }
+    }
+}
+
+fn of_field(model: &Model, field: &Field) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    if field.encoder.is_some() {
+        return tokens;
+    }
+    let unknown = matches!(element(&field.ty), Known::Unknown);
+    let whole_unknown = matches!(stored(&field.ty), Known::Unknown);
+    let ty = meta::ty(model, field);
+    let rust = &field.rust;
+    if field.flatten.is_some() {
+        if whole_unknown {
+            let message = format!(
+                "`{rust}` is flattened, so it must have fields: a struct, an enum with data, or a map"
+            );
+            tokens.extend(assert(model, field.ty.span(), "has_fields", &ty, &message));
+        }
+        if whole_unknown && model.attributes.deny_undeclared.is_some() {
+            let message = format!(
+                "`{rust}` takes every field that is not declared, and `deny_undeclared` refuses them all; keep one of the two"
+            );
+            tokens.extend(assert(model, field.ty.span(), "is_no_map", &ty, &message));
+        }
+        return tokens;
+    }
+    if unknown && field.attributes.list.is_none() {
+        tokens.extend(assert(
+            model,
+            field.ty.span(),
+            "is_bounded",
+            &ty,
+            &bare(rust, "documents"),
+        ));
+    }
+    if let (true, Some(list)) = (whole_unknown, &field.attributes.list) {
+        let word = &list.word;
+        let message = format!(
+            "`{word}` bounds a list, and `{rust}` is none; take it off, or declare a `Vec`"
+        );
+        tokens.extend(assert(model, word.span(), "is_list", &ty, &message));
+    }
+    for rule in &field.attributes.rules {
+        let word = &rule.word;
+        let (test, needs) = match rule.rule {
+            Rule::Range { .. } if unknown => ("is_number", NUMBER),
+            Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) if unknown => ("is_text", TEXT),
+            Rule::Items(_) | Rule::UniqueItems if whole_unknown => ("is_list", "is for lists"),
+            _ => continue,
+        };
+        tokens.extend(assert(
+            model,
+            word.span(),
+            test,
+            &ty,
+            &format!("`{word}` {needs}"),
+        ));
+    }
+    if field.stored == "_id" && model.derive == Derive::Document && whole_unknown {
+        tokens.extend(assert(
+            model,
+            field.ty.span(),
+            "is_no_list",
+            &ty,
+            "`_id` can be of any type but an array; take one value, or a struct of several",
+        ));
+    }
+    if field.attributes.version.is_some() && whole_unknown {
+        tokens.extend(assert(
+            model,
+            field.ty.span(),
+            "is_integer",
+            &ty,
+            "a version is counted up by `save`: declare it as `i64` or `i32`",
+        ));
+    }
+    tokens
+}
+
+fn of_index(model: &Model, index: &Index) -> TokenStream {
+    let support = &model.support;
+    let mut tokens = TokenStream::new();
+    for key in &index.keys {
+        let Some((field, last)) = key
+            .path
+            .first()
+            .and_then(|first| model.field(first))
+            .zip(key.path.last())
+        else {
+            continue;
+        };
+        let rust = &field.rust;
+        let own = key.path.len() == 1;
+        if index.expire_after.is_some() && !own {
+            let fields = name(model);
+            let ident = &model.ident;
+            let path = walk(&key.path);
+            let message = format!(
+                "documents expire by a date, and `{last}` is not one; declare it as `bson::DateTime`"
+            );
+            let ty = quote_spanned!(last.span()=> #support::type_of(|__odm_fields: &#fields<#ident>| #support::leaf(&#path)));
+            let ty = quote!({ use #support::Descend as _; #ty });
+            tokens.extend(assert(model, last.span(), "is_date", &ty, &message));
+        }
+        if !own || field.encoder.is_some() || !matches!(element(&field.ty), Known::Unknown) {
+            continue;
+        }
+        let ty = meta::ty(model, field);
+        if index.expire_after.is_some() {
+            let message = format!(
+                "documents expire by a date, and `{rust}` is not one; declare it as `bson::DateTime`"
+            );
+            tokens.extend(assert(model, last.span(), "is_date", &ty, &message));
+        }
+        match key.kind {
+            KeyKind::Hashed => {
+                let message = format!(
+                    "`{rust}` is an array, and a hash can't be taken of one; make the key `asc`"
+                );
+                tokens.extend(assert(model, last.span(), "is_no_list", &ty, &message));
+            }
+            KeyKind::Text(_) => {
+                let message =
+                    format!("a text index reads strings, and `{rust}` holds none; leave it out");
+                tokens.extend(assert(model, last.span(), "may_hold_text", &ty, &message));
+            }
+            _ => {}
+        }
+    }
+    if !index.is_text() {
+        tokens.extend(parallel(model, index));
+    }
+    tokens
+}
+
+/// At most one key of an index is an array.
+fn parallel(model: &Model, index: &Index) -> TokenStream {
+    let roots: Vec<(&Key, &Field)> = index
+        .keys
+        .iter()
+        .filter_map(|key| Some((key, model.field(key.path.first()?)?)))
+        .filter(|(_, field)| {
+            field.encoder.is_none() && matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
+        })
+        .collect();
+    let mut tokens = TokenStream::new();
+    for (position, (key, field)) in roots.iter().enumerate() {
+        for (_, other) in roots.iter().take(position) {
+            let certain = |field: &Field| matches!(stored(&field.ty), Known::List(_));
+            if other.rust == field.rust || (certain(other) && certain(field)) {
+                continue;
+            }
+            let (support, a, b) = (
+                &model.support,
+                meta::ty(model, other),
+                meta::ty(model, field),
+            );
+            let span = key.path.first().map_or_else(Span::call_site, Ident::span);
+            let message = format!(
+                "`{}` and `{}` are both arrays, and an index can hold only one; declare an index for each",
+                other.rust, field.rust
+            );
+            tokens.extend(quote_spanned! {span=>
+                if #support::is_list(&#a) && #support::is_list(&#b) {
+                    ::core::panic!(#message);
+                }
+            });
+        }
+    }
+    tokens
+}
+
+/// A function that names every nested key, and is never called.
+fn nested(model: &Model) -> TokenStream {
+    let paths: Vec<TokenStream> = indexes(model)
+        .flat_map(|index| &index.keys)
+        .filter(|key| key.path.len() > 1)
+        .map(|key| {
+            let path = walk(&key.path);
+            quote!(let _ = &#path;)
+        })
+        .collect();
+    if paths.is_empty() {
+        return TokenStream::new();
+    }
+    let support = &model.support;
+    let generics = Generics::new(model);
+    let (fields, used) = (name(model), &generics.used);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    let ident = &model.ident;
+    quote! {
+        const _: () = {
+            #[allow(dead_code)]
+            fn __odm_paths #parameters (__odm_fields: &#fields<#used #ident #arguments>) #clause {
+                use #support::Descend as _;
+                #(#paths)*
+            }
+        };
+    }
+}
+
+/// `__odm_fields.a.descend().b`
+fn walk(path: &[Ident]) -> TokenStream {
+    let mut tokens = quote!(__odm_fields);
+    for (position, ident) in path.iter().enumerate() {
+        let descend = (position > 0).then(|| quote_spanned!(ident.span()=> .descend()));
+        tokens = quote_spanned!(ident.span()=> #tokens #descend . #ident);
+    }
+    tokens
+}

@@ -128,6 +128,11 @@ fn of_variant(model: &Model, variant: &Variant, list: &[Field]) -> TokenStream {
                     __odm_of: ::core::marker::PhantomData,
                 }
             }
+            #[doc(hidden)]
+            #[allow(dead_code)]
+            #vis fn descend(&self) -> &Self {
+                self
+            }
         }
         #encoders
     }

@@ -13,6 +13,7 @@ struct Host {
     #[serde(rename = "_id")]
     id: i32,
     address: Option<Address>,
+    #[odm(embed(few, max = 12))]
     contacts: Vec<Address>,
     #[odm(length(min = 1), index(unique))]
     name: String,
@@ -28,6 +29,7 @@ struct Host {
 #[derive(Serialize, Deserialize, Embedded)]
 struct Address {
     city: String,
+    #[odm(embed(few, max = 9))]
     kids: Vec<Address>,
     up: Option<Box<Address>>,
 }

@@ -1,0 +1,150 @@
+//! Of the struct as a whole.
+
+use syn::LitStr;
+
+use crate::errors::Errors;
+use crate::model::ty::{Known, stored};
+use crate::model::{Derive, Model, Shape};
+
+pub(super) fn check(model: &Model, errors: &mut Errors) {
+    match model.derive {
+        Derive::Document => document(model, errors),
+        Derive::Embedded => embedded(model, errors),
+    }
+    if model.attributes.deny_undeclared.is_some() {
+        for field in model.fields() {
+            if let Some(flatten) = &field.flatten
+                && matches!(stored(&field.ty), Known::Map)
+            {
+                errors.at(
+                    flatten,
+                    format!(
+                        "`{}` takes every field that is not declared, and `deny_undeclared` refuses them all; keep one of the two",
+                        field.rust
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn embedded(model: &Model, errors: &mut Errors) {
+    for word in &model.attributes.document_words {
+        errors.at(
+            word,
+            format!("`{word}` is for what has a collection: write it on the struct that derives `Document`, or derive `Document` here"),
+        );
+    }
+}
+
+fn document(model: &Model, errors: &mut Errors) {
+    match &model.shape {
+        Shape::Struct { .. } => {}
+        Shape::Unknown => return,
+        _ => {
+            errors.at(
+                &model.ident,
+                "a document is a struct with named fields; derive `Embedded` here, and put it into a field of a document",
+            );
+            return;
+        }
+    }
+    let attributes = &model.attributes;
+    match &attributes.collection {
+        Some(name) => collection(name, errors),
+        None if attributes.whole => errors.at(
+            &model.ident,
+            "a document says which collection it is stored in: `#[odm(collection = \"…\")]`",
+        ),
+        None => {}
+    }
+    id(model, errors);
+    let mut names: Vec<String> = Vec::new();
+    for rule in &attributes.rules {
+        let name = rule.name.value();
+        if name.is_empty() {
+            errors.at(
+                &rule.name,
+                "a rule has a name, for messages: `rule(\"available is not negative\", |m| …)`",
+            );
+        } else if names.contains(&name) {
+            errors.at(
+                &rule.name,
+                format!("two rules are named \"{name}\"; name them apart"),
+            );
+        }
+        names.push(name);
+    }
+    let mut versions = model
+        .fields()
+        .iter()
+        .filter_map(|field| field.attributes.version.as_ref());
+    if let (Some(_), Some(second)) = (versions.next(), versions.next()) {
+        errors.at(second, "a document has one version; keep one of the two");
+    }
+}
+
+fn collection(literal: &LitStr, errors: &mut Errors) {
+    let name = literal.value();
+    let wrong = if name.is_empty() {
+        "it is empty"
+    } else if name.contains('$') {
+        "it has a `$`"
+    } else if name.contains('\0') {
+        "it has a NUL"
+    } else if name.starts_with("system.") {
+        "`system.` is the server's own"
+    } else if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
+        "a part of it between dots is empty"
+    } else if name.len() > 190 {
+        "it is too long: with the database's it may have 255 bytes"
+    } else {
+        return;
+    };
+    errors.at(
+        literal,
+        format!("no collection can have this name: {wrong}; write letters, digits and `_`"),
+    );
+}
+
+fn id(model: &Model, errors: &mut Errors) {
+    let Some(id) = model.id() else {
+        let meant = model
+            .fields()
+            .iter()
+            .find(|field| matches!(field.rust.as_str(), "id" | "_id"));
+        match meant {
+            Some(field) if field.skipped => errors.at(
+                &field.ident,
+                "the id is always stored: take `skip` off",
+            ),
+            Some(field) => errors.at(
+                &field.ident,
+                format!("no field is stored as `_id`: write `#[serde(rename = \"_id\")]` on `{}`", field.rust),
+            ),
+            None => errors.at(
+                &model.ident,
+                "no field is stored as `_id`: add `#[serde(rename = \"_id\")] id: Id<Self>`, or rename the field that identifies a document",
+            ),
+        }
+        return;
+    };
+    if matches!(stored(&id.ty), Known::List(_)) {
+        errors.at(
+            &id.ty,
+            "`_id` can be of any type but an array; take one value, or a struct of several",
+        );
+    } else if crate::model::ty::is_option(&id.ty) {
+        errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and make it before inserting: `Id::new()`");
+    } else if id.sometimes {
+        errors.at(
+            &id.ident,
+            "`_id` is always written: take `skip_serializing` and `skip_serializing_if` off",
+        );
+    } else if id.encoder.is_some() {
+        errors.at(
+            &id.ident,
+            "`_id` can't have a serializer of its own, since references store it too; make its type a newtype that serializes so",
+        );
+    }
+}

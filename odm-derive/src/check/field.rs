@@ -1,0 +1,116 @@
+//! Of one field.
+
+use super::{list, rule};
+use crate::errors::Errors;
+use crate::expand::meta::BSON_TYPES;
+use crate::model::ty::Known;
+use crate::model::{Derive, Field, Model};
+use crate::words;
+
+pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
+    let attributes = &field.attributes;
+    if field.skipped
+        && let Some(word) = first_word(field)
+    {
+        errors.at(
+            word,
+            format!(
+                "`{}` is never stored, so this has no effect; take it off, or `#[serde(skip)]`",
+                field.rust
+            ),
+        );
+        return;
+    }
+    if let Some(flatten) = &field.flatten {
+        if field.encoder.is_some() {
+            errors.at(flatten, "a flattened field can't have a serializer of its own: what it stores would be unknown");
+        } else if let Some(word) = first_word(field) {
+            errors.at(
+                word,
+                format!("`{}` is flattened, so it has no field of its own; write this on the fields inside", field.rust),
+            );
+        }
+        return;
+    }
+    if model.derive == Derive::Embedded {
+        for index in &attributes.indexes {
+            errors.at(
+                &index.word,
+                format!(
+                    "indexes are declared where the collection is: on the document, write `#[odm({}(outer.{}))]`",
+                    index.word, field.rust
+                ),
+            );
+        }
+        if let Some(word) = &attributes.version {
+            errors.at(word, "only a document has a version; write it on a field of the struct that derives `Document`");
+        }
+    }
+    bson_type(field, errors);
+    version(field, errors);
+    for one in &attributes.rules {
+        rule::check(field, one, errors);
+    }
+    list::check(field, errors);
+}
+
+/// The first attribute of ours on a field.
+fn first_word(field: &Field) -> Option<&syn::Ident> {
+    let attributes = &field.attributes;
+    attributes
+        .rules
+        .first()
+        .map(|rule| &rule.word)
+        .or_else(|| attributes.indexes.first().map(|index| &index.word))
+        .or_else(|| attributes.list.as_ref().map(|list| &list.word))
+        .or(attributes.version.as_ref())
+}
+
+fn bson_type(field: &Field, errors: &mut Errors) {
+    let Some(literal) = &field.attributes.bson_type else {
+        return;
+    };
+    let alias = literal.value();
+    if field.encoder.is_none() {
+        errors.at(
+            literal,
+            format!("the stored type of `{}` follows from its own; `bson_type` is for a field with `#[serde(with = \"…\")]`", field.rust),
+        );
+    } else if !BSON_TYPES.iter().any(|(name, _)| *name == alias) {
+        let known = BSON_TYPES.iter().map(|(name, _)| *name);
+        errors.at(
+            literal,
+            format!(
+                "there is no BSON type `{alias}`{}",
+                words::hint(&alias, known)
+            ),
+        );
+    }
+}
+
+fn version(field: &Field, errors: &mut Errors) {
+    let Some(word) = &field.attributes.version else {
+        return;
+    };
+    if field.stored == "_id" {
+        errors.at(
+            word,
+            "the version changes with every save, and `_id` never does; take a field of its own",
+        );
+    } else if field.sometimes {
+        errors.at(
+            word,
+            "the version is always written: take `skip_serializing` and `skip_serializing_if` off",
+        );
+    } else if field.encoder.is_some() {
+        errors.at(word, "the version is counted up by `save`; declare it as `i64`, without a serializer of its own");
+    } else if !matches!(
+        crate::model::ty::known(&field.ty),
+        Known::Integer | Known::Unknown
+    ) {
+        errors.at(
+            &field.ty,
+            "a version is counted up by `save`: declare it as `i64` or `i32`",
+        );
+    }
+}

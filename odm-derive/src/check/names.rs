@@ -1,0 +1,97 @@
+//! Of stored names.
+
+use syn::LitStr;
+
+use crate::errors::Errors;
+use crate::expand::enumeration::handle_ident;
+use crate::model::{Enum, Field, Tagging, VariantContent};
+
+/// Names that MongoDB can't address, and names that two fields share.
+pub(super) fn check(fields: &[Field], tag: Option<&LitStr>, errors: &mut Errors) {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let tag = tag.map(LitStr::value);
+    for field in fields {
+        if field.skipped || field.flatten.is_some() {
+            continue;
+        }
+        let name = field.stored.as_str();
+        let wrong = if name.is_empty() {
+            Some("it is empty")
+        } else if name.starts_with('$') {
+            Some("it starts with `$`")
+        } else if name.contains('.') {
+            Some("it has a dot")
+        } else if name.contains('\0') {
+            Some("it has a NUL")
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            let message = format!(
+                "MongoDB can't address a field named {name:?}: {wrong}; store `{}` under another name",
+                field.rust
+            );
+            at_name(field, message, errors);
+        } else if let Some((_, other)) = seen.iter().find(|(one, _)| *one == name) {
+            let message = format!(
+                "`{}` and `{other}` are both stored as `{name}`; rename one",
+                field.rust
+            );
+            at_name(field, message, errors);
+        } else if tag.as_deref() == Some(name) {
+            let message = format!(
+                "`{}` is stored as `{name}`, and so is the tag; rename one",
+                field.rust
+            );
+            at_name(field, message, errors);
+        }
+        seen.push((name, &field.rust));
+    }
+}
+
+fn at_name(field: &Field, message: String, errors: &mut Errors) {
+    match &field.renamed {
+        Some(literal) => errors.at(literal, message),
+        None => errors.at(&field.ident, message),
+    }
+}
+
+/// Names of variants and handles that collide.
+pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
+    let tagged = match &shape.tagging {
+        Tagging::Internal(tag) => Some((tag.value(), true)),
+        Tagging::Adjacent(tag, _) => Some((tag.value(), false)),
+        Tagging::External | Tagging::Untagged => None,
+    };
+    let mut seen: Vec<&str> = Vec::new();
+    for variant in &shape.variants {
+        if seen.contains(&variant.stored.as_str()) {
+            errors.at(
+                &variant.ident,
+                format!(
+                    "two variants are stored as `{}`; rename one",
+                    variant.stored
+                ),
+            );
+        }
+        seen.push(&variant.stored);
+        if tagged.is_some() && handle_ident(&variant.ident) == "tag" {
+            errors.at(
+                &variant.ident,
+                "`tag` is the handle of the tag; name this variant otherwise",
+            );
+        }
+        if let (Some((tag, true)), VariantContent::Struct(fields)) = (&tagged, &variant.content) {
+            for field in fields
+                .iter()
+                .filter(|field| !field.skipped && field.stored == *tag)
+            {
+                let message = format!(
+                    "`{}` is stored as `{tag}`, and so is the tag; rename one",
+                    field.rust
+                );
+                at_name(field, message, errors);
+            }
+        }
+    }
+}

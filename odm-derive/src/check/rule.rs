@@ -1,0 +1,98 @@
+//! Of `range`, `length`, `pattern`, `one_of`, `items` and `unique_items`.
+
+use crate::errors::Errors;
+use crate::model::Field;
+use crate::model::ty::{Known, element, stored};
+use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
+
+/// What `range` needs.
+pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the struct";
+/// What `length`, `pattern` and `one_of` need.
+pub(crate) const TEXT: &str =
+    "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
+/// What `items` and `unique_items` need.
+const LIST: &str = "is for lists; for the length of a string write `length(…)`";
+
+pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {
+    let word = &rule.word;
+    if !fits(field, &rule.rule) {
+        let needs = match rule.rule {
+            Rule::Range { .. } => NUMBER,
+            Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => TEXT,
+            Rule::Items(_) | Rule::UniqueItems => LIST,
+        };
+        errors.at(word, format!("`{word}` {needs}"));
+        return;
+    }
+    match &rule.rule {
+        Rule::Range { min, max } => range(rule, *min, *max, errors),
+        Rule::Length(size) | Rule::Items(size) => sized(rule, *size, errors),
+        Rule::Pattern(pattern) => {
+            if let Err(error) = fancy_regex::Regex::new(&pattern.value()) {
+                errors.at(pattern, format!("not a regular expression: {error}"));
+            }
+        }
+        Rule::OneOf(_) | Rule::UniqueItems => {}
+    }
+}
+
+/// Whether the type's spelling allows the rule.
+fn fits(field: &Field, rule: &Rule) -> bool {
+    if field.encoder.is_some() {
+        return true;
+    }
+    let scalar = element(&field.ty);
+    match rule {
+        Rule::Range { .. } => matches!(
+            scalar,
+            Known::Integer | Known::Float | Known::Decimal | Known::Unknown
+        ),
+        Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
+            matches!(scalar, Known::Text | Known::Unknown)
+        }
+        Rule::Items(_) | Rule::UniqueItems => {
+            matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
+        }
+    }
+}
+
+fn range(rule: &FieldRule, min: Option<Bound>, max: Option<Bound>, errors: &mut Errors) {
+    match (min, max) {
+        (None, None) => nothing(rule, errors),
+        (Some(min), Some(max)) => {
+            let (low, high) = (min.value.as_f64(), max.value.as_f64());
+            let empty = match (min.value, max.value) {
+                (Number::Int(low), Number::Int(high)) => {
+                    low > high || (low == high && (min.exclusive || max.exclusive))
+                }
+                _ => low > high,
+            };
+            if empty {
+                errors.at(
+                    &rule.word,
+                    "no number is in this range: `min` is above `max`; swap them",
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn sized(rule: &FieldRule, size: Size, errors: &mut Errors) {
+    match (size.min, size.max) {
+        (None, None) => nothing(rule, errors),
+        (Some(min), Some(max)) if min > max => errors.at(
+            &rule.word,
+            format!("nothing has this size: `min` ({min}) is above `max` ({max}); swap them"),
+        ),
+        _ => {}
+    }
+}
+
+fn nothing(rule: &FieldRule, errors: &mut Errors) {
+    let word = &rule.word;
+    errors.at(
+        word,
+        format!("`{word}` says neither `min` nor `max`; write one: `{word}(min = 1)`"),
+    );
+}

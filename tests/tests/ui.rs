@@ -1,0 +1,11 @@
+//! What the derives accept, and what they say of what they refuse.
+//!
+//! `TRYBUILD=overwrite cargo test -p odm-tests --test ui` writes the expected messages anew; read them
+//! before committing.
+
+#[test]
+fn ui() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("ui/pass/*.rs");
+    cases.compile_fail("ui/fail/*.rs");
+}

@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    others: Vec<Ref<Book>>
+}
+
+fn main() {}

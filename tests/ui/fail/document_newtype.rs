@@ -1,0 +1,8 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book(String);
+
+fn main() {}

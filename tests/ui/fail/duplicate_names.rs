@@ -1,0 +1,14 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    #[serde(rename = "title")]
+    name: String
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(embed(few, max = 20))]
+    title: String
+}
+
+fn main() {}

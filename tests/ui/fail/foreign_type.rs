@@ -1,0 +1,10 @@
+use odm::prelude::*;
+
+struct Theirs;
+
+#[derive(Embedded)]
+struct Book {
+    theirs: Theirs,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(title))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    title: String
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(tags, grades))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    tags: Vec<String>,
+    grades: Vec<i32>
+}
+
+fn main() {}

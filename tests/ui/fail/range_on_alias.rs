@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+type Title = String;
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(range(min = 1))]
+    title: Title
+}
+
+fn main() {}

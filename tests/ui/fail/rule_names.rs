@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", rule("a", |b| b.year.gt(1)), rule("a", |b| b.year.lt(9)))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    year: i32
+}
+
+fn main() {}

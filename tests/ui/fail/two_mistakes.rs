@@ -1,0 +1,13 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(tilte), collation(locale = ""))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(range(min = 1))]
+    title: String
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use odm::prelude::*;
+
+#[derive(Embedded)]
+union Both {
+    a: i32,
+    b: f32,
+}
+
+fn main() {}

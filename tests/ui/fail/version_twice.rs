@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(version)]
+    a: i64,
+    #[odm(version)]
+    b: i64
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", collection = "b")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String
+}
+
+fn main() {}

@@ -6,31 +6,46 @@
 //!
 //! What this module is not: it knows no query predicates (those are `matcher`) and no stages.
 
+mod arithmetic;
+mod array;
 pub(crate) mod calendar;
+mod comparison;
+mod date;
+mod eval;
+mod forms;
 mod globals;
+mod object;
+mod operator;
+mod parse;
+pub(crate) mod root;
+mod set;
+pub(crate) mod shape;
 pub(crate) mod sort;
+mod string;
+pub(crate) mod sum;
+mod table;
 pub(crate) mod text;
+mod types;
 mod value;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::error::{Code, ServerError};
+use crate::error::ServerError;
 
+pub(crate) use self::eval::append;
 pub(crate) use self::globals::{Globals, Scope};
+pub(crate) use self::object::merge_into;
+pub(crate) use self::parse::field_path;
 pub(crate) use self::value::Value;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
-pub(crate) struct Expression {}
+pub(crate) struct Expression(parse::Node);
 
 impl Expression {
     /// Compiles an expression; `scope` names the variables that it may use.
     pub(crate) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
-        let _ = (raw, scope);
-        Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            "expressions are not supported yet",
-        ))
+        parse::parse(raw, scope).map(Self)
     }
 
     /// The value of the expression for one document. Missing is distinct from null.
@@ -39,7 +54,14 @@ impl Expression {
         root: &'a RawDocument,
         globals: &'a Globals,
     ) -> Result<Value<'a>, ServerError> {
-        let _ = (root, globals);
-        Ok(Value::Missing)
+        self.0.eval(&eval::Env::new(root, globals))
+    }
+
+    /// The path of an expression that is only `$a.b`, for stages that treat it specially.
+    pub(crate) fn as_path(&self) -> Option<&[String]> {
+        match &self.0 {
+            parse::Node::Field(path) => Some(path),
+            _ => None,
+        }
     }
 }

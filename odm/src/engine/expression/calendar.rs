@@ -119,6 +119,79 @@ pub(crate) fn iso(millis: i64) -> String {
     )
 }
 
+/// Reads `2020-01-02`, `2020-01-02T03:04[:05[.006]]` with `Z`, an offset or neither (UTC).
+pub(crate) fn parse_iso(text: &str) -> Option<i64> {
+    let (date, time) = match text.split_once(['T', ' ']) {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let mut date = date.splitn(3, '-');
+    let year = digits(date.next()?, 4)?;
+    let month = digits(date.next()?, 2)?;
+    let day = digits(date.next()?, 2)?;
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
+        return None;
+    }
+    let mut at = Parts {
+        year,
+        month,
+        day,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let mut offset = 0;
+    if let Some(time) = time {
+        let (clock, zone) = match time.find(['Z', '+', '-']) {
+            Some(index) => time.split_at_checked(index)?,
+            None => (time, ""),
+        };
+        let (clock, fraction) = match clock.split_once('.') {
+            Some((clock, fraction)) => (clock, Some(fraction)),
+            None => (clock, None),
+        };
+        let mut clock = clock.splitn(3, ':');
+        at.hour = digits(clock.next()?, 2)?;
+        at.minute = digits(clock.next()?, 2)?;
+        at.second = clock.next().map_or(Some(0), |second| digits(second, 2))?;
+        if let Some(fraction) = fraction {
+            let milli: String = fraction.chars().chain("000".chars()).take(3).collect();
+            at.millisecond = digits(&milli, 3)?;
+        }
+        if at.hour > 23 || at.minute > 59 || at.second > 59 {
+            return None;
+        }
+        offset = zone_minutes(zone)?;
+    }
+    millis(at)?.checked_sub(offset * 60_000)
+}
+
+/// The minutes east of UTC of `Z`, `+01:00`, `+0100`, `+01` or nothing.
+pub(crate) fn zone_minutes(zone: &str) -> Option<i64> {
+    if zone.is_empty() || zone == "Z" {
+        return Some(0);
+    }
+    let (sign, rest) = match zone.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, zone.strip_prefix('+')?),
+    };
+    let rest = rest.replace(':', "");
+    let (hours, minutes) = rest.split_at_checked(2)?;
+    let minutes = if minutes.is_empty() {
+        0
+    } else {
+        digits(minutes, 2)?
+    };
+    Some(sign * (digits(hours, 2)? * 60 + minutes))
+}
+
+fn digits(text: &str, length: usize) -> Option<i64> {
+    (text.len() == length && text.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

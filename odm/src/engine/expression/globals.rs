@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bson::DateTime;
 use bson::raw::RawBson;
+use bson::{DateTime, Timestamp};
 
 use crate::value::collation::Collator;
 
@@ -52,6 +52,15 @@ impl Globals {
     /// `$$NOW`.
     pub(crate) fn now(&self) -> DateTime {
         self.0.now
+    }
+
+    /// The operation's time as a timestamp: `$$CLUSTER_TIME`.
+    pub(crate) fn timestamp(&self) -> Timestamp {
+        let seconds = self.0.now.timestamp_millis().div_euclid(1_000);
+        Timestamp {
+            time: u32::try_from(seconds).unwrap_or_default(),
+            increment: 1,
+        }
     }
 
     /// The value of a variable, by its name without `$$`.

@@ -1,9 +1,8 @@
 //! `$currentDate`: `{$currentDate: {a: true}}` -> `{a: <now>}`.
 
-use bson::Timestamp;
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::{Globals, text};
+use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::{Node, fields};
 use crate::error::ServerError;
@@ -54,16 +53,7 @@ impl Behaviour for CurrentDate {
     ) -> Result<Change<'a>, ServerError> {
         Ok(Change::Put(Node::Owned(match self {
             Self::Date => RawBson::DateTime(at.globals.now()),
-            Self::Timestamp => RawBson::Timestamp(timestamp(at.globals)),
+            Self::Timestamp => RawBson::Timestamp(at.globals.timestamp()),
         })))
-    }
-}
-
-/// The operation's time as a timestamp.
-pub(super) fn timestamp(globals: &Globals) -> Timestamp {
-    let seconds = globals.now().timestamp_millis().div_euclid(1_000);
-    Timestamp {
-        time: u32::try_from(seconds).unwrap_or_default(),
-        increment: 1,
     }
 }

@@ -1,30 +1,131 @@
 //! An update made of stages: `[{$set: {total: {$add: ["$a", "$b"]}}}]`.
 
-use bson::raw::{RawArray, RawDocument};
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::Globals;
-use crate::engine::updater::Applied;
+use crate::engine::expression::shape::Shape;
+use crate::engine::expression::{Globals, root, text};
+use crate::engine::updater::node::{append, fields};
+use crate::engine::updater::replacement::unaltered_id;
+use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
+use crate::value::raw::{get, values};
 
 #[derive(Debug)]
-pub(super) struct UpdatePipeline {}
+pub(super) struct UpdatePipeline(Vec<Stage>);
+
+#[derive(Debug)]
+enum Stage {
+    Shape(Shape),
+    Root(root::NewRoot),
+}
 
 impl UpdatePipeline {
-    pub(super) fn parse(_stages: &RawArray, _globals: &Globals) -> Result<Self, ServerError> {
-        Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            "pipeline-style updates are not supported yet",
-        ))
+    pub(super) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        values(stages)
+            .map(|stage| Stage::parse(stage, globals))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     pub(super) fn apply(
         &self,
         document: &RawDocument,
-        _globals: &Globals,
+        globals: &Globals,
     ) -> Result<Applied, ServerError> {
+        let mut new = document.to_owned();
+        for stage in &self.0 {
+            new = match stage {
+                Stage::Shape(shape) => shape.apply(&new, globals, None)?,
+                Stage::Root(root) => root.apply(&new, globals)?,
+            };
+        }
+        let modified = new.as_bytes() != document.as_bytes();
+        if let (None, Some(id)) = (get(&new, "_id"), get(document, "_id")) {
+            let mut with_id = RawDocumentBuf::new();
+            append(&mut with_id, "_id", id);
+            for (name, value) in fields(&new) {
+                append(&mut with_id, name, value);
+            }
+            new = with_id;
+        }
+        if let Some(id) = get(&new, "_id") {
+            check_id(id)?;
+        }
+        unaltered_id(document, &new)?;
         Ok(Applied {
-            document: document.to_owned(),
-            modified: false,
+            document: new,
+            modified,
         })
     }
 }
+
+impl Stage {
+    fn parse(stage: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
+        let RawBsonRef::Document(stage) = stage else {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "Each element of the 'pipeline' array must be an object",
+            ));
+        };
+        let mut named = fields(stage);
+        let (Some((name, spec)), None) = (named.next(), named.next()) else {
+            return Err(ServerError::new(
+                Code::location(40323),
+                "A pipeline stage specification object must contain exactly one field.",
+            ));
+        };
+        let scope = globals.scope();
+        match name {
+            "$addFields" | "$set" => root::set(name, spec, &scope).map(Self::Shape),
+            "$project" => root::project(spec, &scope).map(Self::Shape),
+            "$unset" => root::unset(spec).map(Self::Shape),
+            "$replaceRoot" | "$replaceWith" => {
+                root::NewRoot::parse(name, spec, &scope).map(Self::Root)
+            }
+            other if crate::engine::updater::pipeline::STAGES.contains(&other) => {
+                Err(ServerError::new(
+                    Code::INVALID_OPTIONS,
+                    format!("{other} is not allowed to be used within an update"),
+                ))
+            }
+            other => Err(text::location(
+                40324,
+                format!("Unrecognized pipeline stage name: '{other}'"),
+            )),
+        }
+    }
+}
+
+/// Stages that exist, but not in updates.
+const STAGES: &[&str] = &[
+    "$bucket",
+    "$bucketAuto",
+    "$changeStream",
+    "$collStats",
+    "$count",
+    "$currentOp",
+    "$densify",
+    "$documents",
+    "$facet",
+    "$fill",
+    "$geoNear",
+    "$graphLookup",
+    "$group",
+    "$indexStats",
+    "$limit",
+    "$listLocalSessions",
+    "$listSessions",
+    "$lookup",
+    "$match",
+    "$merge",
+    "$out",
+    "$planCacheStats",
+    "$redact",
+    "$sample",
+    "$setWindowFields",
+    "$skip",
+    "$sort",
+    "$sortByCount",
+    "$unionWith",
+    "$unwind",
+];

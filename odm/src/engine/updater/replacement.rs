@@ -4,7 +4,6 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::updater::conflicts::dollar_prefixed;
-use crate::engine::updater::current_date::timestamp;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
@@ -37,7 +36,7 @@ impl Replacement {
             match value {
                 // The server's convenience: a zero timestamp at the top means the time of the write.
                 RawBsonRef::Timestamp(zero) if zero.time == 0 && zero.increment == 0 => {
-                    append(&mut new, name, RawBsonRef::Timestamp(timestamp(globals)));
+                    append(&mut new, name, RawBsonRef::Timestamp(globals.timestamp()));
                 }
                 value => append(&mut new, name, value),
             }

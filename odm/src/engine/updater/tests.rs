@@ -104,12 +104,14 @@ files!(
     compare,
     conflicts,
     current_date,
+    pipeline,
     pop,
     push,
     rename,
     replacement,
     set,
     unset,
+    upsert,
 );
 
 #[test]

@@ -1,0 +1,423 @@
+//! `$abs $add $ceil $divide $exp $floor $ln $log $log10 $mod $multiply $pow $round $sqrt $subtract $trunc`.
+
+use bson::DateTime;
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::engine::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, integral, null, owned, refuse,
+};
+use crate::engine::expression::sum::Sum;
+use crate::engine::expression::text;
+use crate::error::{Code, ServerError};
+use crate::value::decimal::{Decimal, Rounding};
+use crate::value::number::Number;
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row("$abs", 1, 1, abs),
+    row("$add", 0, ANY, add),
+    row("$ceil", 1, 1, |args| {
+        whole(args, f64::ceil, Rounding::Ceiling)
+    }),
+    row("$divide", 2, 2, divide),
+    row("$exp", 1, 1, exp),
+    row("$floor", 1, 1, |args| {
+        whole(args, f64::floor, Rounding::Floor)
+    }),
+    row("$ln", 1, 1, |args| logarithm(&args, f64::ln, 28766)),
+    row("$log", 2, 2, log),
+    row("$log10", 1, 1, |args| logarithm(&args, f64::log10, 28761)),
+    row("$mod", 2, 2, modulo),
+    row("$multiply", 0, ANY, multiply),
+    row("$pow", 2, 2, pow),
+    row("$round", 1, 2, |args| to_place(&args, Rounding::HalfEven)),
+    row("$sqrt", 1, 1, sqrt),
+    row("$subtract", 2, 2, subtract),
+    row("$trunc", 1, 2, |args| to_place(&args, Rounding::Down)),
+];
+
+const fn row(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator {
+        name,
+        shape: Shape::Listed(least, most),
+        eval,
+    }
+}
+
+fn number<'a>(number: Number) -> Outcome<'a> {
+    owned(number.to_raw())
+}
+
+fn type_mismatch<T>(message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::TYPE_MISMATCH, message))
+}
+
+/// The one argument of an operator on numbers; `None` for null.
+fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
+    if args.is_nullish(0) {
+        return Ok(None);
+    }
+    match args.get(0).and_then(Number::from_raw) {
+        Some(number) => Ok(Some(number)),
+        None => refuse(
+            28765,
+            format!(
+                "{} only supports numeric types, not {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn abs<'a>(args: Args<'a>) -> Outcome<'a> {
+    match operand(&args)?.map(Number::checked_abs) {
+        None => null(),
+        Some(Some(value)) => number(value),
+        Some(None) => refuse(28680, "can't take $abs of long long min"),
+    }
+}
+
+fn add<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut sum = Sum::ZERO;
+    let mut date = None;
+    for (index, value) in args.values.iter().enumerate() {
+        match value.get() {
+            None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
+            Some(RawBsonRef::DateTime(at)) => {
+                if date.replace(at).is_some() {
+                    return refuse(16612, "only one date allowed in an $add expression");
+                }
+            }
+            Some(value) => match Number::from_raw(value) {
+                Some(number) => sum.add(number),
+                None => {
+                    return type_mismatch(format!(
+                        "$add only supports numeric or date types, not {}",
+                        args.type_name(index)
+                    ));
+                }
+            },
+        }
+    }
+    match date {
+        None => owned(sum.into_bson()),
+        Some(date) => shifted(date, sum.number(), "$add"),
+    }
+}
+
+fn shifted<'a>(date: DateTime, by: Number, operator: &str) -> Outcome<'a> {
+    let by = match by {
+        Number::Double(n) if n.is_finite() => Number::Double(n.round()).to_i64_truncated(),
+        other => other.to_i64_truncated(),
+    };
+    match by.and_then(|by| date.timestamp_millis().checked_add(by)) {
+        Some(millis) => owned(DateTime::from_millis(millis)),
+        None => refuse(2, format!("date overflow in {operator}")),
+    }
+}
+
+fn subtract<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let (left, right) = (args.or_null(0), args.or_null(1));
+    match (Number::from_raw(left), Number::from_raw(right), left, right) {
+        (Some(left), Some(right), _, _) => number(left.sub(right)),
+        (_, _, RawBsonRef::DateTime(left), RawBsonRef::DateTime(right)) => {
+            match left
+                .timestamp_millis()
+                .checked_sub(right.timestamp_millis())
+            {
+                Some(millis) => owned(millis),
+                None => refuse(2, "date overflow in $subtract"),
+            }
+        }
+        (_, Some(right), RawBsonRef::DateTime(left), _) => shifted(left, right.neg(), "$subtract"),
+        (_, _, RawBsonRef::DateTime(_), _) => {
+            type_mismatch(format!("can't $subtract {} from Date", args.type_name(1)))
+        }
+        _ => type_mismatch(format!(
+            "can't $subtract {} from {}",
+            args.type_name(1),
+            args.type_name(0)
+        )),
+    }
+}
+
+fn multiply<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut product = Number::Int32(1);
+    for (index, value) in args.values.iter().enumerate() {
+        if value.is_nullish() {
+            return null();
+        }
+        let Some(factor) = value.get().and_then(Number::from_raw) else {
+            return type_mismatch(format!(
+                "$multiply only supports numeric types, not {}",
+                args.type_name(index)
+            ));
+        };
+        product = product.mul(factor);
+    }
+    number(product)
+}
+
+fn divide<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    match (
+        Number::from_raw(args.or_null(0)),
+        Number::from_raw(args.or_null(1)),
+    ) {
+        (Some(_), Some(by)) if by.is_zero() => refuse(2, "can't $divide by zero"),
+        (Some(value), Some(by)) => number(value.div(by)),
+        _ => type_mismatch(format!(
+            "$divide only supports numeric types, not {} and {}",
+            args.type_name(0),
+            args.type_name(1)
+        )),
+    }
+}
+
+fn modulo<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    match (
+        Number::from_raw(args.or_null(0)),
+        Number::from_raw(args.or_null(1)),
+    ) {
+        (Some(_), Some(by)) if by.is_zero() => refuse(16610, "can't $mod by zero"),
+        (Some(value), Some(by)) => number(value.rem(by)),
+        _ => refuse(
+            16611,
+            format!(
+                "$mod only supports numeric types, not {} and {}",
+                args.type_name(0),
+                args.type_name(1)
+            ),
+        ),
+    }
+}
+
+fn whole<'a>(args: Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> Outcome<'a> {
+    match operand(&args)? {
+        None => null(),
+        Some(Number::Double(n)) => owned(round(n)),
+        Some(Number::Decimal(n)) => number(Number::Decimal(n.quantize(0, rounding))),
+        Some(integer) => number(integer),
+    }
+}
+
+fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
+    let Some(value) = operand(args)? else {
+        return null();
+    };
+    let place = if args.values.len() > 1 {
+        if args.is_nullish(1) {
+            return null();
+        }
+        let Some(place) = integral(args.or_null(1)) else {
+            return refuse(
+                51082,
+                format!(
+                    "precision argument to  {} must be a integral value",
+                    args.operator
+                ),
+            );
+        };
+        if !(-20..=100).contains(&place) {
+            return refuse(
+                51083,
+                format!(
+                    "cannot apply {} with precision value {place} value must be in [-20, 100]",
+                    args.operator
+                ),
+            );
+        }
+        i32::try_from(place).unwrap_or(0)
+    } else {
+        0
+    };
+    match value {
+        Number::Double(n) if !n.is_finite() => owned(n),
+        Number::Double(n) => {
+            let rounded = Decimal::from_f64_exact(n)
+                .quantize(place, rounding)
+                .to_f64();
+            owned(if rounded.abs() > 0.0 {
+                rounded
+            } else {
+                0.0_f64.copysign(n)
+            })
+        }
+        Number::Decimal(n) => number(Number::Decimal(n.quantize(place, rounding))),
+        integer if place >= 0 => number(integer),
+        integer => {
+            let rounded = integer.to_decimal().quantize(place, rounding).to_i128();
+            match rounded.and_then(|n| i64::try_from(n).ok()) {
+                None => refuse(
+                    51080,
+                    format!(
+                        "invalid conversion from Decimal128 result in {} resulting from arguments: [{}, {}]",
+                        args.operator,
+                        text::computed(args.or_null(0)),
+                        text::computed(args.or_null(1))
+                    ),
+                ),
+                Some(n) if matches!(integer, Number::Int32(_)) => {
+                    owned(crate::engine::expression::operator::integer(n))
+                }
+                Some(n) => owned(n),
+            }
+        }
+    }
+}
+
+fn sqrt<'a>(args: Args<'a>) -> Outcome<'a> {
+    const REFUSAL: &str = "$sqrt's argument must be greater than or equal to 0";
+    match operand(&args)? {
+        None => null(),
+        Some(Number::Decimal(n)) if n.is_negative() && !n.is_zero() && !n.is_nan() => {
+            refuse(28714, REFUSAL)
+        }
+        Some(Number::Decimal(n)) => number(Number::Decimal(n.sqrt())),
+        Some(n) if n.to_f64() < 0.0 => refuse(28714, REFUSAL),
+        Some(n) => owned(n.to_f64().sqrt()),
+    }
+}
+
+/// Decimals have no transcendental functions here.
+fn double(number: Number, operator: &str) -> Result<f64, ServerError> {
+    match number {
+        Number::Decimal(_) => Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!("{operator} of a decimal is not supported by the in-memory engine"),
+        )),
+        other => Ok(other.to_f64()),
+    }
+}
+
+fn exp<'a>(args: Args<'a>) -> Outcome<'a> {
+    match operand(&args)? {
+        None => null(),
+        Some(n) => owned(double(n, args.operator)?.exp()),
+    }
+}
+
+fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcome<'a> {
+    match operand(args)? {
+        None => null(),
+        Some(n) if n.is_nan() => owned(f64::NAN),
+        Some(n) if n.to_f64() > 0.0 => owned(function(double(n, args.operator)?)),
+        Some(n) => refuse(
+            code,
+            format!(
+                "{}'s argument must be a positive number, but is {}",
+                args.operator,
+                text::computed(n.to_raw())
+            ),
+        ),
+    }
+}
+
+fn log<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let numbers = (
+        Number::from_raw(args.or_null(0)),
+        Number::from_raw(args.or_null(1)),
+    );
+    let (value, base) = match numbers {
+        (None, _) => {
+            return refuse(
+                28756,
+                format!("$log's argument must be numeric, not {}", args.type_name(0)),
+            );
+        }
+        (_, None) => {
+            return refuse(
+                28757,
+                format!("$log's base must be numeric, not {}", args.type_name(1)),
+            );
+        }
+        (Some(value), Some(base)) => (value, base),
+    };
+    if value.to_f64() <= 0.0 {
+        return refuse(
+            28758,
+            format!(
+                "$log's argument must be a positive number, but is {}",
+                text::computed(value.to_raw())
+            ),
+        );
+    }
+    let base_value = double(base, "$log")?;
+    if base_value <= 0.0 || base.compare(Number::Int32(1)).is_eq() {
+        return refuse(
+            28759,
+            format!(
+                "$log's base must be a positive number not equal to 1, but is {}",
+                text::computed(base.to_raw())
+            ),
+        );
+    }
+    owned(double(value, "$log")?.ln() / base_value.ln())
+}
+
+fn pow<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let numbers = (
+        Number::from_raw(args.or_null(0)),
+        Number::from_raw(args.or_null(1)),
+    );
+    let (base, exponent) = match numbers {
+        (None, _) => {
+            return refuse(
+                28762,
+                format!("$pow's base must be numeric, not {}", args.type_name(0)),
+            );
+        }
+        (_, None) => {
+            return refuse(
+                28763,
+                format!("$pow's exponent must be numeric, not {}", args.type_name(1)),
+            );
+        }
+        (Some(base), Some(exponent)) => (base, exponent),
+    };
+    if base.is_zero() && exponent.to_f64() < 0.0 {
+        return refuse(
+            28764,
+            "$pow cannot take a base of 0 and a negative exponent",
+        );
+    }
+    let integers = match (base, exponent) {
+        (Number::Double(_) | Number::Decimal(_), _)
+        | (_, Number::Double(_) | Number::Decimal(_)) => None,
+        _ => base.to_i64_exact().zip(exponent.to_i64_exact()),
+    };
+    let (floating, long) = (
+        double(base, "$pow")?.powf(double(exponent, "$pow")?),
+        matches!(base, Number::Int64(_)) || matches!(exponent, Number::Int64(_)),
+    );
+    let exact = integers.and_then(|(base, exponent)| match (base, exponent) {
+        (1, _) => Some(1),
+        (-1, exponent) => Some(if exponent % 2 == 0 { 1 } else { -1 }),
+        (base, exponent) => base.checked_pow(u32::try_from(exponent).ok()?),
+    });
+    match exact {
+        None => owned(floating),
+        Some(n) if long => owned(n),
+        Some(n) => owned(i32::try_from(n).map_or(RawBson::Int64(n), RawBson::Int32)),
+    }
+}

@@ -1,0 +1,581 @@
+//! Arrays.
+
+use std::cmp::Ordering;
+
+use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
+
+use crate::engine::expression::eval::append;
+use crate::engine::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
+};
+use crate::engine::expression::sort::ElementOrder;
+use crate::engine::expression::string::bounds;
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+use crate::value::order;
+use crate::value::raw::{elements, get, values};
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row("$allElementsTrue", Shape::Listed(1, 1), |args| {
+        every(&args, true)
+    }),
+    row("$anyElementTrue", Shape::Listed(1, 1), |args| {
+        every(&args, false)
+    }),
+    row("$arrayElemAt", Shape::Listed(2, 2), element_at),
+    row("$arrayToObject", Shape::Listed(1, 1), to_object),
+    row("$concatArrays", Shape::Listed(0, ANY), concat),
+    row("$first", Shape::Listed(1, 1), |args| end(args, true)),
+    row("$in", Shape::Listed(2, 2), contains),
+    row("$indexOfArray", Shape::Listed(2, 4), index_of),
+    row("$isArray", Shape::Listed(1, 1), |args| {
+        owned(matches!(args.get(0), Some(RawBsonRef::Array(_))))
+    }),
+    row("$last", Shape::Listed(1, 1), |args| end(args, false)),
+    row("$range", Shape::Listed(2, 3), range),
+    row("$reverseArray", Shape::Listed(1, 1), reverse),
+    row("$size", Shape::Listed(1, 1), size),
+    row("$slice", Shape::Listed(2, 3), slice),
+    row(
+        "$sortArray",
+        Shape::Named(&[("input", true), ("sortBy", true)]),
+        sort,
+    ),
+    row(
+        "$zip",
+        Shape::Named(&[
+            ("inputs", true),
+            ("useLongestLength", false),
+            ("defaults", false),
+        ]),
+        zip,
+    ),
+];
+
+const fn row(
+    name: &'static str,
+    shape: Shape,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator { name, shape, eval }
+}
+
+fn array<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v RawArray> {
+    match args.get(index) {
+        Some(RawBsonRef::Array(array)) => Some(array),
+        _ => None,
+    }
+}
+
+fn every<'a>(args: &Args<'a>, all: bool) -> Outcome<'a> {
+    let Some(items) = array(args, 0) else {
+        return refuse(
+            if all { 17040 } else { 17041 },
+            format!(
+                "{}'s argument must be an array, but is {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        );
+    };
+    let mut truths = values(items).map(|item| Value::Ref(item).truthy());
+    owned(if all {
+        truths.all(|t| t)
+    } else {
+        truths.any(|t| t)
+    })
+}
+
+/// The element at a position; counting from the end below zero. Past either end it is missing.
+fn at<'a>(mut args: Args<'a>, position: i32) -> Outcome<'a> {
+    let pick = |items: &RawArray| {
+        let index = if position < 0 {
+            let back = usize::try_from(position.unsigned_abs()).unwrap_or(usize::MAX);
+            values(items).count().checked_sub(back)?
+        } else {
+            usize::try_from(position).ok()?
+        };
+        Some(index)
+    };
+    Ok(match args.take(0) {
+        Value::Ref(RawBsonRef::Array(items)) => pick(items)
+            .and_then(|index| values(items).nth(index))
+            .into(),
+        Value::Owned(RawBson::Array(items)) => pick(&items)
+            .and_then(|index| values(&items).nth(index))
+            .map_or(Value::Missing, |item| Value::Owned(item.into())),
+        _ => Value::NULL,
+    })
+}
+
+fn element_at<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    if array(&args, 0).is_none() {
+        return refuse(
+            28689,
+            format!(
+                "$arrayElemAt's first argument must be an array, but is {}",
+                args.type_name(0)
+            ),
+        );
+    }
+    let index = args.or_null(1);
+    if Number::from_raw(index).is_none() {
+        return refuse(
+            28690,
+            format!(
+                "$arrayElemAt's second argument must be a numeric value, but is {}",
+                args.type_name(1)
+            ),
+        );
+    }
+    let Some(position) = integral_32(index) else {
+        return refuse(
+            28691,
+            format!(
+                "$arrayElemAt's second argument must be representable as a 32-bit integer: {}",
+                text::computed(index)
+            ),
+        );
+    };
+    at(args, position)
+}
+
+fn end<'a>(args: Args<'a>, first: bool) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    if array(&args, 0).is_none() {
+        return refuse(
+            28689,
+            format!(
+                "{}'s argument must be an array, but is {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        );
+    }
+    at(args, if first { 0 } else { -1 })
+}
+
+fn concat<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut joined = RawArrayBuf::new();
+    for index in 0..args.values.len() {
+        if args.is_nullish(index) {
+            return null();
+        }
+        match array(&args, index) {
+            Some(items) => values(items).for_each(|item| joined.push(item)),
+            None => {
+                return refuse(
+                    28664,
+                    format!(
+                        "$concatArrays only supports arrays, not {}",
+                        args.type_name(index)
+                    ),
+                );
+            }
+        }
+    }
+    owned(joined)
+}
+
+fn contains<'a>(args: Args<'a>) -> Outcome<'a> {
+    let Some(items) = array(&args, 1) else {
+        return refuse(
+            40081,
+            format!(
+                "$in requires an array as a second argument, found: {}",
+                args.type_name(1)
+            ),
+        );
+    };
+    let found = args.get(0).is_some_and(|wanted| {
+        values(items).any(|item| order::equal(item, wanted, args.globals.collator()))
+    });
+    owned(found)
+}
+
+fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(items) = array(&args, 0) else {
+        return refuse(
+            40090,
+            format!(
+                "$indexOfArray requires an array as a first argument, found: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let (start, end) = bounds(&args, values(items).count())?;
+    let found = values(items)
+        .enumerate()
+        .take(end)
+        .skip(start)
+        .find(|(_, item)| {
+            args.get(1)
+                .is_some_and(|wanted| order::equal(*item, wanted, args.globals.collator()))
+        });
+    owned(found.map_or(RawBson::Int32(-1), |(index, _)| count(index)))
+}
+
+fn range<'a>(args: Args<'a>) -> Outcome<'a> {
+    let number = |index: usize, what: &str, code: i32| {
+        let value = args.or_null(index);
+        if Number::from_raw(value).is_none() {
+            return refuse(
+                code,
+                format!(
+                    "$range requires a numeric {what} value, found value of type:{}",
+                    args.type_name(index)
+                ),
+            );
+        }
+        match integral_32(value) {
+            Some(n) => Ok(i64::from(n)),
+            None => refuse(
+                code + 1,
+                format!(
+                    "$range requires a {what} value that can be represented as a 32-bit integer, found value: {}",
+                    text::computed(value)
+                ),
+            ),
+        }
+    };
+    let start = number(0, "starting", 34443)?;
+    let end = number(1, "ending", 34445)?;
+    let step = if args.values.len() > 2 {
+        number(2, "step", 34447)?
+    } else {
+        1
+    };
+    if step == 0 {
+        return refuse(34449, "$range requires a non-zero step value");
+    }
+    let mut items = RawArrayBuf::new();
+    let mut at = start;
+    while (step > 0 && at < end) || (step < 0 && at > end) {
+        items.push(i32::try_from(at).unwrap_or_default());
+        at += step;
+    }
+    owned(items)
+}
+
+fn reverse<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    match array(&args, 0) {
+        Some(items) => {
+            let mut items: Vec<_> = values(items).collect();
+            items.reverse();
+            owned(RawArrayBuf::from_iter(items))
+        }
+        None => refuse(
+            34435,
+            format!(
+                "The argument to $reverseArray must be an array, but was of type: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn size<'a>(args: Args<'a>) -> Outcome<'a> {
+    match array(&args, 0) {
+        Some(items) => owned(count(values(items).count())),
+        None => refuse(
+            17124,
+            format!(
+                "The argument to $size must be an array, but was of type: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn slice<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let Some(items) = array(&args, 0) else {
+        return refuse(
+            28724,
+            format!(
+                "First argument to $slice must be an array, but is of type: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let number = |index: usize, which: &str, code: i32| {
+        let value = args.or_null(index);
+        if Number::from_raw(value).is_none() {
+            return refuse(
+                code,
+                format!(
+                    "{which} argument to $slice must be numeric, but is of type: {}",
+                    args.type_name(index)
+                ),
+            );
+        }
+        integral_32(value).map_or_else(
+            || {
+                refuse(
+                    code + 1,
+                    format!(
+                        "{which} argument to $slice can't be represented as a 32-bit integer: {}",
+                        text::computed(value)
+                    ),
+                )
+            },
+            |n| Ok(i64::from(n)),
+        )
+    };
+    let length = i64::try_from(values(items).count()).unwrap_or(i64::MAX);
+    let second = number(1, "Second", 28725)?;
+    let (start, take) = if args.values.len() > 2 {
+        let take = number(2, "Third", 28727)?;
+        if take <= 0 {
+            return refuse(
+                28729,
+                format!("Third argument to $slice must be positive: {take}"),
+            );
+        }
+        let start = if second < 0 {
+            (length + second).max(0)
+        } else {
+            second
+        };
+        (start, take)
+    } else if second < 0 {
+        ((length + second).max(0), -second)
+    } else {
+        (0, second)
+    };
+    let skip = usize::try_from(start).unwrap_or(usize::MAX);
+    let take = usize::try_from(take).unwrap_or(usize::MAX);
+    owned(RawArrayBuf::from_iter(values(items).skip(skip).take(take)))
+}
+
+fn sort<'a>(args: Args<'a>) -> Outcome<'a> {
+    let order = match args.or_null(1) {
+        by @ (RawBsonRef::Document(_)
+        | RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_)) => ElementOrder::parse(by)?,
+        _ => {
+            return refuse(
+                2_942_507,
+                format!(
+                    "The $sort is invalid: use 1/-1 to sort the whole element, or {{field:1/-1}} to sort embedded fields"
+                ),
+            );
+        }
+    };
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(items) = array(&args, 0) else {
+        return refuse(
+            2_942_504,
+            format!(
+                "The input argument to $sortArray must be an array, but was of type: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let mut items: Vec<_> = values(items).collect();
+    items.sort_by(|left, right| order.compare(*left, *right, args.globals.collator()));
+    owned(RawArrayBuf::from_iter(items))
+}
+
+fn zip<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(inputs) = array(&args, 0) else {
+        return refuse(
+            34461,
+            format!(
+                "inputs must be an array of expressions, found {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let longest = match args.get(1) {
+        None => false,
+        Some(RawBsonRef::Boolean(longest)) => longest,
+        Some(_) => {
+            return refuse(
+                34463,
+                format!(
+                    "useLongestLength must be a bool, found {}",
+                    args.type_name(1)
+                ),
+            );
+        }
+    };
+    let defaults: Vec<_> = array(&args, 2)
+        .map(|d| values(d).collect())
+        .unwrap_or_default();
+    if !defaults.is_empty() && !longest {
+        return refuse(
+            34466,
+            "cannot specify defaults unless useLongestLength is true",
+        );
+    }
+    let mut rows = Vec::new();
+    for input in values(inputs) {
+        match input {
+            RawBsonRef::Array(items) => rows.push(values(items).collect::<Vec<_>>()),
+            RawBsonRef::Null | RawBsonRef::Undefined => return null(),
+            other => {
+                return refuse(
+                    34468,
+                    format!(
+                        "$zip found a non-array expression in input: {}",
+                        text::computed(other)
+                    ),
+                );
+            }
+        }
+    }
+    if !defaults.is_empty() && defaults.len() != rows.len() {
+        return refuse(34467, "defaults and inputs must have the same length");
+    }
+    let lengths = rows.iter().map(Vec::len);
+    let length = if longest {
+        lengths.max()
+    } else {
+        lengths.min()
+    }
+    .unwrap_or(0);
+    let mut zipped = RawArrayBuf::new();
+    for index in 0..length {
+        let mut tuple = RawArrayBuf::new();
+        for (row, items) in rows.iter().enumerate() {
+            let default = || defaults.get(row).copied().unwrap_or(RawBsonRef::Null);
+            tuple.push(items.get(index).copied().unwrap_or_else(default));
+        }
+        zipped.push(tuple);
+    }
+    owned(zipped)
+}
+
+fn to_object<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(items) = array(&args, 0) else {
+        return refuse(
+            40386,
+            format!(
+                "$arrayToObject requires an array input, found: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let mut fields: Vec<(&str, RawBsonRef<'_>)> = Vec::new();
+    let mut pairs = None;
+    for item in values(items) {
+        let (key, value) = match item {
+            RawBsonRef::Array(pair) => {
+                if pairs.replace(true) == Some(false) {
+                    return refuse(
+                        40391,
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array",
+                    );
+                }
+                array_pair(pair)?
+            }
+            RawBsonRef::Document(document) => {
+                if pairs.replace(false) == Some(true) {
+                    return refuse(
+                        40396,
+                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object",
+                    );
+                }
+                object_pair(document)?
+            }
+            other => {
+                return refuse(
+                    40398,
+                    format!(
+                        "Unrecognised input type format for $arrayToObject: {}",
+                        text::type_name(Some(other))
+                    ),
+                );
+            }
+        };
+        if key.contains('\0') {
+            return refuse(4_940_400, "Key field cannot contain an embedded null byte");
+        }
+        match fields.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, slot)) => *slot = value,
+            None => fields.push((key, value)),
+        }
+    }
+    let mut document = RawDocumentBuf::new();
+    for (key, value) in fields {
+        append(&mut document, key, value);
+    }
+    owned(document)
+}
+
+fn array_pair(pair: &RawArray) -> Result<(&str, RawBsonRef<'_>), ServerError> {
+    let items: Vec<_> = values(pair).collect();
+    match items.as_slice() {
+        [RawBsonRef::String(key), value] => Ok((key, *value)),
+        [other, _] => refuse(
+            40395,
+            format!(
+                "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: {}",
+                text::type_name(Some(*other))
+            ),
+        ),
+        _ => refuse(
+            40397,
+            format!(
+                "$arrayToObject requires an array of size 2 arrays,found array of size: {}",
+                items.len()
+            ),
+        ),
+    }
+}
+
+fn object_pair(document: &bson::raw::RawDocument) -> Result<(&str, RawBsonRef<'_>), ServerError> {
+    let size = elements(document).count();
+    if size != 2 {
+        return refuse(
+            40392,
+            format!(
+                "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:{size}"
+            ),
+        );
+    }
+    match (get(document, "k"), get(document, "v")) {
+        (Some(RawBsonRef::String(key)), Some(value)) => Ok((key, value)),
+        (Some(other), Some(_)) => refuse(40394, format!("$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: {}", text::type_name(Some(other)))),
+        _ => Err(ServerError::new(Code::location(40393), "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: ".to_owned() + &text::computed(RawBsonRef::Document(document)))),
+    }
+}
+
+/// Keeps the first of equal values, in order.
+pub(super) fn distinct<'v>(
+    items: impl Iterator<Item = RawBsonRef<'v>>,
+    args: &Args<'_>,
+) -> Vec<RawBsonRef<'v>> {
+    let mut sorted: Vec<_> = items.collect();
+    sorted.sort_by(|left, right| order::compare(*left, *right, args.globals.collator()));
+    sorted.dedup_by(|left, right| {
+        order::compare(*left, *right, args.globals.collator()) == Ordering::Equal
+    });
+    sorted
+}

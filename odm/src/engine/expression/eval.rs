@@ -1,0 +1,138 @@
+//! Evaluates compiled expressions over raw documents.
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::globals::Globals;
+use crate::engine::expression::operator::{Args, Outcome};
+use crate::engine::expression::parse::Node;
+use crate::engine::expression::value::Value;
+use crate::value::raw::{get, values};
+
+/// What an expression sees.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Env<'v, 'a> {
+    pub(super) root: RawBsonRef<'a>,
+    pub(super) globals: &'a Globals,
+    pub(super) locals: Option<&'v Local<'v, 'a>>,
+}
+
+/// A variable that an enclosing `$let`, `$map`, `$filter` or `$reduce` binds; the innermost first.
+#[derive(Debug)]
+pub(crate) struct Local<'v, 'a> {
+    pub(super) name: &'v str,
+    pub(super) value: Value<'a>,
+    pub(super) outer: Option<&'v Local<'v, 'a>>,
+}
+
+impl<'a> Env<'_, 'a> {
+    pub(crate) fn new(root: &'a RawDocument, globals: &'a Globals) -> Self {
+        Self {
+            root: RawBsonRef::Document(root),
+            globals,
+            locals: None,
+        }
+    }
+
+    fn variable(&self, name: &str) -> Value<'a> {
+        let mut local = self.locals;
+        while let Some(binding) = local {
+            if binding.name == name {
+                return binding.value.clone();
+            }
+            local = binding.outer;
+        }
+        if let Some(value) = self.globals.variable(name) {
+            return Value::Ref(value.as_raw_bson_ref());
+        }
+        match name {
+            "ROOT" | "CURRENT" => Value::Ref(self.root),
+            "NOW" => Value::Ref(RawBsonRef::DateTime(self.globals.now())),
+            "CLUSTER_TIME" => Value::Ref(RawBsonRef::Timestamp(self.globals.timestamp())),
+            _ => Value::Missing,
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn eval<'a>(&'a self, env: &Env<'_, 'a>) -> Outcome<'a> {
+        match self {
+            Self::Literal(value) => Ok(Value::Ref(value.as_raw_bson_ref())),
+            Self::Field(path) => Ok(follow(env.root, path)),
+            Self::Variable(name, path) => Ok(match env.variable(name) {
+                value if path.is_empty() => value,
+                Value::Missing => Value::Missing,
+                Value::Ref(value) => follow(value, path),
+                Value::Owned(value) => follow(value.as_raw_bson_ref(), path)
+                    .into_owned()
+                    .map_or(Value::Missing, Value::Owned),
+            }),
+            Self::Object(fields) => {
+                let mut document = RawDocumentBuf::new();
+                for (name, node) in fields {
+                    if let Some(value) = node.eval(env)?.get() {
+                        append(&mut document, name, value);
+                    }
+                }
+                Ok(Value::Owned(RawBson::Document(document)))
+            }
+            Self::Array(nodes) => {
+                let mut array = RawArrayBuf::new();
+                for node in nodes {
+                    array.push(node.eval(env)?.or_null());
+                }
+                Ok(Value::Owned(RawBson::Array(array)))
+            }
+            Self::Call {
+                operator,
+                arguments,
+            } => {
+                let values = arguments
+                    .iter()
+                    .map(|argument| {
+                        argument
+                            .as_ref()
+                            .map_or(Ok(Value::Missing), |argument| argument.eval(env))
+                    })
+                    .collect::<Result<_, _>>()?;
+                (operator.eval)(Args {
+                    operator: operator.name,
+                    values,
+                    given: arguments.iter().map(Option::is_some).collect(),
+                    globals: env.globals,
+                })
+            }
+            Self::Form(form) => form.eval(env),
+        }
+    }
+}
+
+/// The value at a path: documents are entered, arrays are mapped over, anything else ends it.
+fn follow<'a>(value: RawBsonRef<'a>, path: &[String]) -> Value<'a> {
+    let Some((head, rest)) = path.split_first() else {
+        return Value::Ref(value);
+    };
+    match value {
+        RawBsonRef::Document(document) => {
+            get(document, head).map_or(Value::Missing, |value| follow(value, rest))
+        }
+        RawBsonRef::Array(array) => {
+            let mut mapped = RawArrayBuf::new();
+            for item in values(array) {
+                if matches!(item, RawBsonRef::Document(_))
+                    && let Some(found) = follow(item, path).get()
+                {
+                    mapped.push(found);
+                }
+            }
+            Value::Owned(RawBson::Array(mapped))
+        }
+        _ => Value::Missing,
+    }
+}
+
+/// Appends a field. Names come from BSON or were checked, so they hold no null byte.
+pub(crate) fn append(document: &mut RawDocumentBuf, key: &str, value: RawBsonRef<'_>) {
+    if let Ok(key) = <&bson::raw::CStr>::try_from(key) {
+        document.append(key, value);
+    }
+}

@@ -1,0 +1,594 @@
+//! Operators that decide which of their arguments are evaluated, and with which variables.
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+
+use crate::engine::expression::eval::{Env, Local};
+use crate::engine::expression::globals::Scope;
+use crate::engine::expression::operator::{Outcome, integral_32, refuse};
+use crate::engine::expression::parse::{Node, check_variable_name, parse as expression};
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, values};
+
+#[derive(Debug, Clone)]
+pub(crate) enum Form {
+    And(Vec<Node>),
+    Or(Vec<Node>),
+    Cond {
+        condition: Node,
+        then: Node,
+        otherwise: Node,
+    },
+    IfNull(Vec<Node>),
+    Switch {
+        branches: Vec<(Node, Node)>,
+        default: Option<Node>,
+    },
+    Let {
+        variables: Vec<(String, Node)>,
+        within: Node,
+    },
+    Map {
+        input: Node,
+        name: String,
+        within: Node,
+    },
+    Filter {
+        input: Node,
+        name: String,
+        condition: Node,
+        limit: Option<Node>,
+    },
+    Reduce {
+        input: Node,
+        initial: Node,
+        within: Node,
+    },
+}
+
+type Parsed = Result<Form, ServerError>;
+
+/// Sorted by name.
+const FORMS: &[(&str, fn(RawBsonRef<'_>, &Scope) -> Parsed)] = &[
+    ("$and", |raw, scope| list(raw, scope).map(Form::And)),
+    ("$cond", cond),
+    ("$filter", filter),
+    ("$ifNull", if_null),
+    ("$let", let_in),
+    ("$map", map),
+    ("$or", |raw, scope| list(raw, scope).map(Form::Or)),
+    ("$reduce", reduce),
+    ("$switch", switch),
+];
+
+/// The names of the forms, for the support table.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(name, _)| *name)
+}
+
+/// Compiles a form; `None` if the name is not one's.
+pub(super) fn parse(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Option<Parsed> {
+    let index = FORMS.binary_search_by_key(&name, |(known, _)| known).ok()?;
+    let (_, parse) = FORMS.get(index)?;
+    Some(parse(argument, scope))
+}
+
+fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
+    match raw {
+        RawBsonRef::Array(array) => values(array)
+            .map(|value| expression(value, scope))
+            .collect(),
+        one => Ok(vec![expression(one, scope)?]),
+    }
+}
+
+fn cond(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        let parts = list(raw, scope)?;
+        let passed = parts.len();
+        return match <[Node; 3]>::try_from(parts) {
+            Ok([condition, then, otherwise]) => Ok(Form::Cond {
+                condition,
+                then,
+                otherwise,
+            }),
+            Err(_) => refuse(
+                16020,
+                format!("Expression $cond takes exactly 3 arguments. {passed} were passed in."),
+            ),
+        };
+    };
+    let mut parts = Parts::parse("$cond", document, &["if", "then", "else"], |key| {
+        (17083, format!("Unrecognized parameter to $cond: {key}"))
+    })?;
+    Ok(Form::Cond {
+        condition: parts.expression("if", scope, 17080, "Missing 'if' parameter to $cond")?,
+        then: parts.expression("then", scope, 17081, "Missing 'then' parameter to $cond")?,
+        otherwise: parts.expression("else", scope, 17082, "Missing 'else' parameter to $cond")?,
+    })
+}
+
+fn if_null(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let nodes = list(raw, scope)?;
+    if nodes.len() < 2 {
+        return refuse(
+            1_257_300,
+            format!("$ifNull needs at least two arguments, had: {}", nodes.len()),
+        );
+    }
+    Ok(Form::IfNull(nodes))
+}
+
+fn switch(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(
+            40060,
+            format!(
+                "$switch requires an object as an argument, found: {}",
+                text::type_name(Some(raw))
+            ),
+        );
+    };
+    let mut branches = Vec::new();
+    let mut default = None;
+    for (name, value) in elements(document) {
+        match (name, value) {
+            ("branches", RawBsonRef::Array(array)) => {
+                for branch in values(array) {
+                    branches.push(switch_branch(branch, scope)?);
+                }
+            }
+            ("branches", other) => {
+                return refuse(
+                    40061,
+                    format!(
+                        "$switch expected an array for 'branches', found: {}",
+                        text::type_name(Some(other))
+                    ),
+                );
+            }
+            ("default", value) => default = Some(expression(value, scope)?),
+            (other, _) => {
+                return refuse(40067, format!("$switch found an unknown argument: {other}"));
+            }
+        }
+    }
+    if branches.is_empty() {
+        return refuse(40068, "$switch requires at least one branch.");
+    }
+    Ok(Form::Switch { branches, default })
+}
+
+fn switch_branch(raw: RawBsonRef<'_>, scope: &Scope) -> Result<(Node, Node), ServerError> {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(
+            40062,
+            format!(
+                "$switch expected each branch to be an object, found: {}",
+                text::type_name(Some(raw))
+            ),
+        );
+    };
+    let mut parts = Parts::parse("$switch", document, &["case", "then"], |key| {
+        (
+            40063,
+            format!("$switch found an unknown argument to a branch: {key}"),
+        )
+    })?;
+    Ok((
+        parts.expression(
+            "case",
+            scope,
+            40064,
+            "$switch requires each branch have a 'case' expression",
+        )?,
+        parts.expression(
+            "then",
+            scope,
+            40065,
+            "$switch requires each branch have a 'then' expression.",
+        )?,
+    ))
+}
+
+fn let_in(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(16874, "$let only supports an object as its argument");
+    };
+    let mut parts = Parts::parse("$let", document, &["vars", "in"], |key| {
+        (16875, format!("Unrecognized parameter to $let: {key}"))
+    })?;
+    let RawBsonRef::Document(vars) =
+        parts.raw("vars", 16876, "Missing 'vars' parameter to $let")?
+    else {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "invalid parameter: expected an object (vars)",
+        ));
+    };
+    let mut inner = scope.clone();
+    let mut variables = Vec::new();
+    for (name, value) in elements(vars) {
+        check_variable_name(name)?;
+        variables.push((name.to_owned(), expression(value, scope)?));
+        inner = inner.with(name);
+    }
+    let within = parts.expression("in", &inner, 16877, "Missing 'in' parameter to $let")?;
+    Ok(Form::Let { variables, within })
+}
+
+fn map(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(16878, "$map only supports an object as its argument");
+    };
+    let mut parts = Parts::parse("$map", document, &["input", "as", "in"], |key| {
+        (16879, format!("Unrecognized parameter to $map: {key}"))
+    })?;
+    let input = parts.expression("input", scope, 16880, "Missing 'input' parameter to $map")?;
+    let name = parts.name()?;
+    let inner = scope.with(&name);
+    let within = parts.expression("in", &inner, 16882, "Missing 'in' parameter to $map")?;
+    Ok(Form::Map {
+        input,
+        name,
+        within,
+    })
+}
+
+fn filter(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(28646, "$filter only supports an object as its argument");
+    };
+    let names = &["input", "as", "cond", "limit"];
+    let mut parts = Parts::parse("$filter", document, names, |key| {
+        (28647, format!("Unrecognized parameter to $filter: {key}"))
+    })?;
+    let input = parts.expression(
+        "input",
+        scope,
+        28648,
+        "Missing 'input' parameter to $filter",
+    )?;
+    let name = parts.name()?;
+    let inner = scope.with(&name);
+    let condition =
+        parts.expression("cond", &inner, 28650, "Missing 'cond' parameter to $filter")?;
+    let limit = match parts.take("limit") {
+        Some(limit) => Some(expression(limit, scope)?),
+        None => None,
+    };
+    Ok(Form::Filter {
+        input,
+        name,
+        condition,
+        limit,
+    })
+}
+
+fn reduce(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
+    let RawBsonRef::Document(document) = raw else {
+        return refuse(
+            40075,
+            format!(
+                "$reduce requires an object as an argument, found: {}",
+                text::type_name(Some(raw))
+            ),
+        );
+    };
+    let names = &["input", "initialValue", "in"];
+    let mut parts = Parts::parse("$reduce", document, names, |key| {
+        (40076, format!("$reduce found an unknown argument: {key}"))
+    })?;
+    let input = parts.expression(
+        "input",
+        scope,
+        40077,
+        "$reduce requires 'input' to be specified",
+    )?;
+    let initial = parts.expression(
+        "initialValue",
+        scope,
+        40078,
+        "$reduce requires 'initialValue' to be specified",
+    )?;
+    let inner = scope.with("this").with("value");
+    let within = parts.expression("in", &inner, 40079, "$reduce requires 'in' to be specified")?;
+    Ok(Form::Reduce {
+        input,
+        initial,
+        within,
+    })
+}
+
+/// The named arguments of a form.
+struct Parts<'r>(Vec<(&'r str, RawBsonRef<'r>)>);
+
+impl<'r> Parts<'r> {
+    fn parse(
+        _form: &str,
+        document: &'r RawDocument,
+        names: &[&str],
+        unknown: impl Fn(&str) -> (i32, String),
+    ) -> Result<Self, ServerError> {
+        let mut parts = Vec::new();
+        for (name, value) in elements(document) {
+            if !names.contains(&name) {
+                let (code, message) = unknown(name);
+                return refuse(code, message);
+            }
+            parts.push((name, value));
+        }
+        Ok(Self(parts))
+    }
+
+    fn take(&mut self, name: &str) -> Option<RawBsonRef<'r>> {
+        let index = self.0.iter().position(|(known, _)| *known == name)?;
+        Some(self.0.remove(index).1)
+    }
+
+    fn raw(&mut self, name: &str, code: i32, missing: &str) -> Result<RawBsonRef<'r>, ServerError> {
+        self.take(name).map_or_else(|| refuse(code, missing), Ok)
+    }
+
+    fn expression(
+        &mut self,
+        name: &str,
+        scope: &Scope,
+        code: i32,
+        missing: &str,
+    ) -> Result<Node, ServerError> {
+        expression(self.raw(name, code, missing)?, scope)
+    }
+
+    /// The `as` of `$map` and `$filter`.
+    fn name(&mut self) -> Result<String, ServerError> {
+        let name = match self.take("as") {
+            None => "this",
+            Some(RawBsonRef::String(name)) => name,
+            Some(_) => "",
+        };
+        check_variable_name(name)?;
+        Ok(name.to_owned())
+    }
+}
+
+impl Form {
+    pub(super) fn eval<'a>(&'a self, env: &Env<'_, 'a>) -> Outcome<'a> {
+        match self {
+            Self::And(nodes) => {
+                for node in nodes {
+                    if !node.eval(env)?.truthy() {
+                        return boolean(false);
+                    }
+                }
+                boolean(true)
+            }
+            Self::Or(nodes) => {
+                for node in nodes {
+                    if node.eval(env)?.truthy() {
+                        return boolean(true);
+                    }
+                }
+                boolean(false)
+            }
+            Self::Cond {
+                condition,
+                then,
+                otherwise,
+            } => {
+                if condition.eval(env)?.truthy() {
+                    then.eval(env)
+                } else {
+                    otherwise.eval(env)
+                }
+            }
+            Self::IfNull(nodes) => {
+                let mut value = Value::Missing;
+                for node in nodes {
+                    value = node.eval(env)?;
+                    if !value.is_nullish() {
+                        break;
+                    }
+                }
+                Ok(value)
+            }
+            Self::Switch { branches, default } => {
+                for (case, then) in branches {
+                    if case.eval(env)?.truthy() {
+                        return then.eval(env);
+                    }
+                }
+                match default {
+                    Some(default) => default.eval(env),
+                    None => refuse(
+                        40066,
+                        "$switch could not find a matching branch for an input, and no default was specified.",
+                    ),
+                }
+            }
+            Self::Let { variables, within } => {
+                let mut values = Vec::new();
+                for (name, node) in variables {
+                    values.push((name.as_str(), node.eval(env)?));
+                }
+                bind(env, values.into_iter(), within)
+            }
+            Self::Map {
+                input,
+                name,
+                within,
+            } => each(
+                env,
+                input,
+                "input to $map must be an array not",
+                16883,
+                |items| {
+                    let mut mapped = RawArrayBuf::new();
+                    for item in items {
+                        let value = bind(env, std::iter::once((name.as_str(), item)), within)?;
+                        mapped.push(value.or_null());
+                    }
+                    Ok(mapped)
+                },
+            ),
+            Self::Filter {
+                input,
+                name,
+                condition,
+                limit,
+            } => {
+                let limit = match limit {
+                    Some(limit) => limit_of(&limit.eval(env)?)?,
+                    None => usize::MAX,
+                };
+                each(
+                    env,
+                    input,
+                    "input to $filter must be an array not",
+                    28651,
+                    |items| {
+                        let mut kept = RawArrayBuf::new();
+                        let mut left = limit;
+                        for item in items {
+                            if left == 0 {
+                                break;
+                            }
+                            let bound = std::iter::once((name.as_str(), item.clone()));
+                            if bind(env, bound, condition)?.truthy() {
+                                kept.push(item.or_null());
+                                left -= 1;
+                            }
+                        }
+                        Ok(kept)
+                    },
+                )
+            }
+            Self::Reduce {
+                input,
+                initial,
+                within,
+            } => {
+                let list = input.eval(env)?;
+                if list.is_nullish() {
+                    return Ok(Value::NULL);
+                }
+                let Some(items) = items(&list) else {
+                    return refuse(
+                        40080,
+                        format!(
+                            "$reduce requires that 'input' be an array, found: {}",
+                            list.get().map(text::computed).unwrap_or_default()
+                        ),
+                    );
+                };
+                let mut value = initial.eval(env)?;
+                for item in items {
+                    let bound = [("this", item), ("value", value)];
+                    value = bind(env, bound.into_iter(), within)?;
+                }
+                Ok(value)
+            }
+        }
+    }
+}
+
+fn boolean<'a>(value: bool) -> Outcome<'a> {
+    Ok(Value::Ref(RawBsonRef::Boolean(value)))
+}
+
+fn limit_of(value: &Value<'_>) -> Result<usize, ServerError> {
+    if value.is_nullish() {
+        return Ok(usize::MAX);
+    }
+    match value.get().and_then(integral_32) {
+        Some(limit) if limit >= 1 => Ok(usize::try_from(limit).unwrap_or(usize::MAX)),
+        Some(limit) => refuse(
+            327_392,
+            format!("$filter: limit must be greater than 0: {limit}"),
+        ),
+        None => refuse(
+            327_391,
+            format!(
+                "$filter: limit must be represented as a 32-bit integral value: {}",
+                value.get().map(text::computed).unwrap_or_default()
+            ),
+        ),
+    }
+}
+
+/// The elements of an array, borrowed where the array is.
+fn items<'a>(value: &Value<'a>) -> Option<Vec<Value<'a>>> {
+    match value {
+        Value::Ref(RawBsonRef::Array(array)) => Some(values(array).map(Value::Ref).collect()),
+        Value::Owned(RawBson::Array(array)) => Some(
+            values(array)
+                .map(|item| Value::Owned(item.into()))
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+fn each<'a>(
+    env: &Env<'_, 'a>,
+    input: &'a Node,
+    refusal: &str,
+    code: i32,
+    run: impl FnOnce(Vec<Value<'a>>) -> Result<RawArrayBuf, ServerError>,
+) -> Outcome<'a> {
+    let list = input.eval(env)?;
+    if list.is_nullish() {
+        return Ok(Value::NULL);
+    }
+    match items(&list) {
+        Some(items) => Ok(Value::Owned(RawBson::Array(run(items)?))),
+        None => refuse(code, format!("{refusal} {}", text::type_name(list.get()))),
+    }
+}
+
+/// Evaluates with more variables.
+fn bind<'a, 'n>(
+    env: &Env<'_, 'a>,
+    mut variables: impl Iterator<Item = (&'n str, Value<'a>)>,
+    within: &'a Node,
+) -> Outcome<'a> {
+    match variables.next() {
+        None => within.eval(env),
+        Some((name, value)) => {
+            let local = Local {
+                name,
+                value,
+                outer: env.locals,
+            };
+            let inner = Env {
+                locals: Some(&local),
+                ..*env
+            };
+            // One frame for each variable: recursion keeps the list on the stack.
+            bind_rest(&inner, &mut variables, within)
+        }
+    }
+}
+
+fn bind_rest<'a>(
+    env: &Env<'_, 'a>,
+    variables: &mut dyn Iterator<Item = (&str, Value<'a>)>,
+    within: &'a Node,
+) -> Outcome<'a> {
+    match variables.next() {
+        None => within.eval(env),
+        Some((name, value)) => {
+            let local = Local {
+                name,
+                value,
+                outer: env.locals,
+            };
+            let inner = Env {
+                locals: Some(&local),
+                ..*env
+            };
+            bind_rest(&inner, variables, within)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Documents: `$getField $mergeObjects $objectToArray $setField`.
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
+
+use crate::engine::expression::eval::append;
+use crate::engine::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, null, owned, refuse,
+};
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::value::raw::{elements, get};
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row(
+        "$getField",
+        Shape::Named(&[("field", true), ("input", false)]),
+        get_field,
+    ),
+    row("$mergeObjects", Shape::Listed(0, ANY), merge),
+    row("$objectToArray", Shape::Listed(1, 1), to_array),
+    row(
+        "$setField",
+        Shape::Named(&[("field", true), ("input", true), ("value", true)]),
+        set_field,
+    ),
+];
+
+const fn row(
+    name: &'static str,
+    shape: Shape,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator { name, shape, eval }
+}
+
+fn get_field<'a>(mut args: Args<'a>) -> Outcome<'a> {
+    let RawBsonRef::String(name) = args.or_null(0) else {
+        return refuse(
+            3_041_704,
+            format!(
+                "$getField requires 'field' to evaluate to type String, but got {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let name = name.to_owned();
+    Ok(match args.take(1) {
+        Value::Ref(RawBsonRef::Document(document)) => get(document, &name).into(),
+        Value::Owned(RawBson::Document(document)) => {
+            get(&document, &name).map_or(Value::Missing, |value| Value::Owned(value.into()))
+        }
+        Value::Ref(RawBsonRef::Null | RawBsonRef::Undefined)
+        | Value::Owned(RawBson::Null | RawBson::Undefined) => Value::NULL,
+        _ => Value::Missing,
+    })
+}
+
+/// Later values win, in the place of the first.
+pub(crate) fn merge_into(document: &mut RawDocumentBuf, with: &bson::raw::RawDocument) {
+    let mut merged = RawDocumentBuf::new();
+    for (key, value) in elements(document) {
+        append(&mut merged, key, get(with, key).unwrap_or(value));
+    }
+    for (key, value) in elements(with).filter(|(key, _)| get(document, key).is_none()) {
+        append(&mut merged, key, value);
+    }
+    *document = merged;
+}
+
+fn merge<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut merged = RawDocumentBuf::new();
+    for (index, value) in args.values.iter().enumerate() {
+        match value.get() {
+            None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => {}
+            Some(RawBsonRef::Document(document)) => merge_into(&mut merged, document),
+            Some(other) => {
+                return refuse(
+                    40400,
+                    format!(
+                        "$mergeObjects requires object inputs, but input {} is of type {}",
+                        text::computed(other),
+                        args.type_name(index)
+                    ),
+                );
+            }
+        }
+    }
+    owned(merged)
+}
+
+fn to_array<'a>(args: Args<'a>) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::Document(document)) => {
+            let mut array = RawArrayBuf::new();
+            for (key, value) in elements(document) {
+                let mut pair = RawDocumentBuf::new();
+                append(&mut pair, "k", RawBsonRef::String(key));
+                append(&mut pair, "v", value);
+                array.push(pair);
+            }
+            owned(array)
+        }
+        Some(_) => refuse(
+            40390,
+            format!(
+                "$objectToArray requires a document input, found: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn set_field<'a>(args: Args<'a>) -> Outcome<'a> {
+    let RawBsonRef::String(name) = args.or_null(0) else {
+        return refuse(
+            4_161_107,
+            format!(
+                "$setField requires 'field' to evaluate to type String, but got {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let input = match args.get(1) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
+        Some(RawBsonRef::Document(document)) => document,
+        Some(_) => {
+            return refuse(
+                4_161_105,
+                format!(
+                    "$setField requires 'input' to evaluate to type Object, but got {}",
+                    args.type_name(1)
+                ),
+            );
+        }
+    };
+    let value = args.get(2);
+    let mut document = RawDocumentBuf::new();
+    let mut placed = false;
+    for (key, old) in elements(input) {
+        if key == name {
+            placed = true;
+            if let Some(value) = value {
+                append(&mut document, key, value);
+            }
+        } else {
+            append(&mut document, key, old);
+        }
+    }
+    if let (false, Some(value)) = (placed, value) {
+        append(&mut document, name, value);
+    }
+    owned(document)
+}

@@ -1,0 +1,112 @@
+//! Rows of the operator tables, and how an operator sees its arguments.
+
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::engine::expression::Globals;
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
+
+/// What evaluating gives.
+pub(crate) type Outcome<'a> = Result<Value<'a>, ServerError>;
+
+/// One operator.
+#[derive(Debug)]
+pub(super) struct Operator {
+    pub(super) name: &'static str,
+    pub(super) shape: Shape,
+    pub(super) eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+}
+
+/// How arguments are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `{$op: [a, b]}`, or `{$op: a}` for a single one; at least and at most this many.
+    Listed(usize, usize),
+    /// `{$op: {input: a, …}}`: names, and whether each must be there.
+    Named(&'static [(&'static str, bool)]),
+}
+
+/// Any number of arguments.
+pub(super) const ANY: usize = usize::MAX;
+
+/// Evaluated arguments, in the order of the row.
+#[derive(Debug)]
+pub(super) struct Args<'a> {
+    pub(super) operator: &'static str,
+    pub(super) values: Vec<Value<'a>>,
+    /// Which named arguments were written.
+    pub(super) given: Vec<bool>,
+    pub(super) globals: &'a Globals,
+}
+
+impl<'a> Args<'a> {
+    /// The argument, `None` where it is missing.
+    pub(super) fn get(&self, index: usize) -> Option<RawBsonRef<'_>> {
+        self.values.get(index)?.get()
+    }
+
+    /// The argument, null where it is missing.
+    pub(super) fn or_null(&self, index: usize) -> RawBsonRef<'_> {
+        self.get(index).unwrap_or(RawBsonRef::Null)
+    }
+
+    pub(super) fn take(&mut self, index: usize) -> Value<'a> {
+        self.values.get_mut(index).map_or(Value::Missing, |value| {
+            std::mem::replace(value, Value::Missing)
+        })
+    }
+
+    pub(super) fn is_nullish(&self, index: usize) -> bool {
+        self.values.get(index).is_none_or(Value::is_nullish)
+    }
+
+    /// Whether the argument was written at all.
+    pub(super) fn given(&self, index: usize) -> bool {
+        self.given.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether any argument is null, undefined or missing.
+    pub(super) fn any_nullish(&self) -> bool {
+        self.values.iter().any(Value::is_nullish)
+    }
+
+    /// The type of an argument as messages name it.
+    pub(super) fn type_name(&self, index: usize) -> &'static str {
+        text::type_name(self.get(index))
+    }
+}
+
+/// An owned result.
+pub(super) fn owned<'a>(value: impl Into<RawBson>) -> Outcome<'a> {
+    Ok(Value::Owned(value.into()))
+}
+
+pub(super) fn null<'a>() -> Outcome<'a> {
+    Ok(Value::NULL)
+}
+
+/// A refusal with one of the server's numbers.
+pub(super) fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// A whole number in a double or a decimal counts as an integer.
+pub(super) fn integral(value: RawBsonRef<'_>) -> Option<i64> {
+    crate::value::number::Number::from_raw(value)?.to_i64_exact()
+}
+
+/// An integer that fits 32 bits.
+pub(super) fn integral_32(value: RawBsonRef<'_>) -> Option<i32> {
+    i32::try_from(integral(value)?).ok()
+}
+
+/// The smaller integer type that holds it.
+pub(super) fn integer(value: i64) -> RawBson {
+    i32::try_from(value).map_or(RawBson::Int64(value), RawBson::Int32)
+}
+
+/// A count, as the server returns them: 32 bits where they suffice.
+pub(super) fn count(value: usize) -> RawBson {
+    integer(i64::try_from(value).unwrap_or(i64::MAX))
+}

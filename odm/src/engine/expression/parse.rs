@@ -1,0 +1,332 @@
+//! From BSON to the tree of an expression.
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument};
+
+use crate::engine::expression::forms::{self, Form};
+use crate::engine::expression::globals::Scope;
+use crate::engine::expression::operator::{ANY, Operator, Shape, refuse};
+use crate::engine::expression::{table, text};
+use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, values};
+
+/// A compiled expression.
+#[derive(Debug, Clone)]
+pub(crate) enum Node {
+    Literal(RawBson),
+    /// `$a.b`: the parts of a path from the current document.
+    Field(Vec<String>),
+    /// `$$name.a.b`.
+    Variable(String, Vec<String>),
+    Object(Vec<(String, Node)>),
+    Array(Vec<Node>),
+    Call {
+        operator: &'static Operator,
+        arguments: Vec<Option<Node>>,
+    },
+    Form(Box<Form>),
+}
+
+/// Compiles any expression.
+pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Node, ServerError> {
+    match raw {
+        RawBsonRef::String(text) if text.starts_with('$') => parse_path(text, scope),
+        RawBsonRef::Document(document) => parse_document(document, scope),
+        RawBsonRef::Array(array) => values(array)
+            .map(|value| parse(value, scope))
+            .collect::<Result<_, _>>()
+            .map(Node::Array),
+        other => Ok(Node::Literal(other.into())),
+    }
+}
+
+fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
+    if let Some(variable) = text.strip_prefix("$$") {
+        let (name, path) = variable
+            .split_once('.')
+            .map_or((variable, None), |(name, path)| (name, Some(path)));
+        check_variable_use(name)?;
+        let known = scope.knows(name)
+            || matches!(name, "ROOT" | "CURRENT" | "NOW" | "CLUSTER_TIME" | "REMOVE");
+        if !known {
+            return refuse(17276, format!("Use of undefined variable: {name}"));
+        }
+        let path = path.map_or(Ok(Vec::new()), field_path)?;
+        return Ok(Node::Variable(name.to_owned(), path));
+    }
+    let path = field_path(text.strip_prefix('$').unwrap_or(text))?;
+    if scope.knows("CURRENT") {
+        return Ok(Node::Variable("CURRENT".to_owned(), path));
+    }
+    Ok(Node::Field(path))
+}
+
+fn check_variable_use(name: &str) -> Result<(), ServerError> {
+    if name.is_empty() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "empty variable names are not allowed",
+        ));
+    }
+    check_characters(
+        name,
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || !c.is_ascii()),
+    )
+}
+
+/// Checks a name that a `let` or an `as` defines.
+pub(super) fn check_variable_name(name: &str) -> Result<(), ServerError> {
+    if name.is_empty() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "empty variable names are not allowed",
+        ));
+    }
+    if name == "CURRENT" {
+        return Ok(());
+    }
+    check_characters(
+        name,
+        name.starts_with(|c: char| c.is_ascii_lowercase() || !c.is_ascii()),
+    )
+}
+
+fn check_characters(name: &str, starts_well: bool) -> Result<(), ServerError> {
+    if !starts_well {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!("'{name}' starts with an invalid character for a user variable name"),
+        ));
+    }
+    match name
+        .chars()
+        .find(|c| c.is_ascii() && !c.is_ascii_alphanumeric() && *c != '_')
+    {
+        Some(bad) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!("'{name}' contains an invalid character for a variable name: '{bad}'"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Checks and splits a dotted path.
+pub(crate) fn field_path(path: &str) -> Result<Vec<String>, ServerError> {
+    if path.is_empty() {
+        return refuse(40352, "FieldPath cannot be constructed with empty string");
+    }
+    if path.ends_with('.') {
+        return refuse(40353, "FieldPath must not end with a '.'.");
+    }
+    path.split('.')
+        .map(|part| {
+            if part.is_empty() {
+                return refuse(15998, "FieldPath field names may not be empty strings.");
+            }
+            if part.starts_with('$') {
+                return refuse(
+                    16410,
+                    "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+                );
+            }
+            if part.contains('\0') {
+                return refuse(16411, "FieldPath field names may not contain '\0'.");
+            }
+            Ok(part.to_owned())
+        })
+        .collect()
+}
+
+fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerError> {
+    let mut fields = elements(document);
+    if let Some((name, argument)) = fields.next()
+        && name.starts_with('$')
+    {
+        if fields.next().is_some() {
+            return refuse(
+                15983,
+                format!(
+                    "an expression specification must contain exactly one field, the name of the expression. Found {} fields in {}",
+                    elements(document).count(),
+                    text::stored_document(document)
+                ),
+            );
+        }
+        return parse_operator(name, argument, scope);
+    }
+    let mut fields: Vec<(String, Node)> = Vec::new();
+    for (name, value) in elements(document) {
+        if name.contains('.') {
+            return refuse(
+                16412,
+                "FieldPath field names may not contain '.'. Consider using $getField or $setField.",
+            );
+        }
+        if name.starts_with('$') {
+            return refuse(
+                16410,
+                "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+            );
+        }
+        if fields.iter().any(|(known, _)| known == name) {
+            return refuse(
+                16406,
+                format!(
+                    "duplicate field name specified in object literal: {}",
+                    text::stored_document(document)
+                ),
+            );
+        }
+        fields.push((name.to_owned(), parse(value, scope)?));
+    }
+    Ok(Node::Object(fields))
+}
+
+/// Compiles `{name: argument}`.
+pub(super) fn parse_operator(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<Node, ServerError> {
+    if matches!(name, "$literal" | "$const") {
+        return Ok(Node::Literal(argument.into()));
+    }
+    if let Some(form) = forms::parse(name, argument, scope) {
+        return form.map(|form| Node::Form(Box::new(form)));
+    }
+    let Some(operator) = table::find(name) else {
+        return Err(if table::UNSUPPORTED.binary_search(&name).is_ok() {
+            ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!("the expression {name} is not supported by the in-memory engine"),
+            )
+        } else {
+            ServerError::new(
+                Code::INVALID_PIPELINE_OPERATOR,
+                format!("Unrecognized expression '{name}'"),
+            )
+        });
+    };
+    let arguments = match operator.shape {
+        Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
+        Shape::Named(names) => named(operator, argument, names, scope)?,
+    };
+    Ok(Node::Call {
+        operator,
+        arguments,
+    })
+}
+
+fn listed(
+    operator: &Operator,
+    argument: RawBsonRef<'_>,
+    (least, most): (usize, usize),
+    scope: &Scope,
+) -> Result<Vec<Option<Node>>, ServerError> {
+    let arguments: Vec<Option<Node>> = match argument {
+        RawBsonRef::Array(array) => values(array)
+            .map(|value| parse(value, scope).map(Some))
+            .collect::<Result<_, _>>()?,
+        one => vec![Some(parse(one, scope)?)],
+    };
+    let passed = arguments.len();
+    if passed >= least && passed <= most {
+        return Ok(arguments);
+    }
+    let name = operator.name;
+    if least == most {
+        return refuse(
+            16020,
+            format!("Expression {name} takes exactly {least} arguments. {passed} were passed in."),
+        );
+    }
+    if most == ANY {
+        return refuse(
+            28667,
+            format!(
+                "Expression {name} takes at least {least} arguments, but only {passed} were passed in."
+            ),
+        );
+    }
+    refuse(
+        28667,
+        format!(
+            "Expression {name} takes at least {least} arguments, and at most {most}, but {passed} were passed in."
+        ),
+    )
+}
+
+fn named(
+    operator: &Operator,
+    argument: RawBsonRef<'_>,
+    names: &[(&str, bool)],
+    scope: &Scope,
+) -> Result<Vec<Option<Node>>, ServerError> {
+    let name = operator.name;
+    let RawBsonRef::Document(document) = argument else {
+        // `$getField: "a"` and the date parts take their one argument bare.
+        if table::BARE.contains(&name) {
+            let argument = match argument {
+                RawBsonRef::Array(array) if name != "$getField" => {
+                    let mut items = values(array);
+                    match (items.next(), items.next()) {
+                        (Some(only), None) => only,
+                        _ => {
+                            return refuse(
+                                40536,
+                                format!(
+                                    "{name} accepts exactly one argument if given an array, but was given {}",
+                                    values(array).count()
+                                ),
+                            );
+                        }
+                    }
+                }
+                other => other,
+            };
+            let mut arguments = vec![Some(parse(argument, scope)?)];
+            arguments.resize_with(names.len(), || None);
+            return Ok(arguments);
+        }
+        return refuse(
+            table::not_an_object(name),
+            format!(
+                "{name} only supports an object as an argument, found: {}",
+                text::type_name(Some(argument))
+            ),
+        );
+    };
+    if table::BARE.contains(&name)
+        && elements(document)
+            .next()
+            .is_some_and(|(first, _)| first.starts_with('$'))
+    {
+        let mut arguments = vec![Some(parse(argument, scope)?)];
+        arguments.resize_with(names.len(), || None);
+        return Ok(arguments);
+    }
+    let mut arguments: Vec<Option<Node>> = names.iter().map(|_| None).collect();
+    for (key, value) in elements(document) {
+        let slot = names
+            .iter()
+            .position(|(known, _)| *known == key)
+            .and_then(|index| arguments.get_mut(index));
+        match slot {
+            Some(slot) => *slot = Some(parse(value, scope)?),
+            None => {
+                return refuse(
+                    table::unknown_argument(name),
+                    table::unknown_argument_message(name, key),
+                );
+            }
+        }
+    }
+    for ((key, required), argument) in names.iter().zip(&arguments) {
+        if *required && argument.is_none() {
+            return refuse(
+                table::missing_argument(name, key),
+                table::missing_argument_message(name, key),
+            );
+        }
+    }
+    Ok(arguments)
+}

@@ -1,0 +1,160 @@
+//! Arrays as sets: `$setDifference $setEquals $setIntersection $setIsSubset $setUnion`. Results are sorted.
+
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
+
+use crate::engine::expression::array::distinct;
+use crate::engine::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, null, owned, refuse,
+};
+use crate::error::ServerError;
+use crate::value::order;
+use crate::value::raw::values;
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row("$setDifference", 2, 2, difference),
+    row("$setEquals", 2, ANY, equals),
+    row("$setIntersection", 0, ANY, intersection),
+    row("$setIsSubset", 2, 2, subset),
+    row("$setUnion", 0, ANY, union),
+];
+
+const fn row(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator {
+        name,
+        shape: Shape::Listed(least, most),
+        eval,
+    }
+}
+
+fn array<'v>(
+    args: &'v Args<'_>,
+    index: usize,
+    code: i32,
+    message: &str,
+) -> Result<&'v RawArray, ServerError> {
+    match args.get(index) {
+        Some(RawBsonRef::Array(array)) => Ok(array),
+        _ => refuse(code, format!("{message}{}", args.type_name(index))),
+    }
+}
+
+fn has(items: &RawArray, wanted: RawBsonRef<'_>, args: &Args<'_>) -> bool {
+    values(items).any(|item| order::equal(item, wanted, args.globals.collator()))
+}
+
+fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let left = array(
+        &args,
+        0,
+        17048,
+        "both operands of $setDifference must be arrays. First argument is of type: ",
+    )?;
+    let right = array(
+        &args,
+        1,
+        17049,
+        "both operands of $setDifference must be arrays. Second argument is of type: ",
+    )?;
+    let mut kept: Vec<RawBsonRef<'_>> = Vec::new();
+    for item in values(left) {
+        let again = kept
+            .iter()
+            .any(|known| order::equal(*known, item, args.globals.collator()));
+        if !again && !has(right, item, &args) {
+            kept.push(item);
+        }
+    }
+    owned(RawArrayBuf::from_iter(kept))
+}
+
+fn equals<'a>(args: Args<'a>) -> Outcome<'a> {
+    let first = array(
+        &args,
+        0,
+        17044,
+        "All operands of $setEquals must be arrays. One argument is of type: ",
+    )?;
+    let first = distinct(values(first), &args);
+    for index in 1..args.values.len() {
+        let other = array(
+            &args,
+            index,
+            17044,
+            "All operands of $setEquals must be arrays. One argument is of type: ",
+        )?;
+        let other = distinct(values(other), &args);
+        let same = first.len() == other.len()
+            && first
+                .iter()
+                .zip(&other)
+                .all(|(left, right)| order::equal(*left, *right, args.globals.collator()));
+        if !same {
+            return owned(false);
+        }
+    }
+    owned(true)
+}
+
+fn intersection<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut lists = Vec::new();
+    for index in 0..args.values.len() {
+        if args.is_nullish(index) {
+            return null();
+        }
+        lists.push(array(
+            &args,
+            index,
+            17047,
+            "All operands of $setIntersection must be arrays. One argument is of type: ",
+        )?);
+    }
+    let Some((first, others)) = lists.split_first() else {
+        return owned(RawArrayBuf::new());
+    };
+    let kept = distinct(values(first), &args)
+        .into_iter()
+        .filter(|item| others.iter().all(|list| has(list, *item, &args)));
+    owned(RawArrayBuf::from_iter(kept))
+}
+
+fn subset<'a>(args: Args<'a>) -> Outcome<'a> {
+    let left = array(
+        &args,
+        0,
+        17046,
+        "both operands of $setIsSubset must be arrays. First argument is of type: ",
+    )?;
+    let right = array(
+        &args,
+        1,
+        17042,
+        "both operands of $setIsSubset must be arrays. Second argument is of type: ",
+    )?;
+    owned(values(left).all(|item| has(right, item, &args)))
+}
+
+fn union<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut lists = Vec::new();
+    for index in 0..args.values.len() {
+        if args.is_nullish(index) {
+            return null();
+        }
+        lists.push(array(
+            &args,
+            index,
+            17043,
+            "All operands of $setUnion must be arrays. One argument is of type: ",
+        )?);
+    }
+    let all = lists.iter().flat_map(|list| values(list));
+    owned(RawArrayBuf::from_iter(distinct(all, &args)))
+}

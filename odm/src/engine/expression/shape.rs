@@ -1,0 +1,181 @@
+//! What `$project`, `$set` and `$unset` make of a document: fields kept, dropped and computed, at any depth.
+//!
+//! The shape is parsed once into a tree of paths. `find` has the same projections and a few more ([`Transform`]),
+//! which live on a higher floor because they need query conditions.
+
+mod parse;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::eval::append;
+use crate::engine::expression::{Expression, Globals};
+use crate::error::ServerError;
+use crate::value::raw::{elements, get, values};
+
+pub(crate) use self::parse::Special;
+
+/// A compiled projection.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    kind: Kind,
+    tree: Tree,
+}
+
+/// What happens to the fields that the shape does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// They go.
+    Include,
+    /// They stay.
+    Exclude,
+    /// They stay, and named fields are computed.
+    Set,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    fields: Vec<(String, Entry)>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Keep,
+    Drop,
+    Compute(Expression),
+    Transform(Arc<dyn Transform>),
+    Below(Tree),
+}
+
+/// A projection of one value, such as `$slice` and `$elemMatch`.
+pub(crate) trait Transform: fmt::Debug + Send + Sync {
+    /// The new value; `None` leaves the field out.
+    fn apply(
+        &self,
+        value: RawBsonRef<'_>,
+        matched_index: Option<usize>,
+    ) -> Result<Option<RawBson>, ServerError>;
+}
+
+/// One application.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    kind: Kind,
+    root: &'r RawDocument,
+    globals: &'r Globals,
+    matched_index: Option<usize>,
+}
+
+impl Shape {
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The new document. `matched_index` is for the positional projection of `find`.
+    pub(crate) fn apply(
+        &self,
+        document: &RawDocument,
+        globals: &Globals,
+        matched_index: Option<usize>,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let run = Run {
+            kind: self.kind,
+            root: document,
+            globals,
+            matched_index,
+        };
+        self.tree.document(Some(document), run)
+    }
+}
+
+impl Tree {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.fields
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, entry)| entry)
+    }
+
+    fn computes(&self) -> bool {
+        self.fields.iter().any(|(_, entry)| match entry {
+            Entry::Compute(_) => true,
+            Entry::Below(tree) => tree.computes(),
+            Entry::Keep | Entry::Drop | Entry::Transform(_) => false,
+        })
+    }
+
+    /// The fields of `document` in their order, then what is new in the order of the shape.
+    fn document(
+        &self,
+        document: Option<&RawDocument>,
+        run: Run<'_>,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let mut new = RawDocumentBuf::new();
+        for (name, value) in document.into_iter().flat_map(elements) {
+            match self.entry(name) {
+                None if run.kind == Kind::Include => {}
+                None | Some(Entry::Keep) => append(&mut new, name, value),
+                Some(Entry::Drop) => {}
+                Some(Entry::Compute(expression)) => {
+                    // An inclusion takes computed fields last, wherever the document had them.
+                    if run.kind != Kind::Include
+                        && let Some(value) = expression.eval(run.root, run.globals)?.get()
+                    {
+                        append(&mut new, name, value);
+                    }
+                }
+                Some(Entry::Transform(transform)) => {
+                    if let Some(value) = transform.apply(value, run.matched_index)? {
+                        append(&mut new, name, value.as_raw_bson_ref());
+                    }
+                }
+                Some(Entry::Below(tree)) => {
+                    if let Some(value) = tree.value(value, run)? {
+                        append(&mut new, name, value.as_raw_bson_ref());
+                    }
+                }
+            }
+        }
+        for (name, entry) in &self.fields {
+            let there = document.is_some_and(|document| get(document, name).is_some());
+            match entry {
+                Entry::Compute(expression) if !there || run.kind == Kind::Include => {
+                    if let Some(value) = expression.eval(run.root, run.globals)?.get() {
+                        append(&mut new, name, value);
+                    }
+                }
+                Entry::Below(tree) if !there && tree.computes() => {
+                    append(
+                        &mut new,
+                        name,
+                        RawBsonRef::Document(&tree.document(None, run)?),
+                    );
+                }
+                _ => {}
+            }
+        }
+        Ok(new)
+    }
+
+    fn value(&self, value: RawBsonRef<'_>, run: Run<'_>) -> Result<Option<RawBson>, ServerError> {
+        Ok(match value {
+            RawBsonRef::Document(document) => {
+                Some(RawBson::Document(self.document(Some(document), run)?))
+            }
+            RawBsonRef::Array(array) => {
+                let mut mapped = RawArrayBuf::new();
+                for item in values(array) {
+                    if let Some(item) = self.value(item, run)? {
+                        mapped.push(item);
+                    }
+                }
+                Some(RawBson::Array(mapped))
+            }
+            _ if self.computes() => Some(RawBson::Document(self.document(None, run)?)),
+            _ if run.kind == Kind::Include => None,
+            other => Some(other.into()),
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! From a specification to the tree of a shape.
+
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::expression::operator::refuse;
+use crate::engine::expression::shape::{Entry, Kind, Shape, Transform, Tree};
+use crate::engine::expression::{Expression, Scope, Value, field_path};
+use crate::error::ServerError;
+use crate::value::number::Number;
+use crate::value::raw::elements;
+
+/// A projection operator of `find` at a path: what it does, and whether it makes the projection an inclusion
+/// (`None`: it goes with either).
+pub(crate) type Special<'h> = dyn Fn(
+        &str,
+        RawBsonRef<'_>,
+    ) -> Option<Result<(Option<Kind>, String, Arc<dyn Transform>), ServerError>>
+    + 'h;
+
+impl Shape {
+    /// `$set`, `$addFields`.
+    pub(crate) fn set(spec: &RawDocument, scope: &Scope) -> Result<Self, ServerError> {
+        if spec.is_empty() {
+            return refuse(40177, "specification must have at least one field");
+        }
+        let mut tree = Tree::default();
+        set_fields(spec, "", scope, &mut tree)?;
+        Ok(Self {
+            kind: Kind::Set,
+            tree,
+        })
+    }
+
+    /// `$unset`.
+    pub(crate) fn unset<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Self, ServerError> {
+        let mut tree = Tree::default();
+        for path in paths {
+            tree.insert(path, Entry::Drop)?;
+        }
+        Ok(Self {
+            kind: Kind::Exclude,
+            tree,
+        })
+    }
+
+    /// `$project`, and the projection of `find` with its `special` operators. An empty one keeps everything.
+    pub(crate) fn project(
+        spec: &RawDocument,
+        scope: &Scope,
+        special: &Special<'_>,
+    ) -> Result<Self, ServerError> {
+        let mut parser = Parser {
+            scope,
+            special,
+            kind: None,
+            tree: Tree::default(),
+            id: None,
+        };
+        parser.fields(spec, "")?;
+        let kind = parser.kind.unwrap_or(match parser.id {
+            Some(true) => Kind::Include,
+            Some(false) | None => Kind::Exclude,
+        });
+        match (kind, parser.id) {
+            (Kind::Include, None) if parser.tree.entry("_id").is_none() => {
+                parser.tree.insert("_id", Entry::Keep)?;
+            }
+            (Kind::Include, Some(true)) => parser.tree.insert("_id", Entry::Keep)?,
+            (Kind::Exclude, Some(false)) => parser.tree.insert("_id", Entry::Drop)?,
+            _ => {}
+        }
+        Ok(Self {
+            kind,
+            tree: parser.tree,
+        })
+    }
+}
+
+fn joined(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
+}
+
+fn set_fields(
+    spec: &RawDocument,
+    prefix: &str,
+    scope: &Scope,
+    tree: &mut Tree,
+) -> Result<(), ServerError> {
+    for (name, value) in elements(spec) {
+        let path = joined(prefix, name);
+        match value {
+            RawBsonRef::Document(below) if !is_operator(below) => {
+                if below.is_empty() {
+                    return refuse(
+                        40180,
+                        format!(
+                            "an empty object is not a valid value. Found empty object at path {path}"
+                        ),
+                    );
+                }
+                field_path(&path)?;
+                set_fields(below, &path, scope, tree)?;
+            }
+            value => {
+                field_path(&path)?;
+                let expression = Expression::parse(value, scope)?;
+                tree.insert(&path, Entry::Compute(expression))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_operator(document: &RawDocument) -> bool {
+    elements(document)
+        .next()
+        .is_some_and(|(name, _)| name.starts_with('$'))
+}
+
+impl Tree {
+    fn insert(&mut self, path: &str, entry: Entry) -> Result<(), ServerError> {
+        let parts = field_path(path)?;
+        self.place(&parts, path, entry)
+    }
+
+    fn place(&mut self, parts: &[String], path: &str, entry: Entry) -> Result<(), ServerError> {
+        let Some((head, rest)) = parts.split_first() else {
+            return Ok(());
+        };
+        let existing = self
+            .fields
+            .iter_mut()
+            .find(|(known, _)| known == head)
+            .map(|(_, entry)| entry);
+        match (existing, rest) {
+            (None, []) => self.fields.push((head.clone(), entry)),
+            (None, rest) => {
+                let mut below = Self::default();
+                below.place(rest, path, entry)?;
+                self.fields.push((head.clone(), Entry::Below(below)));
+            }
+            (Some(Entry::Below(below)), rest @ [_, ..]) => below.place(rest, path, entry)?,
+            (Some(_), []) => return refuse(31250, format!("Path collision at {path}")),
+            (Some(_), rest) => {
+                return refuse(
+                    31249,
+                    format!(
+                        "Path collision at {path} remaining portion {}",
+                        rest.join(".")
+                    ),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Parser<'p> {
+    scope: &'p Scope,
+    special: &'p Special<'p>,
+    kind: Option<Kind>,
+    tree: Tree,
+    /// What the specification says of `_id`, which goes with either kind.
+    id: Option<bool>,
+}
+
+impl Parser<'_> {
+    fn fields(&mut self, spec: &RawDocument, prefix: &str) -> Result<(), ServerError> {
+        for (name, value) in elements(spec) {
+            let path = joined(prefix, name);
+            if let Some(special) = (self.special)(&path, value) {
+                let (kind, path, transform) = special?;
+                if let Some(kind) = kind {
+                    self.settle(kind, &path)?;
+                }
+                self.tree.insert(&path, Entry::Transform(transform))?;
+                continue;
+            }
+            match value {
+                RawBsonRef::Document(below) if !is_operator(below) => {
+                    if below.is_empty() {
+                        return refuse(
+                            51270,
+                            "An empty sub-projection is not a valid value. Found empty object at path",
+                        );
+                    }
+                    self.fields(below, &path)?;
+                }
+                value => match flag(value) {
+                    Some(keep) if path == "_id" => self.id = Some(keep),
+                    Some(true) => {
+                        self.settle(Kind::Include, &path)?;
+                        self.tree.insert(&path, Entry::Keep)?;
+                    }
+                    Some(false) => {
+                        self.settle(Kind::Exclude, &path)?;
+                        self.tree.insert(&path, Entry::Drop)?;
+                    }
+                    None => {
+                        field_path(&path)?;
+                        let expression = Expression::parse(value, self.scope)?;
+                        if self.kind == Some(Kind::Exclude) {
+                            return refuse(
+                                31252,
+                                "Cannot use an expression other than $meta in exclusion projection",
+                            );
+                        }
+                        self.kind = Some(Kind::Include);
+                        self.tree.insert(&path, Entry::Compute(expression))?;
+                    }
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, kind: Kind, path: &str) -> Result<(), ServerError> {
+        match (self.kind, kind) {
+            (Some(Kind::Include), Kind::Exclude) => refuse(
+                31254,
+                format!("Cannot do exclusion on field {path} in inclusion projection"),
+            ),
+            (Some(Kind::Exclude), Kind::Include) => refuse(
+                31253,
+                format!("Cannot do inclusion on field {path} in exclusion projection"),
+            ),
+            _ => {
+                self.kind = Some(kind);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A number or a boolean keeps or drops its field.
+fn flag(value: RawBsonRef<'_>) -> Option<bool> {
+    (matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some())
+        .then(|| Value::Ref(value).truthy())
+}

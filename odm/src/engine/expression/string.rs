@@ -1,0 +1,437 @@
+//! Strings. Code points and bytes are counted as the server does.
+
+use std::cmp::Ordering;
+
+use bson::raw::{RawArrayBuf, RawBsonRef};
+
+use crate::engine::expression::calendar;
+use crate::engine::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
+};
+use crate::engine::expression::text;
+use crate::error::ServerError;
+use crate::value::number::Number;
+
+const TRIM: Shape = Shape::Named(&[("input", true), ("chars", false)]);
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row("$concat", Shape::Listed(0, ANY), concat),
+    row("$indexOfCP", Shape::Listed(2, 4), index_of),
+    row("$ltrim", TRIM, |args| trim(&args, true, false)),
+    row(
+        "$regexMatch",
+        Shape::Named(&[("input", true), ("regex", true), ("options", false)]),
+        regex_match,
+    ),
+    row("$rtrim", TRIM, |args| trim(&args, false, true)),
+    row("$split", Shape::Listed(2, 2), split),
+    row("$strLenBytes", Shape::Listed(1, 1), |args| {
+        length(&args, 34473, str::len)
+    }),
+    row("$strLenCP", Shape::Listed(1, 1), |args| {
+        length(&args, 34471, |s| s.chars().count())
+    }),
+    row("$strcasecmp", Shape::Listed(2, 2), compare_caseless),
+    row("$substrBytes", Shape::Listed(3, 3), substring_bytes),
+    row("$substrCP", Shape::Listed(3, 3), substring_points),
+    row("$toLower", Shape::Listed(1, 1), |args| {
+        owned(coerce(&args, 0)?.to_ascii_lowercase())
+    }),
+    row("$toUpper", Shape::Listed(1, 1), |args| {
+        owned(coerce(&args, 0)?.to_ascii_uppercase())
+    }),
+    row("$trim", TRIM, |args| trim(&args, true, true)),
+];
+
+const fn row(
+    name: &'static str,
+    shape: Shape,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator { name, shape, eval }
+}
+
+fn string<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v str> {
+    match args.get(index) {
+        Some(RawBsonRef::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The text of a value where the server converts silently: null is empty.
+fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
+    Ok(match args.get(index) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => String::new(),
+        Some(
+            RawBsonRef::String(text) | RawBsonRef::Symbol(text) | RawBsonRef::JavaScriptCode(text),
+        ) => text.to_owned(),
+        Some(RawBsonRef::DateTime(date)) => calendar::iso(date.timestamp_millis()),
+        Some(value) if Number::from_raw(value).is_some() => text::computed(value),
+        Some(value @ RawBsonRef::Timestamp(_)) => text::computed(value),
+        Some(_) => {
+            return refuse(
+                16007,
+                format!(
+                    "can't convert from BSON type {} to String",
+                    args.type_name(index)
+                ),
+            );
+        }
+    })
+}
+
+fn concat<'a>(args: Args<'a>) -> Outcome<'a> {
+    let mut joined = String::new();
+    for index in 0..args.values.len() {
+        if args.is_nullish(index) {
+            return null();
+        }
+        match string(&args, index) {
+            Some(part) => joined.push_str(part),
+            None => {
+                return refuse(
+                    16702,
+                    format!(
+                        "$concat only supports strings, not {}",
+                        args.type_name(index)
+                    ),
+                );
+            }
+        }
+    }
+    owned(joined)
+}
+
+fn length<'a>(args: &Args<'a>, code: i32, measure: fn(&str) -> usize) -> Outcome<'a> {
+    match string(args, 0) {
+        Some(text) => owned(count(measure(text))),
+        None => refuse(
+            code,
+            format!(
+                "{} requires a string argument, found: {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn split<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.any_nullish() {
+        return null();
+    }
+    let Some(input) = string(&args, 0) else {
+        return refuse(
+            40085,
+            format!(
+                "$split requires an expression that evaluates to a string as a first argument, found: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let Some(separator) = string(&args, 1) else {
+        return refuse(
+            40086,
+            format!(
+                "$split requires an expression that evaluates to a string as a second argument, found: {}",
+                args.type_name(1)
+            ),
+        );
+    };
+    if separator.is_empty() {
+        return refuse(40087, "$split requires a non-empty separator");
+    }
+    owned(input.split(separator).collect::<RawArrayBuf>())
+}
+
+/// What `$trim` removes unless told otherwise.
+const BLANK: &[char] = &[
+    '\0', ' ', '\t', '\n', '\u{b}', '\u{c}', '\r', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
+    '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
+    '\u{200a}',
+];
+
+fn trim<'a>(args: &Args<'a>, start: bool, end: bool) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let operator = args.operator;
+    let Some(mut input) = string(args, 0) else {
+        return refuse(
+            50699,
+            format!(
+                "{operator} requires its input to be a string, got {} (of type {}) instead.",
+                text::computed(args.or_null(0)),
+                args.type_name(0)
+            ),
+        );
+    };
+    let characters: Vec<char> = if args.given(1) {
+        if args.is_nullish(1) {
+            return null();
+        }
+        match string(args, 1) {
+            Some(characters) => characters.chars().collect(),
+            None => {
+                return refuse(
+                    50700,
+                    format!(
+                        "{operator} requires 'chars' to be a string, got {} (of type {}) instead.",
+                        text::computed(args.or_null(1)),
+                        args.type_name(1)
+                    ),
+                );
+            }
+        }
+    } else {
+        BLANK.to_vec()
+    };
+    if start {
+        input = input.trim_start_matches(characters.as_slice());
+    }
+    if end {
+        input = input.trim_end_matches(characters.as_slice());
+    }
+    owned(input)
+}
+
+fn compare_caseless<'a>(args: Args<'a>) -> Outcome<'a> {
+    let left = coerce(&args, 0)?.to_ascii_uppercase();
+    let right = coerce(&args, 1)?.to_ascii_uppercase();
+    owned(match left.cmp(&right) {
+        Ordering::Less => -1,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
+    })
+}
+
+fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(input) = string(&args, 0) else {
+        return refuse(
+            40093,
+            format!(
+                "$indexOfCP requires a string as the first argument, found: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let Some(wanted) = string(&args, 1) else {
+        return refuse(
+            40094,
+            format!(
+                "$indexOfCP requires a string as the second argument, found: {}",
+                args.type_name(1)
+            ),
+        );
+    };
+    let points: Vec<char> = input.chars().collect();
+    let (start, end) = bounds(&args, points.len())?;
+    let wanted: Vec<char> = wanted.chars().collect();
+    owned(position(
+        points.get(start..end).unwrap_or_default(),
+        &wanted,
+        start,
+        points.len(),
+    ))
+}
+
+fn position(points: &[char], wanted: &[char], start: usize, length: usize) -> bson::raw::RawBson {
+    let none = bson::raw::RawBson::Int32(-1);
+    if wanted.is_empty() {
+        return if start <= length { count(start) } else { none };
+    }
+    points
+        .windows(wanted.len())
+        .position(|window| window == wanted)
+        .map_or(none, |index| count(index + start))
+}
+
+/// The start and the end of a search, third and fourth argument, within `length`.
+pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), ServerError> {
+    let mut bound = |index: usize, name: &str| -> Result<Option<usize>, ServerError> {
+        if args.values.len() <= index {
+            return Ok(None);
+        }
+        match integral_32(args.or_null(index)) {
+            None => refuse(
+                40096,
+                format!(
+                    "{} requires an integral {name} index, found a value of type: {}, with value: {}",
+                    args.operator,
+                    args.type_name(index),
+                    text::computed(args.or_null(index))
+                ),
+            ),
+            Some(n) => match usize::try_from(n) {
+                Ok(n) => Ok(Some(n)),
+                Err(_) => refuse(
+                    40097,
+                    format!(
+                        "{} requires a nonnegative {name} index, found: {n}",
+                        args.operator
+                    ),
+                ),
+            },
+        }
+    };
+    let start = bound(2, "starting")?.unwrap_or(0);
+    let end = bound(3, "ending")?.unwrap_or(length).min(length);
+    Ok((start, end))
+}
+
+/// The two numbers of `$substrCP`.
+fn range(args: &Args<'_>, index: usize, code: i32, what: &str) -> Result<i32, ServerError> {
+    let value = args.or_null(index);
+    let Some(number) = Number::from_raw(value) else {
+        return refuse(
+            code,
+            format!(
+                "$substrCP: {what} must be a numeric type (is BSON type {})",
+                args.type_name(index)
+            ),
+        );
+    };
+    number
+        .to_i64_exact()
+        .and_then(|n| i32::try_from(n).ok())
+        .map_or_else(
+            || {
+                refuse(
+                    code + 1,
+                    format!(
+                        "$substrCP: {what} cannot be represented as a 32-bit integral value: {}",
+                        text::computed(value)
+                    ),
+                )
+            },
+            Ok,
+        )
+}
+
+fn substring_points<'a>(args: Args<'a>) -> Outcome<'a> {
+    let input = coerce(&args, 0)?;
+    let start = range(&args, 1, 34450, "starting index")?;
+    let length = range(&args, 2, 34452, "length")?;
+    let Ok(length) = usize::try_from(length) else {
+        return refuse(34454, "$substrCP: length must be a nonnegative integer.");
+    };
+    let Ok(start) = usize::try_from(start) else {
+        return refuse(
+            34455,
+            "$substrCP: the starting index must be a nonnegative integer.",
+        );
+    };
+    owned(input.chars().skip(start).take(length).collect::<String>())
+}
+
+fn substring_bytes<'a>(args: Args<'a>) -> Outcome<'a> {
+    let input = coerce(&args, 0)?;
+    let number = |index: usize, code: i32, what: &str| match Number::from_raw(args.or_null(index)) {
+        Some(number) => Ok(number.to_i64_truncated().unwrap_or(0)),
+        None => refuse(
+            code,
+            format!(
+                "$substrBytes:  {what} must be a numeric type (is BSON type {})",
+                args.type_name(index)
+            ),
+        ),
+    };
+    let start = number(1, 16034, "starting index")?;
+    let length = number(2, 16035, "length")?;
+    let Ok(start) = usize::try_from(start) else {
+        return refuse(
+            50752,
+            format!("$substrBytes: starting index must be non-negative (got: {start})"),
+        );
+    };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    if start >= input.len() {
+        return owned("");
+    }
+    let end = start.saturating_add(length).min(input.len());
+    if !input.is_char_boundary(start) {
+        return refuse(
+            28656,
+            "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.",
+        );
+    }
+    match input.get(start..end) {
+        Some(part) => owned(part),
+        None => refuse(
+            28657,
+            "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.",
+        ),
+    }
+}
+
+fn regex_match<'a>(args: Args<'a>) -> Outcome<'a> {
+    let refusal = |what: &str, code: i32| {
+        refuse::<()>(
+            code,
+            format!(
+                "$regexMatch needs '{what}' to be of type {}",
+                if what == "regex" {
+                    "string or regex"
+                } else {
+                    "string"
+                }
+            ),
+        )
+    };
+    let (pattern, mut options) = match args.get(1) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => (None, String::new()),
+        Some(RawBsonRef::String(pattern)) => (Some(pattern), String::new()),
+        Some(RawBsonRef::RegularExpression(regex)) => (
+            Some(regex.pattern.as_str()),
+            regex.options.as_str().to_owned(),
+        ),
+        Some(_) => {
+            refusal("regex", 51105)?;
+            (None, String::new())
+        }
+    };
+    if args.given(2) && !args.is_nullish(2) {
+        let Some(given) = string(&args, 2) else {
+            refusal("options", 51106)?;
+            return null();
+        };
+        if !options.is_empty() {
+            return refuse(
+                51107,
+                "$regexMatch: found regex option(s) specified in both 'regex' and 'option' fields",
+            );
+        }
+        given.clone_into(&mut options);
+    }
+    if let Some(bad) = options.chars().find(|c| !"imsxu".contains(*c)) {
+        return refuse(
+            51108,
+            format!("$regexMatch invalid flag in regex options: {bad}"),
+        );
+    }
+    let input = match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
+        Some(RawBsonRef::String(input) | RawBsonRef::Symbol(input)) => Some(input),
+        Some(_) => {
+            refusal("input", 51104)?;
+            None
+        }
+    };
+    let (Some(input), Some(pattern)) = (input, pattern) else {
+        return owned(false);
+    };
+    let flags: String = options.chars().filter(|c| *c != 'u').collect();
+    let source = if flags.is_empty() {
+        pattern.to_owned()
+    } else {
+        format!("(?{flags}){pattern}")
+    };
+    match fancy_regex::Regex::new(&source).and_then(|regex| regex.is_match(input)) {
+        Ok(found) => owned(found),
+        Err(error) => refuse(51111, format!("Invalid Regex in $regexMatch: {error}")),
+    }
+}

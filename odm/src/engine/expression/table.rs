@@ -1,0 +1,195 @@
+//! The families of operators, and what their refusals of arguments are numbered.
+
+use crate::engine::expression::operator::Operator;
+use crate::engine::expression::{arithmetic, array, comparison, date, object, set, string, types};
+
+const FAMILIES: &[&[Operator]] = &[
+    arithmetic::OPERATORS,
+    array::OPERATORS,
+    comparison::OPERATORS,
+    date::OPERATORS,
+    object::OPERATORS,
+    set::OPERATORS,
+    string::OPERATORS,
+    types::OPERATORS,
+];
+
+/// Known to the server, not evaluated here; sorted. They are refused by name.
+pub(super) const UNSUPPORTED: &[&str] = &[
+    "$_internalJsEmit",
+    "$accumulator",
+    "$acos",
+    "$acosh",
+    "$asin",
+    "$asinh",
+    "$atan",
+    "$atan2",
+    "$atanh",
+    "$avg",
+    "$binarySize",
+    "$bottom",
+    "$bottomN",
+    "$bsonSize",
+    "$cos",
+    "$cosh",
+    "$dateFromParts",
+    "$dateFromString",
+    "$dateToParts",
+    "$degreesToRadians",
+    "$firstN",
+    "$function",
+    "$indexOfBytes",
+    "$lastN",
+    "$max",
+    "$maxN",
+    "$meta",
+    "$min",
+    "$minN",
+    "$radiansToDegrees",
+    "$rand",
+    "$regexFind",
+    "$regexFindAll",
+    "$replaceAll",
+    "$replaceOne",
+    "$sampleRate",
+    "$sin",
+    "$sinh",
+    "$stdDevPop",
+    "$stdDevSamp",
+    "$substr",
+    "$sum",
+    "$tan",
+    "$tanh",
+    "$toHashedIndexKey",
+    "$top",
+    "$topN",
+    "$tsIncrement",
+    "$tsSecond",
+    "$unsetField",
+];
+
+/// Operators with named arguments that also take their first one alone.
+pub(super) const BARE: &[&str] = &[
+    "$dayOfMonth",
+    "$dayOfWeek",
+    "$dayOfYear",
+    "$getField",
+    "$hour",
+    "$isoDayOfWeek",
+    "$isoWeek",
+    "$isoWeekYear",
+    "$millisecond",
+    "$minute",
+    "$month",
+    "$second",
+    "$week",
+    "$year",
+];
+
+/// The row of an operator.
+pub(super) fn find(name: &str) -> Option<&'static Operator> {
+    FAMILIES.iter().find_map(|family| {
+        let index = family
+            .binary_search_by_key(&name, |operator| operator.name)
+            .ok()?;
+        family.get(index)
+    })
+}
+
+/// The code for an argument that should have been an object.
+pub(super) fn not_an_object(name: &str) -> i32 {
+    match name {
+        "$trim" | "$ltrim" | "$rtrim" => 50696,
+        "$convert" => 9,
+        "$dateToString" => 18629,
+        "$dateAdd" | "$dateSubtract" => 5_166_400,
+        "$dateDiff" => 5_166_301,
+        "$dateTrunc" => 5_439_007,
+        "$sortArray" => 2_942_500,
+        "$zip" => 34460,
+        "$regexMatch" => 51103,
+        "$setField" => 4_161_100,
+        _ => 2,
+    }
+}
+
+/// The code for a name that is not an argument.
+pub(super) fn unknown_argument(name: &str) -> i32 {
+    match name {
+        "$trim" | "$ltrim" | "$rtrim" => 50694,
+        "$convert" => 9,
+        "$dateToString" => 18534,
+        "$dateAdd" | "$dateSubtract" => 5_166_401,
+        "$dateDiff" => 5_166_302,
+        "$dateTrunc" => 5_439_008,
+        "$sortArray" => 2_942_501,
+        "$zip" => 34464,
+        "$regexMatch" => 31024,
+        "$setField" => 4_161_101,
+        "$getField" => 3_041_701,
+        _ => 40535,
+    }
+}
+
+pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
+    match name {
+        "$convert" | "$zip" | "$sortArray" => {
+            format!("{name} found an unknown argument: {key}")
+        }
+        "$trim" | "$ltrim" | "$rtrim" => format!("{name} found an unknown argument: {key}"),
+        "$dateToString" => format!("Unrecognized argument to {name}: {key}"),
+        _ => format!("unrecognized argument to {name}: {key}"),
+    }
+}
+
+/// The code for an argument that is not there.
+pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
+    match (name, key) {
+        ("$trim" | "$ltrim" | "$rtrim", _) => 50695,
+        ("$convert", _) => 9,
+        ("$dateToString", _) => 18628,
+        ("$dateAdd" | "$dateSubtract", _) => 5_166_402,
+        ("$dateDiff", _) => 5_166_303,
+        ("$dateTrunc", _) => 5_439_009,
+        ("$sortArray", _) => 2_942_502,
+        ("$zip", _) => 34465,
+        ("$regexMatch", "input") => 31022,
+        ("$regexMatch", _) => 31023,
+        ("$getField", "field") => 3_041_702,
+        ("$getField", _) => 3_041_703,
+        ("$setField", _) => 4_161_102,
+        _ => 40539,
+    }
+}
+
+pub(super) fn missing_argument_message(name: &str, key: &str) -> String {
+    match name {
+        "$trim" | "$ltrim" | "$rtrim" | "$regexMatch" => {
+            format!("{name} requires an '{key}'")
+        }
+        "$convert" => format!("Missing '{key}' parameter to {name}"),
+        "$dateToString" => format!("Missing '{key}' parameter to {name}"),
+        "$sortArray" => format!("{name} requires '{key}' to be specified"),
+        _ => format!("{name} requires '{key}' to be specified"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_and_stand_once() {
+        let mut seen = std::collections::BTreeSet::new();
+        for family in FAMILIES {
+            assert!(family.is_sorted_by_key(|operator| operator.name));
+            for operator in *family {
+                assert!(seen.insert(operator.name), "{}", operator.name);
+            }
+        }
+        assert!(UNSUPPORTED.is_sorted());
+        for name in UNSUPPORTED {
+            assert!(seen.insert(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Types and conversions: `$convert $isNumber $to… $type`.
+
+use std::str::FromStr;
+
+use bson::oid::ObjectId;
+use bson::raw::{RawBson, RawBsonRef};
+use bson::{DateTime, Decimal128};
+
+use crate::engine::expression::calendar;
+use crate::engine::expression::operator::{
+    Args, Operator, Outcome, Shape, integral_32, null, owned, refuse,
+};
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row(
+        "$convert",
+        Shape::Named(&[
+            ("input", true),
+            ("to", true),
+            ("onError", false),
+            ("onNull", false),
+        ]),
+        convert,
+    ),
+    row("$isNumber", ONE, |args| {
+        owned(args.get(0).and_then(Number::from_raw).is_some())
+    }),
+    row("$toBool", ONE, |args| to(&args, "bool")),
+    row("$toDate", ONE, |args| to(&args, "date")),
+    row("$toDecimal", ONE, |args| to(&args, "decimal")),
+    row("$toDouble", ONE, |args| to(&args, "double")),
+    row("$toInt", ONE, |args| to(&args, "int")),
+    row("$toLong", ONE, |args| to(&args, "long")),
+    row("$toObjectId", ONE, |args| to(&args, "objectId")),
+    row("$toString", ONE, |args| to(&args, "string")),
+    row("$type", ONE, |args| owned(args.type_name(0))),
+];
+
+const ONE: Shape = Shape::Listed(1, 1);
+
+const fn row(
+    name: &'static str,
+    shape: Shape,
+    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+) -> Operator {
+    Operator { name, shape, eval }
+}
+
+fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(value) => converted(value, target).map(Value::Owned),
+    }
+}
+
+fn convert<'a>(mut args: Args<'a>) -> Outcome<'a> {
+    let target = match args.get(1) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
+        Some(RawBsonRef::String(name)) => match TARGETS.iter().find(|(_, known)| *known == name) {
+            Some((_, name)) => Some(*name),
+            None => {
+                return Err(ServerError::new(
+                    Code::BAD_VALUE,
+                    format!("Unknown type name: {name}"),
+                ));
+            }
+        },
+        Some(code) if Number::from_raw(code).is_some() => {
+            let Some(code) = integral_32(code) else {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    "In $convert, numeric 'to' argument is not an integer",
+                ));
+            };
+            match TARGETS.iter().find(|(known, _)| *known == code) {
+                Some((_, name)) => Some(*name),
+                None => {
+                    return Err(ServerError::new(
+                        Code::FAILED_TO_PARSE,
+                        format!(
+                            "In $convert, numeric value for 'to' does not correspond to a BSON type: {code}"
+                        ),
+                    ));
+                }
+            }
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                format!(
+                    "$convert's 'to' argument must be a string or number, but is {}",
+                    args.type_name(1)
+                ),
+            ));
+        }
+    };
+    if args.is_nullish(0) {
+        return if args.given(3) {
+            Ok(args.take(3))
+        } else {
+            null()
+        };
+    }
+    let Some(target) = target else {
+        return null();
+    };
+    match converted(args.or_null(0), target) {
+        Ok(value) => Ok(Value::Owned(value)),
+        Err(error) if error.code() == CONVERSION_FAILURE && args.given(2) => Ok(args.take(2)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Type codes and names that `to` may be, in order of code.
+const TARGETS: &[(i32, &str)] = &[
+    (-1, "minKey"),
+    (1, "double"),
+    (2, "string"),
+    (3, "object"),
+    (4, "array"),
+    (5, "binData"),
+    (6, "undefined"),
+    (7, "objectId"),
+    (8, "bool"),
+    (9, "date"),
+    (10, "null"),
+    (11, "regex"),
+    (12, "dbPointer"),
+    (13, "javascript"),
+    (14, "symbol"),
+    (15, "javascriptWithScope"),
+    (16, "int"),
+    (17, "timestamp"),
+    (18, "long"),
+    (19, "decimal"),
+    (127, "maxKey"),
+];
+
+const CONVERSION_FAILURE: Code = Code::location(241);
+
+fn failure<T>(message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(CONVERSION_FAILURE, message))
+}
+
+fn unsupported<T>(value: RawBsonRef<'_>, target: &str) -> Result<T, ServerError> {
+    failure(format!(
+        "Unsupported conversion from {} to {target} in $convert with no onError value",
+        text::type_name(Some(value))
+    ))
+}
+
+/// Converts a value that is not null.
+fn converted(value: RawBsonRef<'_>, target: &str) -> Result<RawBson, ServerError> {
+    match target {
+        "bool" => Ok(RawBson::Boolean(match value {
+            RawBsonRef::Array(_) | RawBsonRef::String(_) => true,
+            value => Value::Ref(value).truthy(),
+        })),
+        "string" => to_string(value),
+        "double" => to_double(value),
+        "decimal" => to_decimal(value),
+        "int" => integer(value, "int", |n| i32::try_from(n).ok().map(RawBson::Int32)),
+        "long" => match value {
+            RawBsonRef::DateTime(date) => Ok(RawBson::Int64(date.timestamp_millis())),
+            value => integer(value, "long", |n| i64::try_from(n).ok().map(RawBson::Int64)),
+        },
+        "date" => to_date(value),
+        "objectId" => match value {
+            RawBsonRef::ObjectId(id) => Ok(RawBson::ObjectId(id)),
+            RawBsonRef::String(hex) => ObjectId::parse_str(hex).map(RawBson::ObjectId).or_else(|_| {
+                failure(format!(
+                    "Failed to parse objectId '{hex}' in $convert with no onError value: Invalid string length for parsing to OID, expected 24 but found {}",
+                    hex.len()
+                ))
+            }),
+            other => unsupported(other, target),
+        },
+        other => unsupported(value, other),
+    }
+}
+
+fn to_string(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::String(match value {
+        RawBsonRef::String(text) => text.to_owned(),
+        RawBsonRef::Boolean(b) => b.to_string(),
+        RawBsonRef::ObjectId(id) => id.to_hex(),
+        RawBsonRef::DateTime(date) => calendar::iso(date.timestamp_millis()),
+        RawBsonRef::Double(n) if n.is_nan() => "NaN".to_owned(),
+        RawBsonRef::Double(n) if n.is_infinite() => {
+            if n > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+        }
+        RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_)
+        | RawBsonRef::Decimal128(_) => text::computed(value),
+        other => return unsupported(other, "string"),
+    }))
+}
+
+fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::Double(match value {
+        RawBsonRef::Boolean(b) => f64::from(u8::from(b)),
+        RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis()).to_f64(),
+        RawBsonRef::String(text) => match text.parse::<f64>() {
+            Ok(n) if text.starts_with(|c: char| !c.is_whitespace() && c != '+') => n,
+            _ => return unparsable(text, "Did not consume whole string."),
+        },
+        other => match Number::from_raw(other) {
+            Some(number) => {
+                let double = number.to_f64();
+                if double.is_infinite() && number.is_finite() {
+                    return overflow(other);
+                }
+                double
+            }
+            None => return unsupported(other, "double"),
+        },
+    }))
+}
+
+fn unparsable<T>(text: &str, why: &str) -> Result<T, ServerError> {
+    failure(format!(
+        "Failed to parse number '{text}' in $convert with no onError value: {why}"
+    ))
+}
+
+fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
+    failure(format!(
+        "Conversion would overflow target type in $convert with no onError value: {}",
+        text::computed(value)
+    ))
+}
+
+fn to_decimal(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::Decimal128(match value {
+        RawBsonRef::Boolean(b) => Number::Int32(i32::from(b)).to_decimal().to_bson(),
+        RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis())
+            .to_decimal()
+            .to_bson(),
+        RawBsonRef::String(text) => match Decimal128::from_str(text) {
+            Ok(decimal) => decimal,
+            Err(_) => return unparsable(text, "Failed to parse string to decimal"),
+        },
+        other => match Number::from_raw(other) {
+            Some(number) => number.to_decimal().to_bson(),
+            None => return unsupported(other, "decimal"),
+        },
+    }))
+}
+
+fn integer(
+    value: RawBsonRef<'_>,
+    target: &str,
+    fit: impl Fn(i128) -> Option<RawBson>,
+) -> Result<RawBson, ServerError> {
+    let fitted = match value {
+        RawBsonRef::Boolean(b) => fit(i128::from(b)),
+        RawBsonRef::String(text) => {
+            let digits = text.strip_prefix('-').unwrap_or(text);
+            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                let why = if text.is_empty() {
+                    "No digits"
+                } else {
+                    "Did not consume whole string."
+                };
+                return unparsable(text, why);
+            }
+            return match text.parse().ok().and_then(fit) {
+                Some(n) => Ok(n),
+                None => unparsable(text, "Overflow"),
+            };
+        }
+        other => match Number::from_raw(other) {
+            Some(number) if !number.is_finite() => {
+                return failure(format!(
+                    "Attempt to convert {} value to integer type in $convert with no onError value",
+                    if number.is_nan() { "NaN" } else { "infinity" }
+                ));
+            }
+            Some(number) => number.to_i64_truncated().and_then(|n| fit(i128::from(n))),
+            None => return unsupported(other, target),
+        },
+    };
+    fitted.map_or_else(|| overflow(value), Ok)
+}
+
+fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    let millis = match value {
+        RawBsonRef::DateTime(date) => Some(date.timestamp_millis()),
+        RawBsonRef::ObjectId(id) => Some(id.timestamp().timestamp_millis()),
+        RawBsonRef::Timestamp(at) => Some(i64::from(at.time) * 1000),
+        RawBsonRef::String(text) => match calendar::parse_iso(text) {
+            Some(millis) => Some(millis),
+            None => {
+                return failure(format!(
+                    "Error parsing date string '{text}'; only ISO 8601 dates are read by the in-memory engine"
+                ));
+            }
+        },
+        RawBsonRef::Int64(_) | RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => {
+            Number::from_raw(value).and_then(Number::to_i64_truncated)
+        }
+        other => return unsupported(other, "date"),
+    };
+    millis.map_or_else(
+        || overflow(value),
+        |millis| Ok(RawBson::DateTime(DateTime::from_millis(millis))),
+    )
+}

@@ -19,8 +19,10 @@ pub mod prelude;
 #[doc(hidden)]
 pub mod support;
 
+pub use bson;
 pub use odm_derive::{Document, Embedded, Projection};
 
+pub use crate::collection::{Capability, Collection, Cursor, Db};
 pub use crate::error::{
     BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,
 };

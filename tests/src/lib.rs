@@ -1,1 +1,19 @@
 //! The suite that runs on every store.
+//!
+//! A case is a private `async fn(db: &Db)` in `suite/<feature>.rs`, named in that file's `cases!`
+//! line; with that it joins `tests/memory.rs` and `tests/mongodb.rs` alike, and a function that is not
+//! named is dead code to the compiler. Every case gets a database of its own.
+//!
+//! What this crate is not: a place for unit tests (they stand beside the code they test) or for
+//! tests of one store alone.
+
+mod backend;
+mod case;
+#[cfg(doctest)]
+mod chapters;
+mod runner;
+mod suite;
+
+pub use self::backend::Backend;
+pub use self::case::Case;
+pub use self::runner::run;

@@ -1,0 +1,20 @@
+//! The README and the book: their snippets are doc tests of this module.
+
+/// `README.md`
+#[doc = include_str!("../../README.md")]
+pub mod readme {}
+
+macro_rules! chapters {
+    ($($name:ident = $file:literal;)*) => {
+        $(#[doc = include_str!($file)] pub mod $name {})*
+    };
+}
+
+chapters! {
+    introduction = "../../book/src/introduction.md";
+    getting_started = "../../book/src/getting-started.md";
+    models = "../../book/src/models.md";
+    queries_and_updates = "../../book/src/queries-and-updates.md";
+    testing = "../../book/src/testing.md";
+    limits = "../../book/src/limits.md";
+}

@@ -1,0 +1,21 @@
+//! The cases, one file for each feature.
+
+mod collections;
+mod filters;
+mod indexes;
+mod transactions;
+mod updates;
+
+use crate::case::Case;
+
+/// Every case, in the order of the files.
+pub(crate) fn cases() -> Vec<Case> {
+    [
+        collections::CASES,
+        filters::CASES,
+        indexes::CASES,
+        transactions::CASES,
+        updates::CASES,
+    ]
+    .concat()
+}

@@ -1,0 +1,291 @@
+//! The verbs of a collection, and what they answer.
+
+use futures::TryStreamExt;
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    an_inserted_document_is_found,
+    a_duplicate_id_is_refused,
+    insert_many_stops_or_goes_on,
+    updates_count_what_they_matched_and_modified,
+    an_upsert_inserts_what_is_missing,
+    a_replacement_keeps_nothing_else,
+    deletes_count,
+    find_and_modify_returns_before_or_after,
+    sort_skip_and_limit,
+    a_cursor_crosses_batches,
+    counts_and_distinct_values,
+    a_projection_reads_only_its_fields,
+    the_whole_collection_needs_its_own_verb,
+    a_command_is_what_is_sent,
+    one_bad_document_does_not_lose_the_page,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "notes")]
+struct Note {
+    #[serde(rename = "_id")]
+    id: i32,
+    text: String,
+    stars: i32,
+}
+
+#[derive(Debug, Deserialize, Projection)]
+#[odm(of = Note)]
+struct Text {
+    text: String,
+}
+
+fn note(id: i32, text: &str, stars: i32) -> Note {
+    Note {
+        id,
+        text: text.to_owned(),
+        stars,
+    }
+}
+
+async fn stored(db: &Db) -> Collection<Note> {
+    let notes = db.collection::<Note>();
+    let three = [note(1, "one", 5), note(2, "two", 3), note(3, "three", 5)];
+    notes.insert_many(&three).await.unwrap();
+    notes
+}
+
+async fn an_inserted_document_is_found(db: &Db) {
+    let notes = db.collection::<Note>();
+    assert_eq!(notes.get(&1).await.unwrap(), None);
+    notes.insert_one(&note(1, "one", 5)).await.unwrap();
+    assert_eq!(notes.get(&1).await.unwrap(), Some(note(1, "one", 5)));
+    let found = notes.find_one(|n| n.stars.gt(4)).await.unwrap();
+    assert_eq!(found, Some(note(1, "one", 5)));
+    assert_eq!(notes.find_one(|n| n.stars.gt(5)).await.unwrap(), None);
+}
+
+async fn a_duplicate_id_is_refused(db: &Db) {
+    let notes = stored(db).await;
+    let refused = notes.insert_one(&note(1, "again", 0)).await.unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    assert_eq!(refused.code(), Some(odm::Code::DUPLICATE_KEY));
+    assert_eq!(notes.get(&1).await.unwrap(), Some(note(1, "one", 5)));
+}
+
+async fn insert_many_stops_or_goes_on(db: &Db) {
+    let notes = stored(db).await;
+    let more = [note(4, "", 0), note(1, "", 0), note(5, "", 0)];
+    assert!(
+        notes
+            .insert_many(&more)
+            .await
+            .unwrap_err()
+            .is_duplicate_key()
+    );
+    assert_eq!(notes.count_documents(|n| n.id.gte(4)).await.unwrap(), 1);
+    let more = [note(6, "", 0), note(1, "", 0), note(7, "", 0)];
+    let refused = notes.insert_many(&more).ordered(false).await.unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    assert_eq!(notes.count_documents(|n| n.id.gte(6)).await.unwrap(), 2);
+}
+
+async fn updates_count_what_they_matched_and_modified(db: &Db) {
+    let notes = stored(db).await;
+    let one = notes
+        .update_one(|n| n.stars.eq(5), |n| n.stars.set(6))
+        .await
+        .unwrap();
+    assert_eq!((one.matched, one.modified), (1, 1));
+    let same = notes
+        .update_one(|n| n.stars.eq(6), |n| n.stars.set(6))
+        .await
+        .unwrap();
+    assert_eq!((same.matched, same.modified), (1, 0));
+    let none = notes
+        .update_one(|n| n.stars.eq(9), |n| n.stars.set(6))
+        .await
+        .unwrap();
+    assert_eq!((none.matched, none.modified), (0, 0));
+    let many = notes
+        .update_many(|n| n.id.gt(1), |n| n.stars.inc(1))
+        .await
+        .unwrap();
+    assert_eq!((many.matched, many.modified), (2, 2));
+    let all = notes.update_all(|n| n.text.set("x")).await.unwrap();
+    assert_eq!((all.matched, all.modified), (3, 3));
+}
+
+async fn an_upsert_inserts_what_is_missing(db: &Db) {
+    let notes = stored(db).await;
+    let inserted = notes
+        .update_one(|n| n.id.eq(9), |n| n.text.set("new") & n.stars.set(1))
+        .upsert(true)
+        .await
+        .unwrap();
+    assert_eq!((inserted.matched, inserted.modified), (0, 0));
+    assert_eq!(inserted.upserted_id, Some(9));
+    assert_eq!(notes.get(&9).await.unwrap(), Some(note(9, "new", 1)));
+    let there = notes
+        .update_one(|n| n.id.eq(9), |n| n.stars.inc(1))
+        .upsert(true)
+        .await
+        .unwrap();
+    assert_eq!((there.matched, there.modified), (1, 1));
+    assert_eq!(there.upserted_id, None);
+}
+
+async fn a_replacement_keeps_nothing_else(db: &Db) {
+    let notes = stored(db).await;
+    let replaced = notes
+        .replace_one(|n| n.id.eq(2), &note(2, "deux", 4))
+        .await
+        .unwrap();
+    assert_eq!((replaced.matched, replaced.modified), (1, 1));
+    assert_eq!(notes.get(&2).await.unwrap(), Some(note(2, "deux", 4)));
+    let refused = notes
+        .replace_one(|n| n.id.eq(2), &note(3, "trois", 4))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        refused.code(),
+        Some(odm::Code::IMMUTABLE_FIELD),
+        "{refused}"
+    );
+}
+
+async fn deletes_count(db: &Db) {
+    let notes = stored(db).await;
+    let one = notes.delete_one(|n| n.stars.eq(5)).await.unwrap();
+    assert_eq!(one.deleted, 1);
+    let none = notes.delete_one(|n| n.stars.eq(9)).await.unwrap();
+    assert_eq!(none.deleted, 0);
+    let many = notes.delete_many(|n| n.stars.gt(0)).await.unwrap();
+    assert_eq!(many.deleted, 2);
+}
+
+async fn find_and_modify_returns_before_or_after(db: &Db) {
+    let notes = stored(db).await;
+    let before = notes
+        .find_one_and_update(|n| n.id.eq(1), |n| n.stars.inc(1))
+        .await
+        .unwrap();
+    assert_eq!(before, Some(note(1, "one", 5)));
+    let after = notes
+        .find_one_and_update(|n| n.id.eq(1), |n| n.stars.inc(1))
+        .return_document(ReturnDocument::After)
+        .await
+        .unwrap();
+    assert_eq!(after, Some(note(1, "one", 7)));
+    let sorted = notes
+        .find_one_and_delete(|n| n.id.gt(0))
+        .sort(|n| n.stars.asc())
+        .await
+        .unwrap();
+    assert_eq!(sorted, Some(note(2, "two", 3)));
+    let replaced = notes
+        .find_one_and_replace(|n| n.id.eq(3), &note(3, "trois", 0))
+        .await
+        .unwrap();
+    assert_eq!(replaced, Some(note(3, "three", 5)));
+    assert_eq!(
+        notes.find_one_and_delete(|n| n.id.eq(2)).await.unwrap(),
+        None
+    );
+}
+
+async fn sort_skip_and_limit(db: &Db) {
+    let notes = stored(db).await;
+    let sorted = notes
+        .find_all()
+        .sort(|n| n.stars.desc().then(n.text.desc()))
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(sorted.iter().map(|n| n.id).collect::<Vec<_>>(), [3, 1, 2]);
+    let page = notes
+        .find_all()
+        .sort(|n| n.id.asc())
+        .skip(1)
+        .limit(1)
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(page, [note(2, "two", 3)]);
+}
+
+async fn a_cursor_crosses_batches(db: &Db) {
+    let notes = db.collection::<Note>();
+    let many: Vec<Note> = (0..250).map(|id| note(id, "n", id)).collect();
+    notes.insert_many(&many).await.unwrap();
+    let cursor = notes
+        .find_all()
+        .sort(|n| n.id.asc())
+        .batch_size(7)
+        .await
+        .unwrap();
+    let found: Vec<Note> = cursor.try_collect().await.unwrap();
+    assert_eq!(found, many);
+}
+
+async fn counts_and_distinct_values(db: &Db) {
+    let notes = stored(db).await;
+    assert_eq!(notes.count_documents(|n| n.stars.eq(5)).await.unwrap(), 2);
+    assert_eq!(notes.estimated_document_count().await.unwrap(), 3);
+    let mut stars = notes.distinct(|n| n.stars, |n| n.id.gt(0)).await.unwrap();
+    stars.sort_unstable();
+    assert_eq!(stars, [3, 5]);
+}
+
+async fn a_projection_reads_only_its_fields(db: &Db) {
+    let notes = stored(db).await;
+    let texts = notes
+        .find(|n| n.id.lte(2))
+        .sort(|n| n.id.asc())
+        .select::<Text>()
+        .all()
+        .await
+        .unwrap();
+    let texts: Vec<String> = texts.into_iter().map(|row| row.text).collect();
+    assert_eq!(texts, ["one", "two"]);
+}
+
+async fn the_whole_collection_needs_its_own_verb(db: &Db) {
+    let notes = stored(db).await;
+    let refused = notes.delete_many(|_| Filter::all()).await.unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+    assert!(refused.to_string().contains("delete_all"), "{refused}");
+    let refused = notes
+        .update_many(|_| Filter::all(), |n| n.stars.set(0))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("update_all"), "{refused}");
+    assert_eq!(notes.delete_all().await.unwrap().deleted, 3);
+}
+
+async fn a_command_is_what_is_sent(db: &Db) {
+    let notes = stored(db).await;
+    let command = notes
+        .find(|n| n.stars.gte(4))
+        .sort(|n| n.id.desc())
+        .limit(2)
+        .command()
+        .unwrap();
+    assert_eq!(
+        command,
+        doc! {"find": "notes", "filter": {"stars": {"$gte": 4}}, "sort": {"_id": -1}, "limit": 2_i64}
+    );
+}
+
+async fn one_bad_document_does_not_lose_the_page(db: &Db) {
+    let notes = stored(db).await;
+    db.run_command(
+        doc! {"update": "notes", "updates": [{"q": {"_id": 2}, "u": {"$set": {"stars": "many"}}}]},
+    )
+    .await
+    .unwrap();
+    let mut cursor = notes.find_all().sort(|n| n.id.asc()).await.unwrap();
+    assert_eq!(cursor.try_next().await.unwrap(), Some(note(1, "one", 5)));
+    let bad = cursor.try_next().await.unwrap_err();
+    assert_eq!(bad.path(), Some("stars"), "{bad}");
+    assert_eq!(cursor.try_next().await.unwrap(), Some(note(3, "three", 5)));
+    assert_eq!(cursor.try_next().await.unwrap(), None);
+}

@@ -1,0 +1,329 @@
+//! Indexes: what they refuse, what they serve.
+
+use odm::bson;
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    a_unique_index_refuses_the_second,
+    a_unique_index_counts_a_missing_field_as_null,
+    a_sparse_unique_index_leaves_out_what_is_missing,
+    a_partial_unique_index_holds_where_its_filter_does,
+    a_unique_array_index_looks_at_elements,
+    updates_keep_indexes,
+    queries_name_the_index_that_served_them,
+    a_range_and_a_sort_share_an_index,
+    a_hint_is_followed_or_refused,
+    a_hidden_index_serves_nothing,
+    a_collated_index_serves_its_collation,
+    results_are_the_same_with_and_without_an_index,
+    a_unique_index_over_duplicates_is_refused,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "cars")]
+struct Car {
+    #[serde(rename = "_id")]
+    id: i32,
+    make: String,
+    year: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plate: Option<String>,
+    tags: Vec<String>,
+}
+
+fn car(id: i32, make: &str, year: i32, plate: Option<&str>) -> Car {
+    Car {
+        id,
+        make: make.to_owned(),
+        year,
+        plate: plate.map(str::to_owned),
+        tags: Vec::new(),
+    }
+}
+
+/// Creates one index, with further options.
+async fn index(db: &Db, key: bson::Document, options: bson::Document) -> odm::Result<()> {
+    let mut spec = doc! {"key": key, "name": "it"};
+    spec.extend(options);
+    db.run_command(doc! {"createIndexes": "cars", "indexes": [spec]})
+        .await
+        .map(drop)
+}
+
+async fn fleet(db: &Db) -> Collection<Car> {
+    let cars = db.collection::<Car>();
+    let makes = ["Fiat", "Ford", "Opel", "fiat"];
+    let fleet: Vec<Car> = (0..60)
+        .map(|n| Car {
+            tags: vec![format!("t{}", n % 7), format!("t{}", n % 5)],
+            ..car(n, makes[n as usize % 4], 1990 + n % 20, None)
+        })
+        .collect();
+    cars.insert_many(&fleet).await.unwrap();
+    cars
+}
+
+async fn a_unique_index_refuses_the_second(db: &Db) {
+    index(db, doc! {"plate": 1}, doc! {"unique": true})
+        .await
+        .unwrap();
+    let cars = db.collection::<Car>();
+    cars.insert_one(&car(1, "Fiat", 1999, Some("G 1")))
+        .await
+        .unwrap();
+    let refused = cars
+        .insert_one(&car(2, "Ford", 2000, Some("G 1")))
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    let message = refused.to_string();
+    assert!(
+        message.contains("index: it dup key: { plate: \"G 1\" }"),
+        "{message}"
+    );
+    cars.insert_one(&car(2, "Ford", 2000, Some("G 2")))
+        .await
+        .unwrap();
+    let refused = cars
+        .update_one(|c| c.id.eq(2), |c| c.plate.set("G 1"))
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    assert_eq!(
+        cars.get(&2).await.unwrap().unwrap().plate.as_deref(),
+        Some("G 2")
+    );
+}
+
+async fn a_unique_index_counts_a_missing_field_as_null(db: &Db) {
+    index(db, doc! {"plate": 1}, doc! {"unique": true})
+        .await
+        .unwrap();
+    let cars = db.collection::<Car>();
+    cars.insert_one(&car(1, "Fiat", 1999, None)).await.unwrap();
+    let refused = cars
+        .insert_one(&car(2, "Ford", 2000, None))
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+}
+
+async fn a_sparse_unique_index_leaves_out_what_is_missing(db: &Db) {
+    index(db, doc! {"plate": 1}, doc! {"unique": true, "sparse": true})
+        .await
+        .unwrap();
+    let cars = db.collection::<Car>();
+    cars.insert_one(&car(1, "Fiat", 1999, None)).await.unwrap();
+    cars.insert_one(&car(2, "Ford", 2000, None)).await.unwrap();
+    // What the index leaves out is found nevertheless.
+    let all = cars.find_all().sort(|c| c.plate.asc()).all().await.unwrap();
+    assert_eq!(all.len(), 2);
+    let found = cars.count_documents(|c| c.plate.eq(None)).await.unwrap();
+    assert_eq!(found, 2);
+}
+
+async fn a_partial_unique_index_holds_where_its_filter_does(db: &Db) {
+    let partial = doc! {"unique": true, "partialFilterExpression": {"year": {"$gt": 2000}}};
+    index(db, doc! {"make": 1}, partial).await.unwrap();
+    let cars = db.collection::<Car>();
+    for id in [1, 2] {
+        cars.insert_one(&car(id, "Fiat", 1999, None)).await.unwrap();
+    }
+    cars.insert_one(&car(3, "Fiat", 2001, None)).await.unwrap();
+    let refused = cars
+        .insert_one(&car(4, "Fiat", 2002, None))
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    // A document can grow into the index.
+    let refused = cars
+        .update_one(|c| c.id.eq(1), |c| c.year.set(2003))
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    assert_eq!(
+        cars.count_documents(|c| c.make.eq("Fiat")).await.unwrap(),
+        3
+    );
+}
+
+async fn a_unique_array_index_looks_at_elements(db: &Db) {
+    index(db, doc! {"tags": 1}, doc! {"unique": true})
+        .await
+        .unwrap();
+    let cars = db.collection::<Car>();
+    let with = |id, tags: &[&str]| Car {
+        tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+        ..car(id, "Fiat", 1999, None)
+    };
+    // Twice in one document is no conflict.
+    cars.insert_one(&with(1, &["a", "b", "a"])).await.unwrap();
+    let refused = cars.insert_one(&with(2, &["c", "b"])).await.unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    cars.insert_one(&with(2, &["c"])).await.unwrap();
+}
+
+async fn updates_keep_indexes(db: &Db) {
+    let cars = fleet(db).await;
+    index(db, doc! {"year": 1}, doc! {}).await.unwrap();
+    cars.update_many(|c| c.year.eq(1990), |c| c.year.set(2050))
+        .await
+        .unwrap();
+    cars.delete_many(|c| c.year.eq(1991)).await.unwrap();
+    let count = async |year| {
+        cars.count_documents(|c| c.year.eq(year))
+            .hint("it")
+            .await
+            .unwrap()
+    };
+    assert_eq!(count(1990).await, 0);
+    assert_eq!(count(1991).await, 0);
+    assert_eq!(count(1992).await, 3);
+    assert_eq!(count(2050).await, 3);
+}
+
+async fn queries_name_the_index_that_served_them(db: &Db) {
+    let cars = fleet(db).await;
+    let explained = cars.find(|c| c.year.eq(1995)).explain().await.unwrap();
+    assert!(explained.indexes.is_empty(), "{explained}");
+    assert_eq!(explained.documents_examined, 60);
+    index(db, doc! {"year": 1}, doc! {}).await.unwrap();
+    let explained = cars.find(|c| c.year.eq(1995)).explain().await.unwrap();
+    assert_eq!(explained.indexes, ["it"], "{explained}");
+    assert_eq!(
+        (explained.keys_examined, explained.documents_examined),
+        (3, 3)
+    );
+    let explained = cars.find(|c| c.make.eq("Opel")).explain().await.unwrap();
+    assert!(explained.indexes.is_empty(), "{explained}");
+}
+
+async fn a_range_and_a_sort_share_an_index(db: &Db) {
+    let cars = fleet(db).await;
+    index(db, doc! {"make": 1, "year": -1}, doc! {})
+        .await
+        .unwrap();
+    let newest = || {
+        cars.find(|c| c.make.eq("Ford") & c.year.gte(2000))
+            .sort(|c| c.year.desc())
+            .limit(4)
+    };
+    let explained = newest().explain().await.unwrap();
+    assert_eq!(explained.indexes, ["it"], "{explained}");
+    assert!(
+        !explained.stages.iter().any(|stage| stage == "SORT"),
+        "{explained}"
+    );
+    let years: Vec<i32> = newest()
+        .all()
+        .await
+        .unwrap()
+        .iter()
+        .map(|c| c.year)
+        .collect();
+    assert_eq!(years, [2007, 2007, 2007, 2003]);
+}
+
+async fn a_hint_is_followed_or_refused(db: &Db) {
+    let cars = fleet(db).await;
+    index(db, doc! {"year": 1}, doc! {}).await.unwrap();
+    let hinted = cars.find(|c| c.make.eq("Ford")).hint("it");
+    assert_eq!(hinted.explain().await.unwrap().indexes, ["it"]);
+    let natural = cars.find(|c| c.year.eq(1995)).hint(doc! {"$natural": 1});
+    assert!(natural.explain().await.unwrap().indexes.is_empty());
+    let refused = cars
+        .find(|c| c.year.eq(1995))
+        .hint("none")
+        .all()
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code(), Some(odm::Code::BAD_VALUE), "{refused}");
+}
+
+async fn a_hidden_index_serves_nothing(db: &Db) {
+    let cars = fleet(db).await;
+    index(db, doc! {"year": 1}, doc! {"hidden": true})
+        .await
+        .unwrap();
+    let explained = cars.find(|c| c.year.eq(1995)).explain().await.unwrap();
+    assert!(explained.indexes.is_empty(), "{explained}");
+}
+
+async fn a_collated_index_serves_its_collation(db: &Db) {
+    let cars = fleet(db).await;
+    index(
+        db,
+        doc! {"make": 1},
+        doc! {"collation": {"locale": "en", "strength": 2}},
+    )
+    .await
+    .unwrap();
+    let fiats = || cars.find(|c| c.make.eq("FIAT"));
+    assert!(fiats().explain().await.unwrap().indexes.is_empty());
+    assert_eq!(fiats().all().await.unwrap().len(), 0);
+    let collated = || fiats().collation(Collation::new("en").strength(2));
+    assert_eq!(collated().explain().await.unwrap().indexes, ["it"]);
+    assert_eq!(collated().all().await.unwrap().len(), 30);
+}
+
+async fn results_are_the_same_with_and_without_an_index(db: &Db) {
+    let cars = fleet(db).await;
+    let filters = || -> Vec<bson::Document> {
+        vec![
+            doc! {"year": {"$gt": 1995, "$lte": 2001}},
+            doc! {"year": {"$in": [1991, 1999, 3000]}},
+            doc! {"year": {"$ne": 1995}},
+            doc! {"year": {"$not": {"$gt": 1995}}},
+            doc! {"year": {"$mod": [5, 0]}},
+            doc! {"tags": "t3"},
+            doc! {"tags": {"$gt": "t2", "$lt": "t4"}},
+            doc! {"tags": {"$all": ["t1", "t2"]}},
+            doc! {"tags": {"$elemMatch": {"$gt": "t2", "$lt": "t4"}}},
+            doc! {"make": {"$regex": "^F"}},
+            doc! {"$or": [{"year": 1995}, {"tags": "t6"}]},
+            doc! {"plate": null},
+            doc! {"plate": {"$exists": false}, "year": {"$lt": 1993}},
+        ]
+    };
+    let ids = async |filter: bson::Document| -> Vec<i32> {
+        let found = cars.find(|_| raw(filter)).all().await.unwrap();
+        let mut ids: Vec<i32> = found.iter().map(|c| c.id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let mut scanned = Vec::new();
+    for filter in filters() {
+        scanned.push(ids(filter).await);
+    }
+    for key in [
+        doc! {"year": 1},
+        doc! {"tags": -1},
+        doc! {"make": 1, "year": 1},
+        doc! {"plate": 1},
+        doc! {"$**": 1},
+    ] {
+        index(db, key.clone(), doc! {}).await.unwrap();
+        for (filter, expected) in filters().into_iter().zip(&scanned) {
+            assert_eq!(&ids(filter.clone()).await, expected, "{filter} by {key}");
+        }
+        db.run_command(doc! {"dropIndexes": "cars", "index": "it"})
+            .await
+            .unwrap();
+    }
+}
+
+async fn a_unique_index_over_duplicates_is_refused(db: &Db) {
+    let _cars = fleet(db).await;
+    let refused = index(db, doc! {"make": 1}, doc! {"unique": true})
+        .await
+        .unwrap_err();
+    assert!(refused.is_duplicate_key(), "{refused}");
+    let left = db
+        .run_command(doc! {"listIndexes": "cars"})
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(left.len(), 1);
+}

@@ -1,0 +1,16 @@
+//! The suite on the engine in this process.
+
+use std::process::ExitCode;
+
+use odm_tests::Backend;
+
+fn main() -> ExitCode {
+    odm_tests::run(
+        Some(Backend::Memory),
+        &[
+            ("transactions", true),
+            ("secondaries", false),
+            ("durable", false),
+        ],
+    )
+}

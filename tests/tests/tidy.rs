@@ -1,0 +1,168 @@
+//! What a machine can say about the tree itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of non-test code that a file may have.
+const MAX_LINES: usize = 700;
+
+/// Files that may be longer, each with its reason.
+const LONGER: &[(&str, &str)] = &[];
+
+#[test]
+fn files_are_short_enough_to_read() {
+    let mut long = Vec::new();
+    for path in rust_files(&["odm/src", "odm-derive/src", "tests", "examples"]) {
+        let lines = lines_without_tests(&fs::read_to_string(root().join(&path)).unwrap());
+        let excepted = LONGER.iter().any(|(file, _)| *file == path);
+        if (lines > MAX_LINES) != excepted {
+            long.push(format!("{path}: {lines} lines, the limit is {MAX_LINES}"));
+        }
+    }
+    assert!(
+        long.is_empty(),
+        "split them, or give a reason in LONGER (and only there):\n{}",
+        long.join("\n")
+    );
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    // Split, so that this file passes its own check.
+    let marks = [
+        concat!("to", "do!("),
+        concat!("unimpl", "emented!("),
+        concat!("#[ig", "nore"),
+        concat!("FIX", "ME"),
+    ];
+    let mut found = Vec::new();
+    for path in rust_files(&["odm", "odm-derive", "tests", "examples"]) {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if marks.iter().any(|mark| line.contains(mark)) {
+                found.push(format!("{path}:{}: {line}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn files_named_by_the_architecture_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let named = paths_in(&text);
+    assert!(named.len() > 20, "the code map names few files: {named:?}");
+    let missing: Vec<_> = named
+        .iter()
+        .filter(|path| !root().join(path).exists())
+        .collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:?}");
+}
+
+/// The paths from the repository's root that stand between backquotes; `<name>` stands for any name.
+fn paths_in(markdown: &str) -> Vec<String> {
+    let folders = [
+        "odm/",
+        "odm-derive/",
+        "tests/",
+        "examples/",
+        "book/",
+        ".ci/",
+    ];
+    markdown
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| folders.iter().any(|folder| code.starts_with(folder)))
+        .filter(|code| !code.contains(char::is_whitespace))
+        .map(|path| match path.find('<') {
+            Some(open) => path[..open]
+                .rsplit_once('/')
+                .map_or("", |(folder, _)| folder),
+            None => path,
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_book_lists_every_chapter() {
+    let folder = root().join("book/src");
+    let summary = fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let chapters = fs::read_to_string(root().join("tests/src/chapters.rs")).unwrap();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name == "SUMMARY.md" {
+            continue;
+        }
+        assert!(
+            summary.contains(&format!("({name})")),
+            "SUMMARY.md does not list {name}"
+        );
+        assert!(
+            chapters.contains(&format!("book/src/{name}\"")),
+            "tests/src/chapters.rs does not run the snippets of {name}"
+        );
+    }
+}
+
+/// The Rust files under these folders, as paths from the repository's root, sorted.
+fn rust_files(folders: &[&str]) -> Vec<String> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in folders {
+        walk(&root().join(folder), &mut found);
+    }
+    let mut names: Vec<String> = found
+        .iter()
+        .map(|path| {
+            path.strip_prefix(root())
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Test modules stand last in a file, from their `#[cfg(test)]` on.
+fn lines_without_tests(text: &str) -> usize {
+    text.find("\n#[cfg(test)]\nmod ")
+        .map_or(text, |tests| &text[..=tests])
+        .lines()
+        .count()
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn paths_are_read_from_markdown() {
+    let text =
+        "Write `odm/src/x.rs`, a row in `odm/src/stages/<name>.rs`, `cargo test` and `odm/ x`.";
+    assert_eq!(paths_in(text), ["odm/src/x.rs", "odm/src/stages"]);
+}
+
+#[test]
+fn test_modules_do_not_count() {
+    assert_eq!(
+        lines_without_tests("a\nb\n\n#[cfg(test)]\nmod tests {\n}\n"),
+        3
+    );
+    assert_eq!(lines_without_tests("a\nb\n"), 2);
+}

@@ -30,12 +30,79 @@ pub(crate) enum Predicate {
 /// Several conditions.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
+    /// In the order in which they were written.
     pub(crate) children: Vec<Predicate>,
+    /// The indexes of the children in the order in which a server evaluates them: the last one that
+    /// finds an array element decides what the positional `$` stands for.
+    pub(crate) order: Vec<usize>,
     /// The operator that was written: `$and`, `$or`, `$nor`, `$all`; none where fields or operators
     /// just stand beside each other.
     pub(crate) operator: Option<&'static str>,
     /// The condition as it was written.
     pub(crate) source: RawDocumentBuf,
+}
+
+impl Group {
+    pub(crate) fn new(
+        children: Vec<Predicate>,
+        operator: Option<&'static str>,
+        source: RawDocumentBuf,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..children.len()).collect();
+        order.sort_by_key(|index| children.get(*index).map(Predicate::rank));
+        Self {
+            children,
+            order,
+            operator,
+            source,
+        }
+    }
+
+    /// The children in the order of evaluation.
+    pub(crate) fn evaluated(&self) -> impl Iterator<Item = &Predicate> {
+        self.order
+            .iter()
+            .filter_map(|index| self.children.get(*index))
+    }
+}
+
+impl Predicate {
+    /// Where a server sorts a condition: by kind, then by path.
+    fn rank(&self) -> (u8, &str) {
+        match self {
+            Self::And(group) | Self::Or(group) => match group.children.as_slice() {
+                [only] => only.rank(),
+                _ => (u8::from(matches!(self, Self::Or(_))), ""),
+            },
+            Self::Field(field) => (field.test.rank(), field.path.as_str()),
+            Self::Not(_) => (30, ""),
+            Self::Nor(_) => (31, ""),
+            Self::Expr(_) | Self::Always(_) => (40, ""),
+        }
+    }
+}
+
+impl Test {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Element(ElementMatch::Document(_)) => 2,
+            Self::Element(ElementMatch::Value(_)) => 3,
+            Self::Size(_) => 4,
+            Self::Compare(comparison, _) => match comparison {
+                Comparison::Eq => 5,
+                Comparison::Lte => 6,
+                Comparison::Lt => 7,
+                Comparison::Gt => 8,
+                Comparison::Gte => 9,
+            },
+            Self::Regex(_) => 10,
+            Self::Mod { .. } => 11,
+            Self::Exists => 12,
+            Self::In(_) => 13,
+            Self::Bits(_) => 14,
+            Self::Type(_) => 32,
+        }
+    }
 }
 
 /// A negated condition.

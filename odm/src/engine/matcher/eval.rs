@@ -6,7 +6,7 @@ use bson::{RawDocument, spec::ElementType};
 
 use crate::engine::expression::Globals;
 use crate::engine::matcher::ast::{
-    Comparison, ElementMatch, FieldTest, In, Operand, Predicate, Test,
+    Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
 };
 use crate::engine::matcher::path::{Answer, Leaf, Search};
 use crate::value::collation::Collator;
@@ -25,7 +25,7 @@ pub(super) fn matches(
     match predicate {
         Predicate::Expr(expr) => Ok(expr.expression.eval(document, globals)?.truthy()),
         Predicate::And(group) => {
-            for child in &group.children {
+            for child in group.evaluated() {
                 if !matches(child, document, globals, position)? {
                     return Ok(false);
                 }
@@ -33,8 +33,15 @@ pub(super) fn matches(
             Ok(true)
         }
         Predicate::Or(group) => {
+            if let [only] = group.children.as_slice() {
+                return matches(only, document, globals, position);
+            }
+            if is_in(group) {
+                return first_of(group, document, globals, position);
+            }
+            // which alternative held is not known afterwards, so none gives a position
             for child in &group.children {
-                if matches(child, document, globals, position)? {
+                if matches(child, document, globals, &mut None)? {
                     return Ok(true);
                 }
             }
@@ -52,6 +59,45 @@ pub(super) fn matches(
         Predicate::Field(field) => field_matches(field, raw::walk(document), globals, position),
         Predicate::Always(answer) => Ok(*answer),
     }
+}
+
+/// Whether alternatives are equalities of one path: the server makes an `$in` of them.
+fn is_in(group: &Group) -> bool {
+    let path = |child: &Predicate| match child {
+        Predicate::Field(FieldTest {
+            path,
+            test: Test::Compare(Comparison::Eq, _),
+            ..
+        }) => Some(path.as_str().to_owned()),
+        _ => None,
+    };
+    let first = group.children.first().and_then(path);
+    first.is_some() && group.children.iter().all(|child| path(child) == first)
+}
+
+/// Alternatives of one path: the first array element that any of them finds is the position.
+fn first_of(
+    group: &Group,
+    document: &RawDocument,
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
+    let mut matched = false;
+    let mut first = None;
+    for child in &group.children {
+        let mut found = None;
+        if matches(child, document, globals, &mut found)? {
+            matched = true;
+            first = match (first, found) {
+                (Some(a), Some(b)) => Some(usize::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    if first.is_some() {
+        *position = first;
+    }
+    Ok(matched)
 }
 
 /// Whether the elements of a document or an array, taken as a document, match.
@@ -101,7 +147,7 @@ fn field_matches(
 
 fn leaf(test: &Test) -> Leaf {
     match test {
-        Test::Exists | Test::Size(_) | Test::Element(_) => Leaf::Whole,
+        Test::Size(_) | Test::Element(_) => Leaf::Whole,
         _ => Leaf::Expand,
     }
 }

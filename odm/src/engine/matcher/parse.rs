@@ -58,11 +58,7 @@ fn beside(mut children: Vec<Predicate>, source: &RawDocument) -> Predicate {
         (1, Some(child)) => child,
         (_, last) => {
             children.extend(last);
-            Predicate::And(Group {
-                children,
-                operator: None,
-                source: source.to_owned(),
-            })
+            Predicate::And(Group::new(children, None, source.to_owned()))
         }
     }
 }
@@ -156,11 +152,7 @@ fn group(
             _ => Err(bad_value("$or/$and/$nor entries need to be full objects")),
         })
         .collect::<Parsed<_>>()?;
-    Ok(Group {
-        children,
-        operator: Some(name),
-        source: single(name, value),
-    })
+    Ok(Group::new(children, Some(name), single(name, value)))
 }
 
 fn negate(child: Predicate, operator: &'static str, source: RawDocumentBuf) -> Predicate {

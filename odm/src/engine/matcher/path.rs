@@ -72,11 +72,12 @@ impl<F: FnMut(Option<&Element<'_>>) -> Answer> Search<'_, F> {
             // a path that ends in a dot names every element
             let every = next.name().is_empty() && after.is_empty();
             if every || next.index() == Some(index) {
+                // an index that was written is no position that was found
                 let found = match child.element_type() {
                     // what an index names is taken whole, even if it is an array
-                    _ if after.is_empty() => self.ask(Some(&child), here)?,
+                    _ if after.is_empty() => self.ask(Some(&child), outer)?,
                     Some(ElementType::EmbeddedDocument | ElementType::Array) => {
-                        self.below(&child, after, here)?
+                        self.below(&child, after, outer)?
                     }
                     _ => false,
                 };

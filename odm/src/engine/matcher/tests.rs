@@ -86,3 +86,27 @@ fn run(name: &str) {
 fn random_filters_match_as_on_a_server() {
     run("random");
 }
+
+/// `[{document, filter, index}]`: where the positional `$` of an update went.
+#[test]
+fn positions_are_the_servers() {
+    let mut failures = Vec::new();
+    for case in cases("positions") {
+        let document = case.get_document("document").unwrap();
+        let filter = case.get_document("filter").unwrap();
+        let expected = case.get_i32("index").ok().map(|index| index as usize);
+        let matcher = Matcher::parse(&raw(filter), &globals()).unwrap();
+        let found = matcher.match_position(&raw(document)).unwrap();
+        if found.map(|found| found.array_index) != Some(expected) {
+            failures.push(format!(
+                "{filter}\n  {document}\n  {found:?}, not {expected:?}"
+            ));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{}\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}

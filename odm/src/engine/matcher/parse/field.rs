@@ -388,11 +388,7 @@ fn all(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<Predicate
     if children.is_empty() {
         children.push(Predicate::Always(false));
     }
-    Ok(Predicate::And(Group {
-        children,
-        operator: Some("$all"),
-        source,
-    }))
+    Ok(Predicate::And(Group::new(children, Some("$all"), source)))
 }
 
 fn element(value: RawBsonRef<'_>, globals: &Globals) -> Parsed<ElementMatch> {

@@ -3,6 +3,7 @@
 mod collections;
 mod filters;
 mod indexes;
+mod sync;
 mod transactions;
 mod updates;
 
@@ -14,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
         collections::CASES,
         filters::CASES,
         indexes::CASES,
+        sync::CASES,
         transactions::CASES,
         updates::CASES,
     ]

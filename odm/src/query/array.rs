@@ -48,17 +48,14 @@ impl<M, S, E> Field<M, S, E> {
     /// [`filtered`](Self::filtered).
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     tags: Vec<String>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
     /// assert_eq!(
-    ///     book.tags.any().starts_with("sci").to_document()?,
+    ///     tags.any().starts_with("sci").to_document()?,
     ///     doc! {"tags": {"$regex": "^sci"}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -74,17 +71,14 @@ impl<M, S, E> Field<M, S, E> {
     /// The element at a position, counted from 0: `field.0`.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     tags: Vec<String>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.tags.at(0).eq("new").to_document()?, doc! {"tags.0": "new"});
-    /// assert_eq!(book.tags.at(0).set("old").to_document()?, doc! {"$set": {"tags.0": "old"}});
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(tags.at(0).eq("new").to_document()?, doc! {"tags.0": "new"});
+    /// assert_eq!(tags.at(0).set("old").to_document()?, doc! {"$set": {"tags.0": "old"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn at(&self, position: u32) -> E::Handle<M>
@@ -98,17 +92,14 @@ impl<M, S, E> Field<M, S, E> {
     /// In an update, the first element that the filter matched: `field.$`.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Student {
-    ///     grades: Vec<i32>,
-    /// }
-    ///
-    /// let student = fields::<Student>();
-    /// assert_eq!(student.grades.has(80).to_document()?, doc! {"grades": 80});
-    /// assert_eq!(student.grades.positional().set(82).to_document()?, doc! {"$set": {"grades.$": 82}});
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// assert_eq!(grades.has(80).to_document()?, doc! {"grades": 80});
+    /// assert_eq!(grades.positional().set(82).to_document()?, doc! {"$set": {"grades.$": 82}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn positional(&self) -> E::Handle<M>
@@ -122,17 +113,14 @@ impl<M, S, E> Field<M, S, E> {
     /// In an update, every element: `field.$[]`.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Student {
-    ///     grades: Vec<i32>,
-    /// }
-    ///
-    /// let student = fields::<Student>();
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
     /// assert_eq!(
-    ///     student.grades.all_elements().inc(10).to_document()?,
+    ///     grades.all_elements().inc(10).to_document()?,
     ///     doc! {"$inc": {"grades.$[]": 10}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -161,17 +149,14 @@ impl<M, S, E> Field<M, S, E> {
     /// The closure gets the handle of one element.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Student {
-    ///     grades: Vec<i32>,
-    /// }
-    ///
-    /// let student = fields::<Student>();
+    /// struct Student;
+    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
     /// assert_eq!(
-    ///     student.grades.elem_match(|grade| grade.gte(80) & grade.lt(85)).to_document()?,
+    ///     grades.elem_match(|grade| grade.gte(80) & grade.lt(85)).to_document()?,
     ///     doc! {"grades": {"$elemMatch": {"$gte": 80, "$lt": 85}}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -189,16 +174,13 @@ impl<M, S, E> Field<M, S, E> {
     /// Matches where an element is `value`: `{field: value}`.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     tags: Vec<String>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.tags.has("new").to_document()?, doc! {"tags": "new"});
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// assert_eq!(tags.has("new").to_document()?, doc! {"tags": "new"});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn has(&self, value: impl IntoValue<S::Element>) -> Filter<M>
@@ -214,17 +196,14 @@ impl<M, S, E> Field<M, S, E> {
     /// an empty list.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     tags: Vec<String>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
+    /// struct Book;
+    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
     /// assert_eq!(
-    ///     book.tags.all(["new", "sold"]).to_document()?,
+    ///     tags.all(["new", "sold"]).to_document()?,
     ///     doc! {"tags": {"$all": ["new", "sold"]}},
     /// );
     /// # Ok::<(), odm::Error>(())

@@ -16,17 +16,14 @@ impl<M, T, E> Field<M, T, E> {
     /// An index on the field serves it. Nothing in `prefix` is read as a pattern.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     title: String,
-    /// }
-    ///
-    /// let book = fields::<Book>();
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
     /// assert_eq!(
-    ///     book.title.starts_with("C++").to_document()?,
+    ///     title.starts_with("C++").to_document()?,
     ///     doc! {"title": {"$regex": r"^C\+\+"}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -76,17 +73,14 @@ impl<M, T, E> Field<M, T, E> {
     /// at line breaks, `s` for `.` that matches line breaks, `x` for white space that says nothing.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     title: String,
-    /// }
-    ///
-    /// let book = fields::<Book>();
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
     /// assert_eq!(
-    ///     book.title.regex_with("^the ", "i").to_document()?,
+    ///     title.regex_with("^the ", "i").to_document()?,
     ///     doc! {"title": {"$regex": "^the ", "$options": "i"}},
     /// );
     /// # Ok::<(), odm::Error>(())

@@ -16,16 +16,13 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// operator.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     title: String,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.title.set("Ulysses").to_document()?, doc! {"$set": {"title": "Ulysses"}});
+    /// struct Book;
+    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// assert_eq!(title.set("Ulysses").to_document()?, doc! {"$set": {"title": "Ulysses"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn set(&self, value: impl IntoValue<T>) -> Update<M> {
@@ -50,16 +47,13 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Adds `value`: `{$inc: {field: value}}`. A field that is not there counts as 0.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     available: i32,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.available.inc(-1).to_document()?, doc! {"$inc": {"available": -1}});
+    /// struct Book;
+    /// let available: Field<Book, i32> = Field::at_path(Path::root().child("available"));
+    /// assert_eq!(available.inc(-1).to_document()?, doc! {"$inc": {"available": -1}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn inc(&self, value: impl IntoValue<T>) -> Update<M>
@@ -72,16 +66,13 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Takes `value` away: `{$inc: {field: -value}}`; for the unsigned fields, too.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     stock: u16,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.stock.dec(1).to_document()?, doc! {"$inc": {"stock": -1}});
+    /// struct Book;
+    /// let stock: Field<Book, u16> = Field::at_path(Path::root().child("stock"));
+    /// assert_eq!(stock.dec(1).to_document()?, doc! {"$inc": {"stock": -1}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn dec(&self, value: impl IntoValue<T>) -> Update<M>
@@ -114,16 +105,13 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Sets the bits that are 1 in `mask`: `{$bit: {field: {or: mask}}}`.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct File {
-    ///     mode: i32,
-    /// }
-    ///
-    /// let file = fields::<File>();
-    /// assert_eq!(file.mode.bit_or(0b10).to_document()?, doc! {"$bit": {"mode": {"or": 2}}});
+    /// struct File;
+    /// let mode: Field<File, i32> = Field::at_path(Path::root().child("mode"));
+    /// assert_eq!(mode.bit_or(0b10).to_document()?, doc! {"$bit": {"mode": {"or": 2}}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn bit_or(&self, mask: impl IntoValue<T>) -> Update<M>
@@ -147,16 +135,13 @@ impl<M, T, E> Field<M, T, E> {
     /// without any other.
     ///
     /// ```
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     note: Option<String>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.note.unset().to_document()?, doc! {"$unset": {"note": ""}});
+    /// struct Book;
+    /// let note: Field<Book, Option<String>> = Field::at_path(Path::root().child("note"));
+    /// assert_eq!(note.unset().to_document()?, doc! {"$unset": {"note": ""}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn unset(&self) -> Update<M>
@@ -184,20 +169,16 @@ impl<M, T, E> Field<M, T, E> {
     /// [`bson::Timestamp`].
     ///
     /// ```
-    /// use bson::Timestamp;
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::{DateTime, Timestamp, doc};
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     sold: Option<DateTime>,
-    ///     at: Timestamp,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.sold.current_date().to_document()?, doc! {"$currentDate": {"sold": true}});
+    /// struct Book;
+    /// let sold: Field<Book, Option<DateTime>> = Field::at_path(Path::root().child("sold"));
+    /// assert_eq!(sold.current_date().to_document()?, doc! {"$currentDate": {"sold": true}});
+    /// let at: Field<Book, Timestamp> = Field::at_path(Path::root().child("at"));
     /// assert_eq!(
-    ///     book.at.current_date().to_document()?,
+    ///     at.current_date().to_document()?,
     ///     doc! {"$currentDate": {"at": {"$type": "timestamp"}}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -217,16 +198,13 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
+    /// use bson::doc;
+    /// use odm::model::Path;
+    /// use odm::query::Field;
     ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     stock: HashMap<String, i32>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
+    /// struct Book;
+    /// let stock: Field<Book, HashMap<String, i32>> = Field::at_path(Path::root().child("stock"));
+    /// assert_eq!(stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn remove_key(&self, key: impl Into<String>) -> Update<M>

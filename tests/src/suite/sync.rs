@@ -1,0 +1,361 @@
+//! Sync: what is declared is created, and found again as it was declared.
+
+use std::sync::{Arc, Mutex};
+
+use odm::bson;
+use odm::prelude::*;
+use odm::schema::Action;
+
+use crate::case::cases;
+
+cases![
+    every_kind_of_index_is_created_once,
+    options_of_a_collection_are_created_once,
+    what_is_there_changes_only_when_allowed,
+    undeclared_indexes_stay_unless_dropping_is_allowed,
+    capped_bounds_are_changed_in_place,
+    a_view_in_the_way_is_reported,
+    the_collation_of_a_collection_stays,
+    two_models_of_one_collection_are_refused,
+    databases_of_the_server_are_refused,
+    a_unique_index_over_duplicates_says_which_step_failed,
+    several_processes_may_apply_the_same_plan,
+    the_commands_shown_are_the_commands_sent,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Copy {
+    shelf: String,
+    #[serde(rename = "lentTo")]
+    lent_to: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "books",
+    index(title, year = desc),
+    index(copies.lent_to, sparse, name = "lent"),
+    unique(isbn, partial = |b| b.year.gt(1970)),
+    index(publisher, collation(locale = "en", strength = 2)),
+    index(author, collation(locale = "th"), hidden),
+    index(year = hashed),
+    index(place = "2dsphere"),
+    ttl(due, after = "30d"),
+    text(title(weight = 10), blurb, default_language = "french", name = "words"),
+    wildcard(extra)
+)]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    year: i32,
+    isbn: String,
+    publisher: String,
+    author: String,
+    place: Bson,
+    due: DateTime,
+    blurb: Option<String>,
+    extra: std::collections::BTreeMap<String, i32>,
+    #[odm(embed(few, max = 12))]
+    copies: Vec<Copy>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "entries",
+    capped(size = 5000, max = 100),
+    collation(locale = "fr_CA", strength = 2),
+    validation(level = "moderate", action = "warn"),
+    rule("a line is not empty", |e| e.line.ne("")),
+    index(line),
+    text(line, name = "words"),
+    deny_undeclared
+)]
+struct Entry {
+    #[serde(rename = "_id")]
+    id: i32,
+    line: String,
+}
+
+async fn in_line(db: &Db, models: [&'static odm::model::ModelMeta; 1]) -> bool {
+    db.sync(models).plan().await.unwrap().is_empty()
+}
+
+async fn every_kind_of_index_is_created_once(db: &Db) {
+    let plan = db.sync(models![Book]).plan().await.unwrap();
+    assert_eq!(plan.steps().len(), 2);
+    let applied = plan.apply(Allow::CREATE).await.unwrap();
+    assert!(applied.is_complete());
+    let listed = db.run_command(doc! {"listIndexes": "books"}).all().await;
+    let names: Vec<_> = listed
+        .unwrap()
+        .iter()
+        .map(|index| index.get_str("name").unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "_id_",
+            "title_1_year_-1",
+            "lent",
+            "isbn_1",
+            "publisher_1",
+            "author_1",
+            "year_hashed",
+            "place_2dsphere",
+            "due_1",
+            "words",
+            "extra.$**_1"
+        ]
+    );
+    let again = db.sync(models![Book]).plan().await.unwrap();
+    assert!(again.is_empty(), "{again}");
+    assert!(again.to_string().contains("in line"));
+    assert_eq!(
+        again.apply(Allow::CREATE).await.unwrap().done().len(),
+        0,
+        "nothing to do is nothing done"
+    );
+}
+
+async fn options_of_a_collection_are_created_once(db: &Db) {
+    let plan = db.sync(models![Entry]).plan().await.unwrap();
+    assert!(plan.apply(Allow::default()).await.unwrap().is_complete());
+    let again = db.sync(models![Entry]).plan().await.unwrap();
+    assert!(again.is_empty(), "{again}");
+    let listed = db.run_command(doc! {"listCollections": 1}).all().await;
+    let options = listed.unwrap()[0].get_document("options").unwrap().clone();
+    assert!(options.get_bool("capped").unwrap());
+    assert_eq!(options.get_str("validationLevel").unwrap(), "moderate");
+    assert_eq!(options.get_str("validationAction").unwrap(), "warn");
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "cars",
+    unique(plate),
+    ttl(sold, after = "1h"),
+    index(make, hidden)
+)]
+struct Car {
+    #[serde(rename = "_id")]
+    id: i32,
+    plate: String,
+    make: String,
+    sold: DateTime,
+}
+
+/// A collection that differs from `Car` in all that can differ.
+async fn old_cars(db: &Db) {
+    db.run_command(doc! {"create": "cars", "validator": {"plate": {"$exists": true}}, "validationAction": "warn"})
+        .await
+        .unwrap();
+    db.run_command(doc! {"createIndexes": "cars", "indexes": [
+        {"key": {"plate": 1}, "name": "plate_1"},
+        {"key": {"sold": 1}, "name": "sold_1", "expireAfterSeconds": 60},
+        {"key": {"make": 1}, "name": "by_make"},
+        {"key": {"colour": 1}, "name": "colour_1"},
+    ]})
+    .await
+    .unwrap();
+}
+
+async fn what_is_there_changes_only_when_allowed(db: &Db) {
+    old_cars(db).await;
+    let sync = || db.sync(models![Car]).plan();
+    let plan = sync().await.unwrap();
+    let applied = plan.apply(Allow::CREATE).await.unwrap();
+    assert_eq!((applied.done().len(), applied.left_undone().len()), (0, 5));
+    assert!(!applied.is_complete());
+    assert_eq!(sync().await.unwrap().steps(), plan.steps());
+
+    let applied = plan.apply(Allow::CHANGE).await.unwrap();
+    let done: Vec<_> = applied.done().iter().map(|step| &step.action).collect();
+    assert_eq!(
+        done,
+        [
+            &Action::ChangeCollection,
+            &Action::ChangeIndex {
+                name: "sold_1".to_owned()
+            },
+            &Action::ChangeIndex {
+                name: "by_make".to_owned()
+            },
+        ]
+    );
+    let plan = sync().await.unwrap();
+    let applied = plan.apply(Allow::CREATE | Allow::DROP).await.unwrap();
+    let done: Vec<_> = applied.done().iter().map(|step| &step.action).collect();
+    assert_eq!(
+        done,
+        [
+            &Action::RebuildIndex {
+                name: "plate_1".to_owned()
+            },
+            &Action::DropIndex {
+                name: "colour_1".to_owned()
+            },
+        ]
+    );
+    assert!(in_line(db, models![Car]).await);
+}
+
+async fn undeclared_indexes_stay_unless_dropping_is_allowed(db: &Db) {
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
+    db.run_command(doc! {"createIndexes": "cars", "indexes": [{"key": {"x": 1}, "name": "mine"}]})
+        .await
+        .unwrap();
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    assert_eq!(
+        plan.to_string(),
+        format!(
+            "1 step to bring database {} in line
+  cars (Car)
+    - drop index mine (needs Allow::DROP)
+        {{x: 1}} is not declared
+",
+            db.name()
+        )
+    );
+    let applied = plan.apply(Allow::CREATE | Allow::CHANGE).await.unwrap();
+    assert_eq!(applied.left_undone(), plan.steps());
+    assert!(plan.apply(Allow::DROP).await.unwrap().is_complete());
+    assert!(in_line(db, models![Car]).await);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "ring", capped(size = 8192))]
+struct Ring {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+async fn capped_bounds_are_changed_in_place(db: &Db) {
+    let create = doc! {"create": "ring", "capped": true, "size": 4096};
+    db.run_command(create).await.unwrap();
+    let plan = db.sync(models![Ring]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CHANGE).await.unwrap().is_complete());
+    assert!(in_line(db, models![Ring]).await);
+    // A bound on the number of documents that is not declared is lifted.
+    let bound = doc! {"collMod": "ring", "cappedMax": 7};
+    db.run_command(bound).await.unwrap();
+    let plan = db.sync(models![Ring]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CHANGE).await.unwrap().is_complete());
+    assert!(in_line(db, models![Ring]).await);
+    // Shrinking loses documents.
+    let larger = doc! {"collMod": "ring", "cappedSize": 1_000_000};
+    db.run_command(larger).await.unwrap();
+    let plan = db.sync(models![Ring]).plan().await.unwrap();
+    assert_eq!(plan.steps()[0].action, Action::ShrinkCollection);
+    assert!(!plan.apply(Allow::CHANGE).await.unwrap().is_complete());
+    let both = Allow::CHANGE | Allow::DROP;
+    assert!(plan.apply(both).await.unwrap().is_complete());
+    assert!(in_line(db, models![Ring]).await);
+}
+
+async fn a_view_in_the_way_is_reported(db: &Db) {
+    db.run_command(doc! {"create": "cars", "viewOn": "others", "pipeline": []})
+        .await
+        .unwrap();
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    assert_eq!(plan.commands().count(), 0);
+    let everything = Allow::CREATE | Allow::CHANGE | Allow::DROP;
+    let applied = plan.apply(everything).await.unwrap();
+    assert_eq!(applied.left_undone()[0].action, Action::ByHand);
+    assert!(
+        applied
+            .to_string()
+            .contains("a view of this name is in the way")
+    );
+}
+
+async fn the_collation_of_a_collection_stays(db: &Db) {
+    db.run_command(
+        doc! {"create": "ring", "capped": true, "size": 8192, "collation": {"locale": "en"}},
+    )
+    .await
+    .unwrap();
+    let plan = db.sync(models![Ring]).plan().await.unwrap();
+    let applied = plan.apply(Allow::CHANGE).await.unwrap();
+    assert_eq!(applied.done()[0].action, Action::ChangeCollection);
+    assert_eq!(applied.left_undone()[0].requires(), None);
+    let plan = db.sync(models![Ring]).plan().await.unwrap();
+    assert_eq!(plan.steps().len(), 1, "{plan}");
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "cars")]
+struct OtherCar {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+async fn two_models_of_one_collection_are_refused(db: &Db) {
+    let error = db.sync(models![Car, OtherCar]).plan().await.unwrap_err();
+    assert!(error.is_declaration());
+    assert_eq!(
+        error.to_string(),
+        "`Car` and `OtherCar` both declare the collection `cars`, which can have one validator and \
+         one set of indexes; make one model of them, an enum perhaps"
+    );
+    let error = db.sync(models![Car, Ring, Car]).plan().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`Car` is listed twice; list each model once"
+    );
+}
+
+async fn databases_of_the_server_are_refused(db: &Db) {
+    for name in ["admin", "local", "config"] {
+        let error = db.database(name).sync(models![Ring]).plan().await;
+        assert!(error.unwrap_err().to_string().contains(name));
+    }
+}
+
+async fn a_unique_index_over_duplicates_says_which_step_failed(db: &Db) {
+    let cars = db.collection::<Car>();
+    for id in 0..2 {
+        cars.insert_one(Car {
+            id,
+            plate: "X".to_owned(),
+            make: "Fiat".to_owned(),
+            sold: DateTime::from_millis(0),
+        })
+        .await
+        .unwrap();
+    }
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    let error = plan.apply(Allow::CREATE).await.unwrap_err();
+    assert!(error.is_duplicate_key());
+    assert!(
+        error
+            .to_string()
+            .starts_with("createIndexes on `cars`: Car: "),
+        "{error}"
+    );
+}
+
+async fn several_processes_may_apply_the_same_plan(db: &Db) {
+    let one = db.sync(models![Car, Entry]).plan().await.unwrap();
+    let other = db.sync(models![Car, Entry]).plan().await.unwrap();
+    assert!(one.apply(Allow::CREATE).await.unwrap().is_complete());
+    assert!(other.apply(Allow::CREATE).await.unwrap().is_complete());
+    // Another collection of that name is not the one that was planned.
+    db.run_command(doc! {"collMod": "cars", "validationLevel": "off"})
+        .await
+        .unwrap();
+    let error = one.apply(Allow::CREATE).await.unwrap_err();
+    assert_eq!(error.code(), Some(odm::Code::NAMESPACE_EXISTS));
+}
+
+async fn the_commands_shown_are_the_commands_sent(db: &Db) {
+    let sent: Arc<Mutex<Vec<bson::Document>>> = Arc::default();
+    let seen = Arc::clone(&sent);
+    let watched = db.on_command(move |event| seen.lock().unwrap().push(event.command.clone()));
+    let plan = watched.sync(models![Car, Entry]).plan().await.unwrap();
+    sent.lock().unwrap().clear();
+    assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
+    let sent = sent.lock().unwrap();
+    assert_eq!(plan.commands().cloned().collect::<Vec<_>>(), *sent);
+}

@@ -158,9 +158,10 @@ impl Store {
             return self.dispatch(request, session).await;
         }
         let command = request.command()?;
+        let updates = request.operation.updates();
         let started = Instant::now();
         let mut response = self.dispatch(request, session).await;
-        let reply = response.as_ref().map(Response::to_reply);
+        let reply = response.as_ref().map(|response| response.to_reply(updates));
         let outcome = reply.as_ref().map_err(|error| *error);
         let Inner {
             database, monitor, ..

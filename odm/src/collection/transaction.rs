@@ -21,6 +21,10 @@ impl Db {
     /// happen twice. An error that it returns aborts the transaction; for a reason of your own
     /// return [`Error::other`].
     ///
+    /// In a future that must be `Send` (a spawned task, a web handler), let the body own what it
+    /// uses, `async move |tx| …` over clones of the collections: the compiler can't yet prove that
+    /// one that borrows is `Send`.
+    ///
     /// ```no_run
     /// # use odm::collection::Db;
     /// # async fn example(db: &Db) -> odm::Result<()> {

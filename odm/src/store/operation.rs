@@ -107,6 +107,14 @@ impl Operation {
         )
     }
 
+    /// Whether its reply tells matched documents from modified ones.
+    pub(crate) fn updates(&self) -> bool {
+        matches!(
+            self,
+            Self::Update { .. } | Self::Replace { .. } | Self::Updates { .. }
+        )
+    }
+
     /// Whether it only reads.
     pub(crate) fn is_read(&self) -> bool {
         match self {

@@ -67,11 +67,13 @@ impl<'s> Response<'s> {
 
 impl Response<'_> {
     /// The reply as the monitor shows it: what the operation reads of it.
-    pub(crate) fn to_reply(&self) -> Document {
+    pub(crate) fn to_reply(&self, updates: bool) -> Document {
         let mut reply = match self {
             Self::Written(written) => {
-                let mut reply =
-                    doc! { "n": small(written.n), "nModified": small(written.modified) };
+                let mut reply = doc! { "n": small(written.n) };
+                if updates {
+                    reply.insert("nModified", small(written.modified));
+                }
                 if !written.upserted.is_empty() {
                     let upserted: Vec<Bson> = written
                         .upserted

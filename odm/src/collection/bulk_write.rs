@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use self::group::Group;
 pub use self::write::{Write, Writes};
 use super::Collection;
-use super::call::Call;
+use super::call::{Call, refused};
 use super::options::{action, options};
 use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result};
 use crate::model::Document;
@@ -78,7 +78,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
     }
 
     async fn run(self) -> Result<BulkWriteResult> {
-        let name = self.call.model.name;
+        let model = self.call.model;
         let (store, request, mut session) = self.call.prepare()?;
         let ordered = request.options.ordered != Some(false);
         let mut done = BulkWriteResult::default();
@@ -111,7 +111,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
                 Err(error) => {
                     let bulk = match error.kind() {
                         Kind::Bulk(bulk) => bulk.clone(),
-                        _ => return Err(unfinished(error, done, failure).with_model(name)),
+                        _ => return Err(refused(unfinished(error, done, failure), model)),
                     };
                     let stop = ordered && !bulk.errors.is_empty();
                     failure
@@ -130,7 +130,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
             Some(mut failure) => {
                 failure.result.add(done, |index| index);
                 failure.errors.sort_by_key(crate::error::WriteError::index);
-                Err(Error::new(failure).with_model(name))
+                Err(refused(Error::new(failure), model))
             }
         }
     }

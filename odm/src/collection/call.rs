@@ -80,11 +80,18 @@ impl<'s> Call<'s> {
 
     /// Sends the request.
     pub(crate) async fn send(self) -> Result<Response<'s>> {
-        let name = self.model.name;
+        let model = self.model;
         let (store, request, session) = self.prepare()?;
         let sent = store.exec(request, session).await;
-        sent.map_err(|error| error.with_model(name))
+        sent.map_err(|error| refused(error, model))
     }
+}
+
+/// A failure of a write or a read of `model`, with what only the model knows: its name and those of
+/// its rules.
+pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
+    let rules: Vec<_> = model.rules.iter().map(|rule| rule.name).collect();
+    error.with_model(model.name).with_rules(&rules)
 }
 
 /// The filter that a closure over the model's fields makes.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bson::raw::RawDocumentBuf;
 
-use super::call::{Call, encode_with_id, typed_id};
+use super::call::{Call, encode_with_id, refused, typed_id};
 use super::options::{action, options};
 use super::{Collection, InsertManyResult};
 use crate::error::{BulkError, Error, Kind, Result};
@@ -63,7 +63,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     options!(session command comment ordered bypass_document_validation write_concern);
 
     async fn run(self) -> Result<InsertManyResult<M::Id>> {
-        let name = self.call.model.name;
+        let model = self.call.model;
         let inserted_ids = self.ids;
         let (store, request, mut session) = self.call.prepare()?;
         let Request {
@@ -94,7 +94,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
                 Err(error) => {
                     let bulk = match error.kind() {
                         Kind::Bulk(bulk) => bulk.clone(),
-                        _ => return Err(partial(error, inserted).with_model(name)),
+                        _ => return Err(refused(partial(error, inserted), model)),
                     };
                     match &mut failure {
                         Some(failure) => failure.add(bulk, |index| index + sent),
@@ -115,7 +115,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
             None => Ok(InsertManyResult { inserted_ids }),
             Some(mut failure) => {
                 failure.result.inserted += inserted;
-                Err(Error::new(failure).with_model(name))
+                Err(refused(Error::new(failure), model))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use bson::Bson;
 
-use super::{Error, Kind, ServerError};
+use super::{Error, Kind, ServerError, ValidationFailure};
 
 /// What a bulk write did.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,11 +44,28 @@ impl BulkWriteResult {
 pub struct WriteError {
     index: usize,
     error: ServerError,
+    rules: Vec<&'static str>,
 }
 
 impl WriteError {
     pub(crate) fn new(index: usize, error: ServerError) -> Self {
-        Self { index, error }
+        Self {
+            index,
+            error,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Names the expression rules of the model whose validator refused.
+    pub(crate) fn name_rules(&mut self, names: &[&'static str]) {
+        self.rules = names.to_vec();
+    }
+
+    /// Why the document was refused, where a validator refused it (code 121).
+    pub fn validation_failure(&self) -> Option<ValidationFailure> {
+        let mut failure = ValidationFailure::from_server(&self.error)?;
+        failure.name_rules(&self.rules);
+        Some(failure)
     }
 
     pub(crate) fn into_error(self) -> ServerError {

@@ -156,6 +156,8 @@ impl fmt::Display for Short<'_> {
 
 impl Error {
     /// The account of a refused document (code 121), from either store or from `validate()`.
+    ///
+    /// Of several writes each has its own: [`WriteError::validation_failure`](crate::WriteError::validation_failure).
     pub fn validation_failure(&self) -> Option<&ValidationFailure> {
         match self.kind() {
             Kind::Validation(failure) => Some(failure),
@@ -170,9 +172,15 @@ impl Error {
 
     /// Names the expression rules of the model whose validator refused, in declaration order.
     #[must_use]
-    pub(crate) fn with_rules(mut self, names: &[&str]) -> Self {
-        if let Kind::Validation(failure) = self.kind_mut() {
-            failure.name_rules(names);
+    pub(crate) fn with_rules(mut self, names: &[&'static str]) -> Self {
+        match self.kind_mut() {
+            Kind::Validation(failure) => failure.name_rules(names),
+            Kind::Bulk(bulk) => {
+                for error in &mut bulk.errors {
+                    error.name_rules(names);
+                }
+            }
+            _ => {}
         }
         self
     }

@@ -180,8 +180,8 @@ fn items(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     }
 }
 
-/// Of several shapes, the one that was meant: the only one whose tag and field names fit. Where
-/// none stands out, the alternatives are one violation, for each of them alone would mislead.
+/// Of several shapes, the one that was meant. Where none stands out, the alternatives are one
+/// violation, for each of them alone would mislead.
 fn alternatives(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     let branches: Vec<Vec<Violation>> = documents(rule, "schemasNotSatisfied")
         .map(|part| {
@@ -190,13 +190,8 @@ fn alternatives(rule: &Document, path: &str, found: &mut Vec<Violation>) {
             branch
         })
         .collect();
-    let mut meant = branches.iter().filter(|branch| {
-        !branch
-            .iter()
-            .any(|violation| tells_shapes_apart(violation, path))
-    });
-    if let (Some(only), None) = (meant.next(), meant.next()) {
-        found.extend(only.iter().cloned());
+    if let Some(meant) = meant(&branches, path) {
+        found.extend(meant.iter().cloned());
         return;
     }
     let mut violation = leaf(rule, path);
@@ -211,19 +206,42 @@ fn alternatives(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     found.push(violation);
 }
 
+/// The only branch of which the tag and the field names fit; else the only one of which the tag
+/// fits, among branches with tags.
+fn meant<'a>(branches: &'a [Vec<Violation>], path: &str) -> Option<&'a Vec<Violation>> {
+    let only = |fits: &dyn Fn(&Violation) -> bool| {
+        let mut fitting = branches.iter().filter(|branch| branch.iter().all(fits));
+        let first = fitting.next();
+        first.filter(|_| fitting.next().is_none())
+    };
+    only(&|violation| !is_other_shape(violation, path)).or_else(|| {
+        let tag = |violation: &Violation| {
+            let inner = relative(&violation.path, path);
+            violation.operator == "enum" && !inner.is_empty() && !inner.contains('.')
+        };
+        let has_tags = branches.iter().flatten().any(tag);
+        let fits = |violation: &Violation| {
+            !tag(violation) && !(violation.path == path && is_other_shape(violation, path))
+        };
+        only(&fits).filter(|_| has_tags)
+    })
+}
+
 /// Whether a violation means that another shape was stored: the value itself has the wrong type,
 /// or a tag or a field name of this shape's own level is not there.
-fn tells_shapes_apart(violation: &Violation, path: &str) -> bool {
-    let inner = violation
-        .path
-        .strip_prefix(path)
-        .unwrap_or_default()
-        .trim_start_matches('.');
+fn is_other_shape(violation: &Violation, path: &str) -> bool {
+    let inner = relative(&violation.path, path);
     match violation.operator.as_str() {
         "enum" | "required" | "additionalProperties" => !inner.contains('.'),
         "bsonType" | "type" | "anyOf" | "oneOf" => inner.is_empty(),
         _ => false,
     }
+}
+
+/// `violation` from `path` down.
+fn relative<'a>(violation: &'a str, path: &str) -> &'a str {
+    let inner = violation.strip_prefix(path).unwrap_or_default();
+    inner.trim_start_matches('.')
 }
 
 fn leaf(rule: &Document, path: &str) -> Violation {

@@ -4,7 +4,7 @@ use super::ValidationFailure;
 use crate::error::{Code, Error, ServerError};
 
 /// Accounts as MongoDB 6.0.5 gives them, and what is read out of them: rule, path, value.
-fn check(details: Document, rules: &[&str], expected: &[(&str, &str, Option<Bson>)]) {
+fn check(details: Document, rules: &[&'static str], expected: &[(&str, &str, Option<Bson>)]) {
     let error = Error::from(refusal(details)).with_rules(rules);
     assert!(error.is_validation_failure());
     let failure = error.validation_failure().unwrap();
@@ -121,6 +121,31 @@ fn of_several_shapes_the_one_that_was_meant_is_named() {
         )),
         &[],
         &[("anyOf", "shape", Some("s".into()))],
+    );
+}
+
+#[test]
+fn a_tag_that_fits_tells_the_shape() {
+    let tag = |name: &str| {
+        properties(
+            "t",
+            doc! {"operatorName": "enum", "specifiedAs": {"enum": [name]},
+            "reason": "value was not found in enum", "consideredValue": "Named"},
+        )
+    };
+    let missing = doc! {"operatorName": "required", "specifiedAs": {"required": ["t", "c"]},
+    "missingProperties": ["c"]};
+    check(
+        schema(properties(
+            "adj",
+            doc! {"operatorName": "anyOf", "schemasNotSatisfied": [
+                {"index": 0, "details": [tag("None")]},
+                {"index": 1, "details": [tag("Wrapped"), missing.clone()]},
+                {"index": 2, "details": [missing]},
+            ]},
+        )),
+        &[],
+        &[("required", "adj.c", None)],
     );
 }
 

@@ -42,6 +42,7 @@ use self::call::{Call, Defaults};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;
+pub(crate) use self::decode::{decode, decode_id};
 pub use self::delete::Delete;
 pub use self::distinct::Distinct;
 pub use self::drop::DropCollection;

@@ -22,6 +22,7 @@ pub use crate::collection::{
 };
 pub use crate::model::Ref;
 pub use crate::query::{Field, Filter, Sort, raw};
+pub use crate::relation::{Joined, Resolved};
 pub use crate::schema::Allow;
 pub use crate::types::Id;
 pub use crate::update::Update;

@@ -29,5 +29,31 @@ pub use self::raw::{FromRaw, raw};
 pub use self::sort::Sort;
 pub use self::value::IntoValue;
 
+use crate::model::{Embedded, Path};
+
+/// The typed fields of a model, where no closure gives them.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::fields;
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     title: String,
+///     year: i32,
+/// }
+///
+/// let book = fields::<Book>();
+/// let mut filter = book.year.gte(1900);
+/// for word in ["Ulysses", "Dubliners"] {
+///     filter = filter & !book.title.contains(word);
+/// }
+/// # assert!(filter.to_document()?.contains_key("$and"));
+/// # Ok::<(), odm::Error>(())
+/// ```
+pub fn fields<M: Embedded>() -> M::Fields<M> {
+    M::fields(Path::root())
+}
+
 #[cfg(test)]
 mod tests;

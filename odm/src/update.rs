@@ -28,14 +28,17 @@ use crate::query::{Filter, FromRaw};
 /// `push`es and `add_to_set`s of one array are joined, everything else is refused.
 ///
 /// ```
-/// use bson::doc;
-/// use odm::model::Path;
-/// use odm::query::Field;
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let available: Field<Book, i32> = Field::at_path(Path::root().child("available"));
-/// let out: Field<Book, bool> = Field::at_path(Path::root().child("out"));
-/// let update = available.inc(-1) & out.set(true);
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     available: i32,
+///     out: bool,
+/// }
+///
+/// let book = fields::<Book>();
+/// let update = book.available.inc(-1) & book.out.set(true);
 /// assert_eq!(
 ///     update.to_document()?,
 ///     doc! {"$inc": {"available": -1}, "$set": {"out": true}},
@@ -90,13 +93,17 @@ impl<M> Update<M> {
     /// knows it from the field.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
-    /// let update = grades
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
+    /// let update = student
+    ///     .grades
     ///     .filtered("low")
     ///     .set(60)
     ///     .array_filter::<i32>("low", |grade| grade.lt(60));
@@ -125,15 +132,17 @@ impl<M> Update<M> {
     /// All of `updates` as one; the same as joining them with `&`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
-    /// use odm::update::Update;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let field = |name| Field::<Book, i32>::at_path(Path::root().child(name));
-    /// let update = Update::all_of(["in", "out"].map(|name| field(name).set(0)));
-    /// assert_eq!(update.to_document()?, doc! {"$set": {"in": 0, "out": 0}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
+    /// let update = Update::all_of([0, 2].map(|place| student.grades.at(place).set(60)));
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.0": 60, "grades.2": 60}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn all_of(updates: impl IntoIterator<Item = Self>) -> Self {

@@ -1,1 +1,73 @@
 //! Query filters: parsed into a closed enum of predicates, evaluated over raw documents.
+//!
+//! [`Matcher::parse`] compiles a filter once: paths are split, operands owned, regular expressions
+//! built. [`Matcher::matches`] then walks the bytes of each document and allocates nothing. The
+//! planner and upserts read the [`Predicate`]s; [`Matcher::failure`] explains a validator's refusal.
+//!
+//! What this module is not: it knows no collections and no indexes. Start at `parse.rs`.
+
+mod ast;
+mod bits;
+mod eval;
+mod operators;
+mod parse;
+mod path;
+mod regex;
+
+use bson::RawDocument;
+
+use crate::engine::expression::Globals;
+use crate::error::ServerError;
+
+pub(crate) use self::ast::{
+    Comparison, ElementMatch, Expr, FieldTest, Group, In, Negation, Operand, Predicate, Test,
+};
+pub(crate) use self::regex::Regex;
+
+/// A compiled filter.
+#[derive(Debug, Clone)]
+pub(crate) struct Matcher {
+    predicate: Predicate,
+    globals: Globals,
+}
+
+/// How a document matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// The index in the outermost array that the last matching condition on an array found: what
+    /// the positional `$` of an update stands for.
+    pub(crate) array_index: Option<usize>,
+}
+
+impl Matcher {
+    /// Compiles a filter. The collation and the variables of `$expr` are those of `globals`.
+    pub(crate) fn parse(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
+        Ok(Self {
+            predicate: parse::filter(filter, globals)?,
+            globals: globals.clone(),
+        })
+    }
+
+    /// Whether a document matches. Fails only where `$expr` or a regular expression does.
+    pub(crate) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
+        eval::matches(&self.predicate, document, &self.globals, &mut None)
+    }
+
+    /// Whether and at which array element a document matches.
+    pub(crate) fn match_position(
+        &self,
+        document: &RawDocument,
+    ) -> Result<Option<Match>, ServerError> {
+        let mut array_index = None;
+        let matched = eval::matches(&self.predicate, document, &self.globals, &mut array_index)?;
+        Ok(matched.then_some(Match { array_index }))
+    }
+
+    /// The filter as data.
+    pub(crate) fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+}
+
+#[cfg(test)]
+mod tests;

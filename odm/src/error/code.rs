@@ -70,11 +70,13 @@ codes! {
     COMMAND_NOT_SUPPORTED = 115 "CommandNotSupported";
     DOCUMENT_VALIDATION_FAILURE = 121 "DocumentValidationFailure";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
+    INCOMPATIBLE_COLLATION_VERSION = 161 "IncompatibleCollationVersion";
     COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";
     OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
     INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
+    NOT_IMPLEMENTED = 238 "NotImplemented";
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";

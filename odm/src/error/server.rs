@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bson::{Document, doc};
+use bson::Document;
 
 use super::{Code, Error};
 
@@ -66,7 +66,7 @@ impl ServerError {
     /// The error reply of a command that failed with this: `{ok: 0, errmsg, code, codeName, …}`.
     #[cfg(feature = "memory")]
     pub(crate) fn to_reply(&self) -> Document {
-        let mut reply = doc! {
+        let mut reply = bson::doc! {
             "ok": 0.0,
             "errmsg": &self.message,
             "code": self.code.number(),

@@ -48,14 +48,17 @@ impl<M, S, E> Field<M, S, E> {
     /// [`filtered`](Self::filtered).
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     tags: Vec<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     tags.any().starts_with("sci").to_document()?,
+    ///     book.tags.any().starts_with("sci").to_document()?,
     ///     doc! {"tags": {"$regex": "^sci"}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -71,14 +74,17 @@ impl<M, S, E> Field<M, S, E> {
     /// The element at a position, counted from 0: `field.0`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
-    /// assert_eq!(tags.at(0).eq("new").to_document()?, doc! {"tags.0": "new"});
-    /// assert_eq!(tags.at(0).set("old").to_document()?, doc! {"$set": {"tags.0": "old"}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     tags: Vec<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.at(0).eq("new").to_document()?, doc! {"tags.0": "new"});
+    /// assert_eq!(book.tags.at(0).set("old").to_document()?, doc! {"$set": {"tags.0": "old"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn at(&self, position: u32) -> E::Handle<M>
@@ -92,14 +98,17 @@ impl<M, S, E> Field<M, S, E> {
     /// In an update, the first element that the filter matched: `field.$`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
-    /// assert_eq!(grades.has(80).to_document()?, doc! {"grades": 80});
-    /// assert_eq!(grades.positional().set(82).to_document()?, doc! {"$set": {"grades.$": 82}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
+    /// assert_eq!(student.grades.has(80).to_document()?, doc! {"grades": 80});
+    /// assert_eq!(student.grades.positional().set(82).to_document()?, doc! {"$set": {"grades.$": 82}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn positional(&self) -> E::Handle<M>
@@ -113,14 +122,17 @@ impl<M, S, E> Field<M, S, E> {
     /// In an update, every element: `field.$[]`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
     /// assert_eq!(
-    ///     grades.all_elements().inc(10).to_document()?,
+    ///     student.grades.all_elements().inc(10).to_document()?,
     ///     doc! {"$inc": {"grades.$[]": 10}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -149,14 +161,17 @@ impl<M, S, E> Field<M, S, E> {
     /// The closure gets the handle of one element.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
     /// assert_eq!(
-    ///     grades.elem_match(|grade| grade.gte(80) & grade.lt(85)).to_document()?,
+    ///     student.grades.elem_match(|grade| grade.gte(80) & grade.lt(85)).to_document()?,
     ///     doc! {"grades": {"$elemMatch": {"$gte": 80, "$lt": 85}}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -174,13 +189,16 @@ impl<M, S, E> Field<M, S, E> {
     /// Matches where an element is `value`: `{field: value}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
-    /// assert_eq!(tags.has("new").to_document()?, doc! {"tags": "new"});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     tags: Vec<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.has("new").to_document()?, doc! {"tags": "new"});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn has(&self, value: impl IntoValue<S::Element>) -> Filter<M>
@@ -196,14 +214,17 @@ impl<M, S, E> Field<M, S, E> {
     /// an empty list.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     tags: Vec<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     tags.all(["new", "sold"]).to_document()?,
+    ///     book.tags.all(["new", "sold"]).to_document()?,
     ///     doc! {"tags": {"$all": ["new", "sold"]}},
     /// );
     /// # Ok::<(), odm::Error>(())

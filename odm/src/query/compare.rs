@@ -104,14 +104,17 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// operator.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, Option<i32>> = Field::at_path(Path::root().child("year"));
-    /// assert_eq!(year.eq(1922).to_document()?, doc! {"year": 1922});
-    /// assert_eq!(year.eq(None).to_document()?, doc! {"year": null});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: Option<i32>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.eq(1922).to_document()?, doc! {"year": 1922});
+    /// assert_eq!(book.year.eq(None).to_document()?, doc! {"year": null});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn eq(&self, value: impl IntoValue<T>) -> Filter<M> {
@@ -148,14 +151,17 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Matches where the field is one of `values`: `{field: {$in: [values]}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     year.in_([1922, 1939]).to_document()?,
+    ///     book.year.in_([1922, 1939]).to_document()?,
     ///     doc! {"year": {"$in": [1922, 1939]}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -192,17 +198,22 @@ impl<M, T, E> Field<M, T, E> {
     /// Matches where the field is of a BSON type: `{field: {$type: "string"}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::{BsonType, Path};
-    /// use odm::query::{AnyNumber, Field};
+    /// use odm::model::BsonType;
+    /// use odm::prelude::*;
+    /// use odm::query::AnyNumber;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-    /// assert_eq!(year.type_(BsonType::Long).to_document()?, doc! {"year": {"$type": "long"}});
-    /// assert_eq!(year.type_(18).to_document()?, doc! {"year": {"$type": 18}});
-    /// assert_eq!(year.type_(AnyNumber).to_document()?, doc! {"year": {"$type": "number"}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.type_(BsonType::Long).to_document()?, doc! {"year": {"$type": "long"}});
+    /// assert_eq!(book.year.type_(18).to_document()?, doc! {"year": {"$type": 18}});
+    /// assert_eq!(book.year.type_(AnyNumber).to_document()?, doc! {"year": {"$type": "number"}});
     /// assert_eq!(
-    ///     year.type_([BsonType::Int, BsonType::Long]).to_document()?,
+    ///     book.year.type_([BsonType::Int, BsonType::Long]).to_document()?,
     ///     doc! {"year": {"$type": ["int", "long"]}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -217,14 +228,17 @@ impl<M, T, E> Field<M, T, E> {
     /// For operators that have no method here, such as `$geoWithin`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     year.raw(doc! {"$mod": [4, 0]}).to_document()?,
+    ///     book.year.raw(doc! {"$mod": [4, 0]}).to_document()?,
     ///     doc! {"year": {"$mod": [4, 0]}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -237,14 +251,17 @@ impl<M, T, E> Field<M, T, E> {
     /// `{field: {$not: {…}}}`; the same as `!condition(field)`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     year.not(|year| year.gt(1922)).to_document()?,
+    ///     book.year.not(|year| year.gt(1922)).to_document()?,
     ///     doc! {"year": {"$not": {"$gt": 1922}}},
     /// );
     /// # Ok::<(), odm::Error>(())

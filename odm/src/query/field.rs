@@ -15,15 +15,18 @@ use crate::model::{FieldType, Path};
 /// fields of a struct; it can be cloned and kept.
 ///
 /// ```
-/// use bson::doc;
-/// use odm::model::Path;
-/// use odm::query::Field;
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-/// assert_eq!(year.path().to_string(), "year");
-/// assert_eq!(year.gte(1900).to_document()?, doc! {"year": {"$gte": 1900}});
-/// assert_eq!(year.set(1922).to_document()?, doc! {"$set": {"year": 1922}});
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+/// }
+///
+/// let book = fields::<Book>();
+/// assert_eq!(book.year.path().to_string(), "year");
+/// assert_eq!(book.year.gte(1900).to_document()?, doc! {"year": {"$gte": 1900}});
+/// assert_eq!(book.year.set(1922).to_document()?, doc! {"$set": {"year": 1922}});
 /// # Ok::<(), odm::Error>(())
 /// ```
 pub struct Field<M, T, E = BySerde> {

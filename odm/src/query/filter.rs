@@ -16,15 +16,17 @@ use crate::error::Result;
 /// [`to_document`](Self::to_document) shows what is sent.
 ///
 /// ```
-/// use bson::doc;
-/// use odm::model::Path;
-/// use odm::query::{Field, Filter};
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-/// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+///     title: String,
+/// }
 ///
-/// let filter = year.gte(1900) & year.lt(2000) & !title.eq("Ulysses");
+/// let book = fields::<Book>();
+/// let filter = book.year.gte(1900) & book.year.lt(2000) & !book.title.eq("Ulysses");
 /// assert_eq!(
 ///     filter.to_document()?,
 ///     doc! {"year": {"$gte": 1900, "$lt": 2000}, "title": {"$ne": "Ulysses"}},
@@ -70,13 +72,16 @@ impl<M> Filter<M> {
     /// Matches where at least one of `filters` does; nothing matches an empty list.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::{Field, Filter};
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-    /// let filter = Filter::any_of([1922, 1939].map(|y| year.eq(y)));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// let filter = Filter::any_of([1922, 1939].map(|y| book.year.eq(y)));
     /// assert_eq!(filter.to_document()?, doc! {"$or": [{"year": 1922}, {"year": 1939}]});
     /// # Ok::<(), odm::Error>(())
     /// ```
@@ -88,13 +93,16 @@ impl<M> Filter<M> {
     /// Matches where none of `filters` does: `$nor`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::{Field, Filter};
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-    /// let filter = Filter::none_of([year.lt(1900), year.gt(2000)]);
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// let filter = Filter::none_of([book.year.lt(1900), book.year.gt(2000)]);
     /// assert_eq!(
     ///     filter.to_document()?,
     ///     doc! {"$nor": [{"year": {"$lt": 1900}}, {"year": {"$gt": 2000}}]},

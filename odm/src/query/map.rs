@@ -12,15 +12,18 @@ impl<M, T> Field<M, T> {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let stock: Field<Book, HashMap<String, i32>> = Field::at_path(Path::root().child("stock"));
-    /// assert_eq!(stock.key("Graz").gt(3).to_document()?, doc! {"stock.Graz": {"$gt": 3}});
-    /// assert_eq!(stock.key("Graz").inc(1).to_document()?, doc! {"$inc": {"stock.Graz": 1}});
-    /// assert!(stock.key("$where").gt(3).to_document().is_err());
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     stock: HashMap<String, i32>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.stock.key("Graz").gt(3).to_document()?, doc! {"stock.Graz": {"$gt": 3}});
+    /// assert_eq!(book.stock.key("Graz").inc(1).to_document()?, doc! {"$inc": {"stock.Graz": 1}});
+    /// assert!(book.stock.key("$where").gt(3).to_document().is_err());
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn key(&self, key: impl Into<String>) -> <T::Value as FieldType>::Handle<M, T::Value>

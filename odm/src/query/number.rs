@@ -12,13 +12,16 @@ impl<M, T, E> Field<M, T, E> {
     /// `{field: {$mod: [divisor, remainder]}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-    /// assert_eq!(year.mod_(4, 0).to_document()?, doc! {"year": {"$mod": [4, 0]}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.mod_(4, 0).to_document()?, doc! {"year": {"$mod": [4, 0]}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn mod_(&self, divisor: i64, remainder: i64) -> Filter<M>
@@ -34,14 +37,17 @@ impl<M, T, E> Field<M, T, E> {
     /// A mask is a number, an array of bit positions, or binary data.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct File;
-    /// let mode: Field<File, i32> = Field::at_path(Path::root().child("mode"));
-    /// assert_eq!(mode.bits_all_set(0o644).to_document()?, doc! {"mode": {"$bitsAllSet": 420}});
-    /// assert_eq!(mode.bits_any_clear([1, 5]).to_document()?, doc! {"mode": {"$bitsAnyClear": [1, 5]}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct File {
+    ///     mode: i32,
+    /// }
+    ///
+    /// let file = fields::<File>();
+    /// assert_eq!(file.mode.bits_all_set(0o644).to_document()?, doc! {"mode": {"$bitsAllSet": 420}});
+    /// assert_eq!(file.mode.bits_any_clear([1, 5]).to_document()?, doc! {"mode": {"$bitsAnyClear": [1, 5]}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn bits_all_set(&self, mask: impl IntoMask) -> Filter<M>

@@ -12,14 +12,17 @@ use crate::error::Result;
 /// An order of documents of the model `M`: one key after the other.
 ///
 /// ```
-/// use bson::doc;
-/// use odm::model::Path;
-/// use odm::query::Field;
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-/// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
-/// let sort = year.desc().then(title.asc());
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+///     title: String,
+/// }
+///
+/// let book = fields::<Book>();
+/// let sort = book.year.desc().then(book.title.asc());
 /// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
 /// # Ok::<(), odm::Error>(())
 /// ```

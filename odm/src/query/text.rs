@@ -16,14 +16,17 @@ impl<M, T, E> Field<M, T, E> {
     /// An index on the field serves it. Nothing in `prefix` is read as a pattern.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     title: String,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     title.starts_with("C++").to_document()?,
+    ///     book.title.starts_with("C++").to_document()?,
     ///     doc! {"title": {"$regex": r"^C\+\+"}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -73,14 +76,17 @@ impl<M, T, E> Field<M, T, E> {
     /// at line breaks, `s` for `.` that matches line breaks, `x` for white space that says nothing.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     title: String,
+    /// }
+    ///
+    /// let book = fields::<Book>();
     /// assert_eq!(
-    ///     title.regex_with("^the ", "i").to_document()?,
+    ///     book.title.regex_with("^the ", "i").to_document()?,
     ///     doc! {"title": {"$regex": "^the ", "$options": "i"}},
     /// );
     /// # Ok::<(), odm::Error>(())

@@ -12,22 +12,29 @@ use crate::types::Id;
 /// compares with what the field can't hold.
 ///
 /// ```
-/// use odm::model::Path;
-/// use odm::query::Field;
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let field: Field<Book, Option<String>> = Field::at_path(Path::root().child("title"));
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     title: Option<String>,
+/// }
+///
+/// let book = fields::<Book>();
 /// let title = String::from("Ulysses");
-/// let _ = field.eq("Ulysses") | field.eq(&title) | field.eq(title) | field.eq(None);
+/// let _ = book.title.eq("Ulysses") | book.title.eq(&title) | book.title.eq(title) | book.title.eq(None);
 /// ```
 ///
-/// ```compile_fail
-/// use odm::model::Path;
-/// use odm::query::Field;
+/// ```compile_fail,E0277
+/// use odm::prelude::*;
+/// use odm::query::fields;
 ///
-/// struct Book;
-/// let year: Field<Book, i32> = Field::at_path(Path::root().child("year"));
-/// let _ = year.eq("1922");
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+/// }
+///
+/// let _ = fields::<Book>().year.eq("1922");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value of a field declared as `{T}`",

@@ -5,7 +5,7 @@ mod memory;
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::options::{ReadConcern, ReadPreference, WriteConcern};
 
 #[cfg(feature = "memory")]
@@ -151,8 +151,8 @@ impl Session {
 
     /// The refusal of a session that another store started.
     #[cfg(feature = "memory")]
-    pub(crate) fn foreign() -> Error {
-        Error::usage(
+    pub(crate) fn foreign() -> crate::error::Error {
+        crate::error::Error::usage(
             "the session was started by another store: start it with `start_session` of the same \
              `Db`",
         )

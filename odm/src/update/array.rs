@@ -31,13 +31,16 @@ impl<M, S, E> Field<M, S, E> {
     /// Adds `value` at the end: `{$push: {field: value}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let tags: Field<Book, Vec<String>> = Field::at_path(Path::root().child("tags"));
-    /// assert_eq!(tags.push("new").to_document()?, doc! {"$push": {"tags": "new"}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     tags: Vec<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.push("new").to_document()?, doc! {"$push": {"tags": "new"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn push(&self, value: impl IntoValue<S::Element>) -> Update<M>
@@ -66,13 +69,16 @@ impl<M, S, E> Field<M, S, E> {
     /// `{$push: {field: {$each: [values], $position: …, $sort: …, $slice: …}}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
-    /// let update = grades.push_with([80, 95], |push| push.sort(|grade| grade.desc()).slice(3));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
+    /// let update = student.grades.push_with([80, 95], |push| push.sort(|grade| grade.desc()).slice(3));
     /// assert_eq!(
     ///     update.to_document()?,
     ///     doc! {"$push": {"grades": {"$each": [80, 95], "$sort": -1, "$slice": 3}}},
@@ -128,14 +134,17 @@ impl<M, S, E> Field<M, S, E> {
     /// Removes every element that meets the condition: `{$pull: {field: {…}}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
     /// assert_eq!(
-    ///     grades.pull_where(|grade| grade.lt(60)).to_document()?,
+    ///     student.grades.pull_where(|grade| grade.lt(60)).to_document()?,
     ///     doc! {"$pull": {"grades": {"$lt": 60}}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -180,14 +189,17 @@ impl<M, S, E> Field<M, S, E> {
     /// Says which elements [`filtered`](Self::filtered) means: those that meet the condition.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Student;
-    /// let grades: Field<Student, Vec<i32>> = Field::at_path(Path::root().child("grades"));
-    /// let update = grades.filtered("low").set(60)
-    ///     & grades.array_filter("low", |grade| grade.lt(60));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Student {
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let student = fields::<Student>();
+    /// let update = student.grades.filtered("low").set(60)
+    ///     & student.grades.array_filter("low", |grade| grade.lt(60));
     /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.$[low]": 60}});
     /// assert_eq!(update.array_filters()?, [doc! {"low": {"$lt": 60}}]);
     /// # Ok::<(), odm::Error>(())

@@ -16,13 +16,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// operator.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let title: Field<Book, String> = Field::at_path(Path::root().child("title"));
-    /// assert_eq!(title.set("Ulysses").to_document()?, doc! {"$set": {"title": "Ulysses"}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     title: String,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.title.set("Ulysses").to_document()?, doc! {"$set": {"title": "Ulysses"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn set(&self, value: impl IntoValue<T>) -> Update<M> {
@@ -47,13 +50,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Adds `value`: `{$inc: {field: value}}`. A field that is not there counts as 0.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let available: Field<Book, i32> = Field::at_path(Path::root().child("available"));
-    /// assert_eq!(available.inc(-1).to_document()?, doc! {"$inc": {"available": -1}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     available: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.available.inc(-1).to_document()?, doc! {"$inc": {"available": -1}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn inc(&self, value: impl IntoValue<T>) -> Update<M>
@@ -66,13 +72,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Takes `value` away: `{$inc: {field: -value}}`; for the unsigned fields, too.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let stock: Field<Book, u16> = Field::at_path(Path::root().child("stock"));
-    /// assert_eq!(stock.dec(1).to_document()?, doc! {"$inc": {"stock": -1}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     stock: u16,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.stock.dec(1).to_document()?, doc! {"$inc": {"stock": -1}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn dec(&self, value: impl IntoValue<T>) -> Update<M>
@@ -105,13 +114,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Sets the bits that are 1 in `mask`: `{$bit: {field: {or: mask}}}`.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct File;
-    /// let mode: Field<File, i32> = Field::at_path(Path::root().child("mode"));
-    /// assert_eq!(mode.bit_or(0b10).to_document()?, doc! {"$bit": {"mode": {"or": 2}}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct File {
+    ///     mode: i32,
+    /// }
+    ///
+    /// let file = fields::<File>();
+    /// assert_eq!(file.mode.bit_or(0b10).to_document()?, doc! {"$bit": {"mode": {"or": 2}}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn bit_or(&self, mask: impl IntoValue<T>) -> Update<M>
@@ -135,13 +147,16 @@ impl<M, T, E> Field<M, T, E> {
     /// without any other.
     ///
     /// ```
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let note: Field<Book, Option<String>> = Field::at_path(Path::root().child("note"));
-    /// assert_eq!(note.unset().to_document()?, doc! {"$unset": {"note": ""}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     note: Option<String>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.note.unset().to_document()?, doc! {"$unset": {"note": ""}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn unset(&self) -> Update<M>
@@ -169,16 +184,20 @@ impl<M, T, E> Field<M, T, E> {
     /// [`bson::Timestamp`].
     ///
     /// ```
-    /// use bson::{DateTime, Timestamp, doc};
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use bson::Timestamp;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let sold: Field<Book, Option<DateTime>> = Field::at_path(Path::root().child("sold"));
-    /// assert_eq!(sold.current_date().to_document()?, doc! {"$currentDate": {"sold": true}});
-    /// let at: Field<Book, Timestamp> = Field::at_path(Path::root().child("at"));
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     sold: Option<DateTime>,
+    ///     at: Timestamp,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.sold.current_date().to_document()?, doc! {"$currentDate": {"sold": true}});
     /// assert_eq!(
-    ///     at.current_date().to_document()?,
+    ///     book.at.current_date().to_document()?,
     ///     doc! {"$currentDate": {"at": {"$type": "timestamp"}}},
     /// );
     /// # Ok::<(), odm::Error>(())
@@ -198,13 +217,16 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use bson::doc;
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let stock: Field<Book, HashMap<String, i32>> = Field::at_path(Path::root().child("stock"));
-    /// assert_eq!(stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     stock: HashMap<String, i32>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn remove_key(&self, key: impl Into<String>) -> Update<M>

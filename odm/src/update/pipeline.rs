@@ -17,14 +17,18 @@ impl<M, T, E> Field<M, T, E> {
     /// after the other, so that a later one sees what an earlier one stored.
     ///
     /// ```
-    /// use bson::{bson, doc};
-    /// use odm::model::Path;
-    /// use odm::query::Field;
+    /// use bson::bson;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
     ///
-    /// struct Book;
-    /// let total: Field<Book, i32> = Field::at_path(Path::root().child("total"));
-    /// let out: Field<Book, i32> = Field::at_path(Path::root().child("out"));
-    /// let update = total.set_expr(doc! {"$add": ["$available", out.expr()?]}) & out.set_literal(0);
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     total: i32,
+    ///     out: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// let update = book.total.set_expr(doc! {"$add": ["$available", book.out.expr()?]}) & book.out.set_literal(0);
     /// assert_eq!(
     ///     update.to_bson()?,
     ///     bson!([

@@ -205,7 +205,7 @@ impl Spec {
     ) -> Result<CollatorBorrowed<'static>, ServerError> {
         let unsupported = |what: &str| {
             ServerError::new(
-                Code::from(238),
+                Code::NOT_IMPLEMENTED,
                 format!(
                     "{what} is not supported by the in-memory engine, in collation {}",
                     print::document(document)
@@ -263,7 +263,7 @@ fn check_version(version: &str, document: &RawDocument) -> Result<(), ServerErro
         return Ok(());
     }
     Err(ServerError::new(
-        Code::from(161),
+        Code::INCOMPATIBLE_COLLATION_VERSION,
         format!(
             "Requested collation version {version} but the only available collator version was \
              {VERSION}. Requested collation spec: {}",

@@ -1,0 +1,216 @@
+//! The predicates of filters: plain data that the planner and upserts read.
+
+use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+
+use crate::engine::expression::Expression;
+use crate::engine::matcher::bits::Bits;
+use crate::engine::matcher::regex::Regex;
+use crate::value::kind::{Bracket, TypeSet};
+use crate::value::path::Path;
+
+/// A condition on a document.
+#[derive(Debug, Clone)]
+pub(crate) enum Predicate {
+    /// All of them: `$and`, several fields, several operators, `$all`. Empty, it always holds.
+    And(Group),
+    /// At least one of them.
+    Or(Group),
+    /// None of them.
+    Nor(Group),
+    /// Not this: `$not`, `$ne`, `$nin`, `$exists: false`.
+    Not(Negation),
+    /// A test of the values at a path.
+    Field(FieldTest),
+    /// `$expr`.
+    Expr(Expr),
+    /// `$alwaysTrue` and `$alwaysFalse`.
+    Always(bool),
+}
+
+/// Several conditions.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// In the order in which they were written.
+    pub(crate) children: Vec<Predicate>,
+    /// The indexes of the children in the order in which a server evaluates them: the last one that
+    /// finds an array element decides what the positional `$` stands for.
+    pub(crate) order: Vec<usize>,
+    /// The operator that was written: `$and`, `$or`, `$nor`, `$all`; none where fields or operators
+    /// just stand beside each other.
+    pub(crate) operator: Option<&'static str>,
+    /// The condition as it was written.
+    pub(crate) source: RawDocumentBuf,
+}
+
+impl Group {
+    pub(crate) fn new(
+        children: Vec<Predicate>,
+        operator: Option<&'static str>,
+        source: RawDocumentBuf,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..children.len()).collect();
+        order.sort_by_key(|index| children.get(*index).map(Predicate::rank));
+        Self {
+            children,
+            order,
+            operator,
+            source,
+        }
+    }
+
+    /// The children in the order of evaluation.
+    pub(crate) fn evaluated(&self) -> impl Iterator<Item = &Predicate> {
+        self.order
+            .iter()
+            .filter_map(|index| self.children.get(*index))
+    }
+}
+
+impl Predicate {
+    /// Where a server sorts a condition: by kind, then by path.
+    fn rank(&self) -> (u8, &str) {
+        match self {
+            Self::And(group) | Self::Or(group) => match group.children.as_slice() {
+                [only] => only.rank(),
+                _ => (u8::from(matches!(self, Self::Or(_))), ""),
+            },
+            Self::Field(field) => (field.test.rank(), field.path.as_str()),
+            Self::Not(_) => (30, ""),
+            Self::Nor(_) => (31, ""),
+            Self::Expr(_) | Self::Always(_) => (40, ""),
+        }
+    }
+}
+
+impl Test {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Element(ElementMatch::Document(_)) => 2,
+            Self::Element(ElementMatch::Value(_)) => 3,
+            Self::Size(_) => 4,
+            Self::Compare(comparison, _) => match comparison {
+                Comparison::Eq => 5,
+                Comparison::Lte => 6,
+                Comparison::Lt => 7,
+                Comparison::Gt => 8,
+                Comparison::Gte => 9,
+            },
+            Self::Regex(_) => 10,
+            Self::Mod { .. } => 11,
+            Self::Exists => 12,
+            Self::In(_) => 13,
+            Self::Bits(_) => 14,
+            Self::Type(_) => 32,
+        }
+    }
+}
+
+/// A negated condition.
+#[derive(Debug, Clone)]
+pub(crate) struct Negation {
+    pub(crate) child: Box<Predicate>,
+    /// The operator that was written: `$not`, `$ne`, `$nin` or `$exists`.
+    pub(crate) operator: &'static str,
+    /// The condition as it was written.
+    pub(crate) source: RawDocumentBuf,
+}
+
+/// A test of the values at a path.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldTest {
+    pub(crate) path: Path,
+    pub(crate) test: Test,
+    /// The operator that was written, `$eq` where it was only a value.
+    pub(crate) operator: &'static str,
+    /// The condition as it was written.
+    pub(crate) source: RawDocumentBuf,
+}
+
+/// A test of one value.
+#[derive(Debug, Clone)]
+pub(crate) enum Test {
+    /// `$eq`, `$lt`, `$lte`, `$gt`, `$gte`.
+    Compare(Comparison, Operand),
+    /// `$in`.
+    In(In),
+    /// `$exists: true`.
+    Exists,
+    /// `$type`.
+    Type(TypeSet),
+    /// `$mod`.
+    Mod { divisor: i64, remainder: i64 },
+    /// `$regex`, or a regular expression in the place of a value.
+    Regex(Regex),
+    /// `$size`.
+    Size(usize),
+    /// `$bitsAllSet` and its kin.
+    Bits(Bits),
+    /// `$elemMatch`.
+    Element(ElementMatch),
+}
+
+/// The two forms of `$elemMatch`.
+#[derive(Debug, Clone)]
+pub(crate) enum ElementMatch {
+    /// An element that is a document, or an array taken as one, matches the predicate.
+    Document(Box<Predicate>),
+    /// An element passes the tests: fields without a path, `$not`s of them and groups of both.
+    Value(Vec<Predicate>),
+}
+
+/// The order comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Comparison {
+    Eq,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+}
+
+/// What a value is compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand {
+    value: RawBson,
+    bracket: Bracket,
+    nan: bool,
+}
+
+impl Operand {
+    pub(crate) fn new(value: RawBsonRef<'_>) -> Self {
+        let nan = crate::value::number::Number::from_raw(value).is_some_and(|n| n.is_nan());
+        Self {
+            value: value.into(),
+            bracket: Bracket::of(value),
+            nan,
+        }
+    }
+
+    pub(crate) fn value(&self) -> RawBsonRef<'_> {
+        self.value.as_raw_bson_ref()
+    }
+
+    pub(crate) fn bracket(&self) -> Bracket {
+        self.bracket
+    }
+
+    pub(crate) fn is_nan(&self) -> bool {
+        self.nan
+    }
+}
+
+/// The alternatives of `$in`.
+#[derive(Debug, Clone)]
+pub(crate) struct In {
+    /// In the order of values, without duplicates.
+    pub(crate) values: Vec<Operand>,
+    pub(crate) regexes: Vec<Regex>,
+}
+
+/// `$expr`, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Expr {
+    pub(crate) expression: Expression,
+    /// The condition as it was written.
+    pub(crate) source: RawDocumentBuf,
+}

@@ -1,0 +1,320 @@
+//! Predicates, evaluated over the bytes of a document.
+
+use std::cmp::Ordering;
+
+use bson::{RawDocument, spec::ElementType};
+
+use crate::engine::expression::Globals;
+use crate::engine::matcher::ast::{
+    Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
+};
+use crate::engine::matcher::path::{Answer, Leaf, Search};
+use crate::value::collation::Collator;
+use crate::value::kind::Bracket;
+use crate::value::number::Number;
+use crate::value::order;
+use crate::value::raw::{self, Element, Elements};
+
+/// Whether a document matches; where an array element did, `position` is its index.
+pub(super) fn matches(
+    predicate: &Predicate,
+    document: &RawDocument,
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
+    match predicate {
+        Predicate::Expr(expr) => Ok(expr.expression.eval(document, globals)?.truthy()),
+        Predicate::And(group) => {
+            for child in group.evaluated() {
+                if !matches(child, document, globals, position)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Predicate::Or(group) => {
+            if let [only] = group.children.as_slice() {
+                return matches(only, document, globals, position);
+            }
+            if is_in(group) {
+                return first_of(group, document, globals, position);
+            }
+            // which alternative held is not known afterwards, so none gives a position
+            for child in &group.children {
+                if matches(child, document, globals, &mut None)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Predicate::Nor(group) => {
+            for child in &group.children {
+                if matches(child, document, globals, &mut None)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Predicate::Not(negation) => Ok(!matches(&negation.child, document, globals, &mut None)?),
+        Predicate::Field(field) => field_matches(field, raw::walk(document), globals, position),
+        Predicate::Always(answer) => Ok(*answer),
+    }
+}
+
+/// Whether alternatives are equalities of one path: the server makes an `$in` of them.
+fn is_in(group: &Group) -> bool {
+    let path = |child: &Predicate| match child {
+        Predicate::Field(FieldTest {
+            path,
+            test: Test::Compare(Comparison::Eq, _),
+            ..
+        }) => Some(path.as_str().to_owned()),
+        _ => None,
+    };
+    let first = group.children.first().and_then(path);
+    first.is_some() && group.children.iter().all(|child| path(child) == first)
+}
+
+/// Alternatives of one path: the first array element that any of them finds is the position.
+fn first_of(
+    group: &Group,
+    document: &RawDocument,
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
+    let mut matched = false;
+    let mut first = None;
+    for child in &group.children {
+        let mut found = None;
+        if matches(child, document, globals, &mut found)? {
+            matched = true;
+            first = match (first, found) {
+                (Some(a), Some(b)) => Some(usize::min(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    if first.is_some() {
+        *position = first;
+    }
+    Ok(matched)
+}
+
+/// Whether the elements of a document or an array, taken as a document, match.
+fn elements_match(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
+    match RawDocument::from_bytes(element.value_bytes()) {
+        Ok(document) => matches(predicate, document, globals, &mut None),
+        Err(_) => Ok(false),
+    }
+}
+
+fn field_matches(
+    field: &FieldTest,
+    document: Elements<'_>,
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
+    match &field.test {
+        Test::Element(condition) => {
+            let mut found = None;
+            let mut search = Search {
+                leaf: Leaf::Whole,
+                test: |element: Option<&Element<'_>>| match element {
+                    Some(element) => {
+                        let index = element_match(condition, element, globals)?;
+                        found = index;
+                        Ok(index.is_some())
+                    }
+                    None => Ok(false),
+                },
+                position,
+            };
+            let matched = search.run(document, &field.path)?;
+            // an array on the way counts before the array that was asked about
+            if matched && position.is_none() {
+                *position = found;
+            }
+            Ok(matched)
+        }
+        test => Search {
+            leaf: leaf(test),
+            test: |element: Option<&Element<'_>>| test_matches(test, element, globals),
+            position,
+        }
+        .run(document, &field.path),
+    }
+}
+
+fn leaf(test: &Test) -> Leaf {
+    match test {
+        Test::Size(_) | Test::Element(_) => Leaf::Whole,
+        _ => Leaf::Expand,
+    }
+}
+
+/// The first element that satisfies an `$elemMatch`.
+fn element_match(
+    condition: &ElementMatch,
+    array: &Element<'_>,
+    globals: &Globals,
+) -> Result<Option<usize>, crate::error::ServerError> {
+    if array.element_type() != Some(ElementType::Array) {
+        return Ok(None);
+    }
+    for (index, child) in array.children().into_iter().flatten().enumerate() {
+        let passed = match condition {
+            ElementMatch::Document(predicate) => {
+                child.children().is_some() && elements_match(predicate, &child, globals)?
+            }
+            ElementMatch::Value(tests) => all_pass(tests, &child, globals)?,
+        };
+        if passed {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}
+
+fn all_pass(tests: &[Predicate], element: &Element<'_>, globals: &Globals) -> Answer {
+    for test in tests {
+        if !passes(test, element, globals)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether one value, without a path and without traversal, satisfies a predicate.
+fn passes(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
+    match predicate {
+        Predicate::And(group) => all_pass(&group.children, element, globals),
+        Predicate::Or(group) => {
+            for child in &group.children {
+                if passes(child, element, globals)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Predicate::Nor(group) => {
+            for child in &group.children {
+                if passes(child, element, globals)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Predicate::Not(negation) => Ok(!passes(&negation.child, element, globals)?),
+        Predicate::Field(field) => test_matches(&field.test, Some(element), globals),
+        Predicate::Always(answer) => Ok(*answer),
+        // refused where it is parsed
+        Predicate::Expr(_) => Ok(false),
+    }
+}
+
+/// Whether one value passes a test; `None` is a missing value.
+pub(super) fn test_matches(
+    test: &Test,
+    element: Option<&Element<'_>>,
+    globals: &Globals,
+) -> Answer {
+    match test {
+        Test::Compare(comparison, operand) => {
+            Ok(compare(*comparison, operand, element, globals.collator()))
+        }
+        Test::In(alternatives) => in_matches(alternatives, element, globals.collator()),
+        Test::Exists => Ok(element.is_some()),
+        Test::Type(types) => Ok(element
+            .and_then(Element::element_type)
+            .is_some_and(|kind| types.contains(kind))),
+        Test::Mod { divisor, remainder } => Ok(element
+            .and_then(Element::value)
+            .and_then(Number::from_raw)
+            .and_then(Number::to_i64_truncated)
+            .is_some_and(|number| number.checked_rem(*divisor).unwrap_or(0) == *remainder)),
+        Test::Regex(regex) => match element.and_then(Element::value) {
+            Some(value) => regex.matches(value),
+            None => Ok(false),
+        },
+        Test::Size(size) => Ok(element.is_some_and(|element| {
+            element.element_type() == Some(ElementType::Array)
+                && element
+                    .children()
+                    .is_some_and(|children| children.count() == *size)
+        })),
+        Test::Bits(bits) => Ok(element
+            .and_then(Element::value)
+            .is_some_and(|value| bits.matches(value))),
+        Test::Element(condition) => match element {
+            Some(element) => Ok(element_match(condition, element, globals)?.is_some()),
+            None => Ok(false),
+        },
+    }
+}
+
+fn in_matches(
+    alternatives: &In,
+    element: Option<&Element<'_>>,
+    collator: Option<&Collator>,
+) -> Answer {
+    if let Some(value) = element.and_then(Element::value) {
+        let found = alternatives
+            .values
+            .binary_search_by(|operand| order::compare(operand.value(), value, collator));
+        if found.is_ok() {
+            return Ok(true);
+        }
+        for regex in &alternatives.regexes {
+            if regex.matches(value)? {
+                return Ok(true);
+            }
+        }
+    }
+    let nullish =
+        element.is_none_or(|element| element.element_type() == Some(ElementType::Undefined));
+    Ok(nullish
+        && alternatives
+            .values
+            .iter()
+            .any(|operand| operand.bracket() == Bracket::Null))
+}
+
+fn compare(
+    comparison: Comparison,
+    operand: &Operand,
+    element: Option<&Element<'_>>,
+    collator: Option<&Collator>,
+) -> bool {
+    let bracket = element
+        .and_then(Element::element_type)
+        .map_or(Bracket::Undefined, Bracket::of_type);
+    if bracket != operand.bracket() {
+        return match (bracket, operand.bracket()) {
+            (Bracket::Undefined, Bracket::Null) => {
+                !matches!(comparison, Comparison::Lt | Comparison::Gt)
+            }
+            (_, Bracket::MinKey | Bracket::MaxKey) => {
+                decides(comparison, bracket.cmp(&operand.bracket()))
+            }
+            _ => false,
+        };
+    }
+    let Some(value) = element.and_then(Element::value) else {
+        return false;
+    };
+    let nan = Number::from_raw(value).is_some_and(Number::is_nan);
+    if nan || operand.is_nan() {
+        return nan == operand.is_nan() && !matches!(comparison, Comparison::Lt | Comparison::Gt);
+    }
+    decides(comparison, order::compare(value, operand.value(), collator))
+}
+
+fn decides(comparison: Comparison, order: Ordering) -> bool {
+    match comparison {
+        Comparison::Eq => order == Ordering::Equal,
+        Comparison::Lt => order == Ordering::Less,
+        Comparison::Lte => order != Ordering::Greater,
+        Comparison::Gt => order == Ordering::Greater,
+        Comparison::Gte => order != Ordering::Less,
+    }
+}

@@ -1,0 +1,112 @@
+//! Runs the cases of `tests/cases/query`, recorded from a real server.
+
+use bson::{Bson, DateTime, Document, RawDocumentBuf};
+
+use super::*;
+
+fn globals() -> Globals {
+    Globals::new(DateTime::from_millis(0))
+}
+
+fn raw(document: &Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(document).unwrap()
+}
+
+fn cases(name: &str) -> Vec<Document> {
+    let path = format!(
+        "{}/../tests/cases/query/{name}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// `{documents: […], queries: [{filter, ids} or {filter, code, errmsg}]}`
+fn check(case: &Document, failures: &mut Vec<String>) {
+    let documents: Vec<(Bson, RawDocumentBuf)> = case
+        .get_array("documents")
+        .unwrap()
+        .iter()
+        .map(|document| {
+            let document = document.as_document().unwrap();
+            (document.get("_id").unwrap().clone(), raw(document))
+        })
+        .collect();
+    for query in case.get_array("queries").unwrap() {
+        let query = query.as_document().unwrap();
+        let filter = query.get_document("filter").unwrap();
+        let matcher = match Matcher::parse(&raw(filter), &globals()) {
+            Ok(matcher) => matcher,
+            Err(error) => {
+                let expected = (query.get_i32("code").ok(), query.get_str("errmsg").ok());
+                if expected != (Some(error.code().number()), Some(error.message())) {
+                    failures.push(format!("{filter}\n  {error}\n  not {expected:?}"));
+                }
+                continue;
+            }
+        };
+        let Ok(ids) = query.get_array("ids") else {
+            failures.push(format!("{filter}\n  is accepted, not {query}"));
+            continue;
+        };
+        for (id, document) in &documents {
+            let expected = ids.contains(id);
+            match matcher.matches(document) {
+                Ok(matched) if matched == expected => {}
+                other => failures.push(format!(
+                    "{filter}\n  {}\n  {other:?}, not {expected}",
+                    Document::try_from(&**document).unwrap()
+                )),
+            }
+        }
+    }
+}
+
+fn run(name: &str) {
+    let mut failures = Vec::new();
+    let cases = cases(name);
+    assert!(!cases.is_empty());
+    for case in &cases {
+        check(case, &mut failures);
+    }
+    assert!(
+        failures.is_empty(),
+        "{} failures\n{}",
+        failures.len(),
+        failures
+            .iter()
+            .take(40)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+}
+
+#[test]
+fn random_filters_match_as_on_a_server() {
+    run("random");
+}
+
+/// `[{document, filter, index}]`: where the positional `$` of an update went.
+#[test]
+fn positions_are_the_servers() {
+    let mut failures = Vec::new();
+    for case in cases("positions") {
+        let document = case.get_document("document").unwrap();
+        let filter = case.get_document("filter").unwrap();
+        let expected = case.get_i32("index").ok().map(|index| index as usize);
+        let matcher = Matcher::parse(&raw(filter), &globals()).unwrap();
+        let found = matcher.match_position(&raw(document)).unwrap();
+        if found.map(|found| found.array_index) != Some(expected) {
+            failures.push(format!(
+                "{filter}\n  {document}\n  {found:?}, not {expected:?}"
+            ));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{}\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}

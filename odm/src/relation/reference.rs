@@ -1,0 +1,147 @@
+//! The types of fields that refer to other documents.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bson::raw::RawBsonRef;
+
+use crate::model::{Document, Ref};
+
+/// What a reference points to.
+pub enum Resolved<T: Document> {
+    /// The document; rows that refer to the same one share it.
+    Found(Arc<T>),
+    /// There is no document with this id.
+    Dangling(T::Id),
+}
+
+impl<T: Document> Resolved<T> {
+    /// The document, unless the reference dangles.
+    pub fn found(&self) -> Option<&T> {
+        match self {
+            Self::Found(document) => Some(document),
+            Self::Dangling(_) => None,
+        }
+    }
+
+    /// The id that the reference holds.
+    pub fn id(&self) -> &T::Id {
+        match self {
+            Self::Found(document) => document.id(),
+            Self::Dangling(id) => id,
+        }
+    }
+
+    /// Whether there is no such document.
+    pub fn is_dangling(&self) -> bool {
+        matches!(self, Self::Dangling(_))
+    }
+}
+
+impl<T: Document> Clone for Resolved<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Found(document) => Self::Found(Arc::clone(document)),
+            Self::Dangling(id) => Self::Dangling(id.clone()),
+        }
+    }
+}
+
+impl<T: Document<Id: PartialEq> + PartialEq> PartialEq for Resolved<T> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Found(left), Self::Found(right)) => left == right,
+            (Self::Dangling(left), Self::Dangling(right)) => left == right,
+            _ => false,
+        }
+    }
+}
+
+impl<T: Document<Id: fmt::Debug> + fmt::Debug> fmt::Debug for Resolved<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found(document) => f.debug_tuple("Found").field(document).finish(),
+            Self::Dangling(id) => f.debug_tuple("Dangling").field(id).finish(),
+        }
+    }
+}
+
+/// A field that refers to other documents: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` refers to no other collection",
+    label = "nothing to join",
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
+)]
+pub trait Reference: sealed::Sealed {
+    /// The model that it refers to.
+    type Target: Document;
+
+    /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
+    type Resolved: Send;
+
+    /// The ids that a stored value of the field holds; `None` if it is no such value.
+    #[doc(hidden)]
+    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>>;
+
+    /// What the ids turned out to be, in their order.
+    #[doc(hidden)]
+    fn resolved(targets: Vec<Resolved<Self::Target>>) -> Option<Self::Resolved>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: crate::model::Document> Sealed for crate::model::Ref<T> {}
+    impl<T: crate::model::Document> Sealed for Option<crate::model::Ref<T>> {}
+    impl<T: crate::model::Document> Sealed for Vec<crate::model::Ref<T>> {}
+}
+
+fn one(stored: RawBsonRef<'_>) -> Option<Vec<RawBsonRef<'_>>> {
+    // An `_id` is anything but an array.
+    (!matches!(stored, RawBsonRef::Array(_))).then(|| vec![stored])
+}
+
+impl<T: Document> Reference for Ref<T> {
+    type Target = T;
+    type Resolved = Resolved<T>;
+
+    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+        one(stored?)
+    }
+
+    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Resolved<T>> {
+        targets.pop()
+    }
+}
+
+impl<T: Document> Reference for Option<Ref<T>> {
+    type Target = T;
+    type Resolved = Option<Resolved<T>>;
+
+    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+        match stored {
+            None | Some(RawBsonRef::Null) => Some(Vec::new()),
+            Some(stored) => one(stored),
+        }
+    }
+
+    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Option<Resolved<T>>> {
+        Some(targets.pop())
+    }
+}
+
+impl<T: Document> Reference for Vec<Ref<T>> {
+    type Target = T;
+    type Resolved = Vec<Resolved<T>>;
+
+    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+        match stored {
+            None => Some(Vec::new()),
+            Some(RawBsonRef::Array(ids)) => ids.into_iter().map(Result::ok).collect(),
+            Some(_) => None,
+        }
+    }
+
+    fn resolved(targets: Vec<Resolved<T>>) -> Option<Vec<Resolved<T>>> {
+        Some(targets)
+    }
+}

@@ -6,6 +6,7 @@
 //!
 //! What this module is not: it knows no query predicates (those are `matcher`) and no stages.
 
+pub(crate) mod accumulate;
 mod arithmetic;
 mod array;
 pub(crate) mod calendar;
@@ -55,6 +56,15 @@ impl Expression {
         globals: &'a Globals,
     ) -> Result<Value<'a>, ServerError> {
         self.0.eval(&eval::Env::new(root, globals))
+    }
+
+    /// Compiles `{name: argument}`.
+    pub(crate) fn parse_operator(
+        name: &str,
+        argument: RawBsonRef<'_>,
+        scope: &Scope,
+    ) -> Result<Self, ServerError> {
+        parse::parse_operator(name, argument, scope).map(Self)
     }
 
     /// The path of an expression that is only `$a.b`, for stages that treat it specially.

@@ -6,10 +6,20 @@
 //! What this module is not: it plans nothing and opens no collection. Other collections are reached through
 //! [`Source`], which a higher floor implements.
 
-use bson::raw::{RawArray, RawDocument, RawDocumentBuf};
+pub(crate) mod projection;
+pub(crate) mod sort;
+mod stage;
+mod stages;
+#[cfg(test)]
+mod tests;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, values};
+
+use self::stage::{Cx, Planned, Stage};
 
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;
@@ -27,25 +37,16 @@ pub(crate) trait Source {
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
 
-    /// Random bits, for `$sample` and `$rand`.
+    /// Random bits, for `$sample`.
     fn random(&self) -> u64;
 
-    /// Replaces a collection's documents (`$out`).
+    /// Replaces a collection's documents (`$out`); it is made if it is not there.
     fn replace_all(
         &self,
         database: Option<&str>,
         collection: &str,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<(), ServerError>;
-
-    /// Writes one document by its `on` fields (`$merge`): `(filter, update, upsert)` as an `update` statement.
-    /// The answer is how many documents were matched.
-    fn update_one(
-        &self,
-        database: Option<&str>,
-        collection: &str,
-        statement: &RawDocument,
-    ) -> Result<u64, ServerError>;
 }
 
 /// The leading stages that a plan may answer: `[$match] [$sort] [$limit]`.
@@ -60,33 +61,77 @@ pub(crate) struct Leading {
 
 /// A parsed pipeline.
 #[derive(Debug)]
-pub(crate) struct Pipeline {}
+pub(crate) struct Pipeline {
+    stages: Vec<Box<dyn Stage>>,
+}
 
 impl Pipeline {
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
-        let _ = (stages, globals);
-        Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            "pipelines are not supported yet",
-        ))
+        let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
+        for stage in values(stages) {
+            let RawBsonRef::Document(stage) = stage else {
+                return Err(ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    "Each element of the 'pipeline' array must be an object",
+                ));
+            };
+            let mut fields = elements(stage);
+            let (Some((name, spec)), None) = (fields.next(), fields.next()) else {
+                return Err(ServerError::new(
+                    Code::location(40323),
+                    "A pipeline stage specification object must contain exactly one field.",
+                ));
+            };
+            parsed.push(stages::parse(name, spec, globals)?);
+        }
+        let last = parsed.len().saturating_sub(1);
+        if parsed.iter().take(last).any(|stage| stage.writes()) {
+            return Err(ServerError::new(
+                Code::location(40601),
+                "$out can only be the final stage in the pipeline",
+            ));
+        }
+        Ok(Self { stages: parsed })
     }
 
     /// What the planner may take over; pass `stages` of the part that it took to `run`.
     pub(crate) fn leading(&self) -> Leading {
-        Leading::default()
+        let mut leading = Leading::default();
+        for stage in &self.stages {
+            match stage.planned() {
+                Planned::Filter(filter)
+                    if leading.filter.is_none()
+                        && leading.sort.is_none()
+                        && leading.limit.is_none() =>
+                {
+                    leading.filter = Some(filter.to_owned());
+                }
+                Planned::Sort(sort) if leading.sort.is_none() && leading.limit.is_none() => {
+                    leading.sort = Some(sort.to_owned());
+                }
+                Planned::Limit(limit) if leading.limit.is_none() => leading.limit = Some(limit),
+                _ => break,
+            }
+            leading.stages += 1;
+        }
+        leading
     }
 
-    /// Whether it ends in `$out` or `$merge`.
+    /// Whether it ends in `$out`.
     pub(crate) fn writes(&self) -> bool {
-        false
+        self.stages.last().is_some_and(|stage| stage.writes())
     }
 
     /// The other collections that it reads or writes: `(database, collection)`.
     pub(crate) fn collections(&self) -> Vec<(Option<String>, String)> {
-        Vec::new()
+        self.stages
+            .iter()
+            .flat_map(|stage| stage.collections())
+            .collect()
     }
 
-    /// Streams `input` through the stages from number `skip` on.
+    /// Streams `input` through the stages from number `skip` on. Failures while it runs are worded as the server
+    /// words those of a plan.
     pub(crate) fn run<'a>(
         &'a self,
         skip: usize,
@@ -94,7 +139,36 @@ impl Pipeline {
         source: &'a dyn Source,
         globals: &'a Globals,
     ) -> Result<Documents<'a>, ServerError> {
-        let _ = (skip, source, globals);
-        Ok(input)
+        let documents = self
+            .stream(skip, input, Cx { source, globals })
+            .map_err(while_running)?;
+        Ok(Box::new(
+            documents.map(|document| document.map_err(while_running)),
+        ))
     }
+
+    fn stream<'a>(
+        &'a self,
+        skip: usize,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<Documents<'a>, ServerError> {
+        self.stages
+            .iter()
+            .skip(skip)
+            .try_fold(input, |input, stage| stage.run(input, cx))
+    }
+}
+
+fn while_running(error: ServerError) -> ServerError {
+    if !error.labels().is_empty() || error.details().is_some() {
+        return error;
+    }
+    ServerError::new(
+        error.code(),
+        format!(
+            "PlanExecutor error during aggregation :: caused by :: {}",
+            error.message()
+        ),
+    )
 }

@@ -1,9 +1,12 @@
 //! The families of operators, and what their refusals of arguments are numbered.
 
 use crate::engine::expression::operator::Operator;
-use crate::engine::expression::{arithmetic, array, comparison, date, object, set, string, types};
+use crate::engine::expression::{
+    accumulate, arithmetic, array, comparison, date, object, set, string, types,
+};
 
 const FAMILIES: &[&[Operator]] = &[
+    accumulate::OPERATORS,
     arithmetic::OPERATORS,
     array::OPERATORS,
     comparison::OPERATORS,
@@ -25,7 +28,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "$atan",
     "$atan2",
     "$atanh",
-    "$avg",
     "$binarySize",
     "$bottom",
     "$bottomN",
@@ -40,10 +42,8 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "$function",
     "$indexOfBytes",
     "$lastN",
-    "$max",
     "$maxN",
     "$meta",
-    "$min",
     "$minN",
     "$radiansToDegrees",
     "$rand",
@@ -54,10 +54,7 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "$sampleRate",
     "$sin",
     "$sinh",
-    "$stdDevPop",
-    "$stdDevSamp",
     "$substr",
-    "$sum",
     "$tan",
     "$tanh",
     "$toHashedIndexKey",

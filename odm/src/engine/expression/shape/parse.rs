@@ -6,8 +6,9 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::operator::refuse;
 use crate::engine::expression::shape::{Entry, Kind, Shape, Transform, Tree};
+use crate::engine::expression::text;
 use crate::engine::expression::{Expression, Scope, Value, field_path};
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw::elements;
 
@@ -22,11 +23,8 @@ pub(crate) type Special<'h> = dyn Fn(
 impl Shape {
     /// `$set`, `$addFields`.
     pub(crate) fn set(spec: &RawDocument, scope: &Scope) -> Result<Self, ServerError> {
-        if spec.is_empty() {
-            return refuse(40177, "specification must have at least one field");
-        }
         let mut tree = Tree::default();
-        set_fields(spec, "", scope, &mut tree)?;
+        set_fields(spec, "", scope, &mut tree).map_err(|error| collision(error, spec))?;
         Ok(Self {
             kind: Kind::Set,
             tree,
@@ -192,6 +190,9 @@ impl Parser<'_> {
                     }
                     self.fields(below, &path)?;
                 }
+                _ if path.ends_with(".$") => {
+                    self.expression(&path, value)?;
+                }
                 value => match flag(value) {
                     Some(keep) if path == "_id" => self.id = Some(keep),
                     Some(true) => {
@@ -204,11 +205,14 @@ impl Parser<'_> {
                     }
                     None => {
                         field_path(&path)?;
-                        let expression = Expression::parse(value, self.scope)?;
+                        let expression = self.expression(&path, value)?;
                         if self.kind == Some(Kind::Exclude) {
                             return refuse(
-                                31252,
-                                "Cannot use an expression other than $meta in exclusion projection",
+                                31310,
+                                format!(
+                                    "Cannot use an expression {} in an exclusion projection",
+                                    text::element(&path, value)
+                                ),
                             );
                         }
                         self.kind = Some(Kind::Include);
@@ -218,6 +222,16 @@ impl Parser<'_> {
             }
         }
         Ok(())
+    }
+
+    fn expression(&self, path: &str, value: RawBsonRef<'_>) -> Result<Expression, ServerError> {
+        if path.ends_with(".$") {
+            return refuse(
+                31324,
+                "Cannot use positional projection in aggregation projection",
+            );
+        }
+        Expression::parse(value, self.scope).map_err(unknown_here)
     }
 
     fn settle(&mut self, kind: Kind, path: &str) -> Result<(), ServerError> {
@@ -236,6 +250,44 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// A projection words the refusal of an unknown operator in its own way.
+fn unknown_here(error: ServerError) -> ServerError {
+    let name = error
+        .message()
+        .strip_prefix("Unrecognized expression '")
+        .and_then(|rest| rest.strip_suffix('\''));
+    match name {
+        Some("$elemMatch") => {
+            ServerError::new(error.code(), "Cannot use $elemMatch in this context")
+        }
+        Some(name) => ServerError::new(Code::location(31325), format!("Unknown expression {name}")),
+        None => error,
+    }
+}
+
+/// `$set` words a collision of paths in its own way.
+fn collision(error: ServerError, spec: &RawDocument) -> ServerError {
+    let Some(rest) = error.message().strip_prefix("Path collision at ") else {
+        return error;
+    };
+    let (path, other) = match rest.split_once(" remaining portion ") {
+        Some((path, below)) => (
+            path,
+            path.strip_suffix(below)
+                .and_then(|parent| parent.strip_suffix('.'))
+                .unwrap_or(path),
+        ),
+        None => (rest, rest),
+    };
+    ServerError::new(
+        Code::location(40176),
+        format!(
+            "specification contains two conflicting paths. Cannot specify both '{path}' and '{other}': {}",
+            text::stored_document(spec)
+        ),
+    )
 }
 
 /// A number or a boolean keeps or drops its field.

@@ -1,0 +1,235 @@
+//! The projection of `find`: that of `$project`, with `$slice`, `$elemMatch` and the positional `$`.
+
+use std::sync::Arc;
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::shape::{Kind, Shape, Transform};
+use crate::engine::expression::{Globals, append, text};
+use crate::engine::matcher::Matcher;
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+use crate::value::raw::{elements, values};
+
+/// A parsed projection of `find` and `findAndModify`.
+#[derive(Debug)]
+pub(crate) struct Projection {
+    shape: Shape,
+    positional: bool,
+}
+
+impl Projection {
+    /// Parses a projection that is not empty.
+    pub(crate) fn parse(spec: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
+        let positional = spec_has_positional(spec);
+        let shape = Shape::project(spec, &globals.scope(), &|path, value| {
+            special(path, value, globals)
+        })?;
+        Ok(Self { shape, positional })
+    }
+
+    /// Whether the filter must say which element matched (see `Matcher::match_position`).
+    pub(crate) fn needs_position(&self) -> bool {
+        self.positional
+    }
+
+    /// The projected document.
+    pub(crate) fn apply(
+        &self,
+        document: &RawDocument,
+        matched_index: Option<usize>,
+        globals: &Globals,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        if self.positional && matched_index.is_none() {
+            return refuse(
+                51246,
+                "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
+            );
+        }
+        self.shape.apply(document, globals, matched_index)
+    }
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+fn spec_has_positional(spec: &RawDocument) -> bool {
+    elements(spec).any(|(name, _)| name.ends_with(".$"))
+}
+
+type Found = Option<Result<(Option<Kind>, String, Arc<dyn Transform>), ServerError>>;
+
+fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
+    if let Some(path) = path.strip_suffix(".$") {
+        let transform: Arc<dyn Transform> = Arc::new(Positional);
+        return Some(Ok((Some(Kind::Include), path.to_owned(), transform)));
+    }
+    let RawBsonRef::Document(document) = value else {
+        return None;
+    };
+    let (name, argument) = elements(document).next()?;
+    let parsed = match name {
+        // With an expression as its argument it is the operator of expressions.
+        "$slice" if is_slice(argument) => Slice::parse(argument)
+            .map(|slice| (None, path.to_owned(), Arc::new(slice) as Arc<dyn Transform>)),
+        "$elemMatch" => ElemMatch::parse(path, argument, globals).map(|transform| {
+            (
+                Some(Kind::Include),
+                path.to_owned(),
+                Arc::new(transform) as Arc<dyn Transform>,
+            )
+        }),
+        _ => return None,
+    };
+    Some(parsed)
+}
+
+fn is_slice(argument: RawBsonRef<'_>) -> bool {
+    match argument {
+        RawBsonRef::Array(parts) => values(parts).next().and_then(Number::from_raw).is_some(),
+        other => Number::from_raw(other).is_some(),
+    }
+}
+
+/// `{$slice: 2}`, `{$slice: -2}`, `{$slice: [skip, limit]}`.
+#[derive(Debug)]
+struct Slice {
+    skip: i64,
+    limit: i64,
+}
+
+impl Slice {
+    fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
+        let number = |value| Number::from_raw(value).and_then(Number::to_i64_truncated);
+        match argument {
+            RawBsonRef::Array(parts) => {
+                let parts: Vec<_> = values(parts).map(number).collect();
+                match parts.as_slice() {
+                    [Some(skip), Some(limit)] if *limit > 0 => Ok(Self {
+                        skip: *skip,
+                        limit: *limit,
+                    }),
+                    [Some(_), Some(limit)] => refuse(
+                        28724,
+                        format!("Third argument to $slice must be positive: {limit}"),
+                    ),
+                    _ => refuse(28724, "First argument to $slice must be an array"),
+                }
+            }
+            value => match number(value) {
+                Some(limit) if limit < 0 => Ok(Self {
+                    skip: limit,
+                    limit: -limit,
+                }),
+                Some(limit) => Ok(Self { skip: 0, limit }),
+                None => refuse(28724, "First argument to $slice must be an array"),
+            },
+        }
+    }
+}
+
+impl Transform for Slice {
+    fn apply(
+        &self,
+        value: RawBsonRef<'_>,
+        _matched_index: Option<usize>,
+    ) -> Result<Option<RawBson>, ServerError> {
+        let RawBsonRef::Array(items) = value else {
+            return Ok(Some(value.into()));
+        };
+        let length = i64::try_from(values(items).count()).unwrap_or(i64::MAX);
+        let start = if self.skip < 0 {
+            (length + self.skip).max(0)
+        } else {
+            self.skip
+        };
+        let kept = values(items)
+            .skip(usize::try_from(start).unwrap_or(usize::MAX))
+            .take(usize::try_from(self.limit).unwrap_or(usize::MAX));
+        Ok(Some(RawBson::Array(RawArrayBuf::from_iter(kept))))
+    }
+}
+
+/// `{$elemMatch: {…}}`: the first element that matches.
+#[derive(Debug)]
+struct ElemMatch {
+    /// Matches `{a: [element]}`, as the same condition of a filter would.
+    matcher: Matcher,
+}
+
+/// The field under which an element is shown to the matcher.
+const HELD: &str = "e";
+
+impl ElemMatch {
+    fn parse(path: &str, argument: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
+        if path.contains('.') {
+            return refuse(31275, "Cannot use $elemMatch projection on a nested field.");
+        }
+        let RawBsonRef::Document(_) = argument else {
+            return refuse(
+                31274,
+                format!(
+                    "elemMatch: Invalid argument, object required, but got {}",
+                    text::type_name(Some(argument))
+                ),
+            );
+        };
+        let mut condition = RawDocumentBuf::new();
+        append(&mut condition, "$elemMatch", argument);
+        let mut filter = RawDocumentBuf::new();
+        append(&mut filter, HELD, RawBsonRef::Document(&condition));
+        Ok(Self {
+            matcher: Matcher::parse(&filter, globals)?,
+        })
+    }
+}
+
+impl Transform for ElemMatch {
+    fn apply(
+        &self,
+        value: RawBsonRef<'_>,
+        _matched_index: Option<usize>,
+    ) -> Result<Option<RawBson>, ServerError> {
+        let RawBsonRef::Array(items) = value else {
+            return Ok(None);
+        };
+        for item in values(items) {
+            let mut one = RawArrayBuf::new();
+            one.push(item);
+            let mut document = RawDocumentBuf::new();
+            append(&mut document, HELD, RawBsonRef::Array(&one));
+            if self.matcher.matches(&document)? {
+                return Ok(Some(RawBson::Array(one)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// `{"a.$": 1}`: the element that the filter matched.
+#[derive(Debug)]
+struct Positional;
+
+impl Transform for Positional {
+    fn apply(
+        &self,
+        value: RawBsonRef<'_>,
+        matched_index: Option<usize>,
+    ) -> Result<Option<RawBson>, ServerError> {
+        let RawBsonRef::Array(items) = value else {
+            return Ok(Some(value.into()));
+        };
+        match matched_index.and_then(|index| values(items).nth(index)) {
+            Some(item) => {
+                let mut one = RawArrayBuf::new();
+                one.push(item);
+                Ok(Some(RawBson::Array(one)))
+            }
+            None => refuse(
+                51247,
+                "Executor error during find command :: caused by :: positional operator '.$' element mismatch",
+            ),
+        }
+    }
+}

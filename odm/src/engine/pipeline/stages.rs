@@ -1,0 +1,103 @@
+//! The table of stages.
+
+mod count;
+mod facet;
+mod group;
+mod limit;
+mod lookup;
+mod matching;
+mod out;
+mod sample;
+mod shapes;
+mod skip;
+mod sort;
+mod sort_by_count;
+mod union_with;
+mod unwind;
+
+use bson::raw::RawBsonRef;
+
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::stage::Stage;
+use crate::error::{Code, ServerError};
+
+type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
+
+/// Sorted by name.
+const STAGES: &[(&str, Parse)] = &[
+    ("$addFields", shapes::set),
+    ("$count", count::parse),
+    ("$facet", facet::parse),
+    ("$group", group::parse),
+    ("$limit", limit::parse),
+    ("$lookup", lookup::parse),
+    ("$match", matching::parse),
+    ("$out", out::parse),
+    ("$project", shapes::project),
+    ("$replaceRoot", shapes::replace),
+    ("$replaceWith", shapes::replace),
+    ("$sample", sample::parse),
+    ("$set", shapes::set),
+    ("$skip", skip::parse),
+    ("$sort", sort::parse),
+    ("$sortByCount", sort_by_count::parse),
+    ("$unionWith", union_with::parse),
+    ("$unset", shapes::unset),
+    ("$unwind", unwind::parse),
+];
+
+/// Known to the server, not run here; sorted. They are refused by name.
+const UNSUPPORTED: &[&str] = &[
+    "$bucket",
+    "$bucketAuto",
+    "$changeStream",
+    "$collStats",
+    "$currentOp",
+    "$densify",
+    "$documents",
+    "$fill",
+    "$geoNear",
+    "$graphLookup",
+    "$indexStats",
+    "$listLocalSessions",
+    "$listSessions",
+    "$merge",
+    "$planCacheStats",
+    "$redact",
+    "$search",
+    "$setWindowFields",
+];
+
+/// Parses one stage.
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let row = STAGES
+        .binary_search_by_key(&name, |(known, _)| known)
+        .ok()
+        .and_then(|index| STAGES.get(index));
+    match row {
+        Some((name, parse)) => parse(name, spec, globals),
+        None if UNSUPPORTED.binary_search(&name).is_ok() => Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!("the stage {name} is not supported by the in-memory engine"),
+        )),
+        None => Err(ServerError::new(
+            Code::location(40324),
+            format!("Unrecognized pipeline stage name: '{name}'"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted() {
+        assert!(STAGES.is_sorted_by_key(|(name, _)| *name));
+        assert!(UNSUPPORTED.is_sorted());
+    }
+}

@@ -1,0 +1,58 @@
+//! `$match`: keeps the documents that a filter matches.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
+use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::stage::{Cx, Planned, Stage};
+use crate::error::{Code, ServerError};
+
+#[derive(Debug)]
+struct Match {
+    filter: RawDocumentBuf,
+    matcher: Matcher,
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(filter) = spec else {
+        return Err(ServerError::new(
+            Code::location(15959),
+            "the match filter must be an expression in an object",
+        ));
+    };
+    Ok(Box::new(Match {
+        filter: filter.to_owned(),
+        matcher: Matcher::parse(filter, globals)?,
+    }))
+}
+
+impl Match {
+    fn keeps(&self, document: &RawDocument) -> Result<bool, ServerError> {
+        self.matcher.matches(document)
+    }
+}
+
+impl Stage for Match {
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(input.filter_map(|document| {
+            let document = match document {
+                Ok(document) => document,
+                Err(error) => return Some(Err(error)),
+            };
+            match self.keeps(&document) {
+                Ok(true) => Some(Ok(document)),
+                Ok(false) => None,
+                Err(error) => Some(Err(error)),
+            }
+        })))
+    }
+
+    fn planned(&self) -> Planned<'_> {
+        Planned::Filter(&self.filter)
+    }
+}

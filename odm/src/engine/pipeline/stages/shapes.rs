@@ -1,0 +1,47 @@
+//! `$addFields $project $replaceRoot $replaceWith $set $unset`: one document of each document.
+
+use bson::raw::RawBsonRef;
+
+use crate::engine::expression::shape::Shape;
+use crate::engine::expression::{Globals, root};
+use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::error::ServerError;
+
+type Parsed = Result<Box<dyn Stage>, ServerError>;
+
+pub(super) fn set(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(root::set(name, spec, &globals.scope())?))
+}
+
+pub(super) fn project(_name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(root::project(spec, &globals.scope())?))
+}
+
+pub(super) fn unset(_name: &str, spec: RawBsonRef<'_>, _globals: &Globals) -> Parsed {
+    Ok(Box::new(root::unset(spec)?))
+}
+
+pub(super) fn replace(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(root::NewRoot::parse(
+        name,
+        spec,
+        &globals.scope(),
+    )?))
+}
+
+impl Stage for Shape {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(
+            input.map(|document| self.apply(&document?, cx.globals, None)),
+        ))
+    }
+}
+
+impl Stage for root::NewRoot {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(
+            input.map(|document| self.apply(&document?, cx.globals)),
+        ))
+    }
+}

@@ -1,0 +1,50 @@
+//! `$sort`: stable, by the order of BSON values.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::sort::SortPattern;
+use crate::engine::pipeline::stage::{Cx, Planned, Stage};
+use crate::error::{Code, ServerError};
+
+#[derive(Debug)]
+struct Sort {
+    spec: RawDocumentBuf,
+    pattern: SortPattern,
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(spec) = spec else {
+        return Err(ServerError::new(
+            Code::location(15973),
+            "the $sort key specification must be an object",
+        ));
+    };
+    Ok(Box::new(Sort {
+        spec: spec.to_owned(),
+        pattern: SortPattern::parse(spec)?,
+    }))
+}
+
+impl Stage for Sort {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut keyed = Vec::new();
+        for document in input {
+            let document = document?;
+            keyed.push((self.pattern.key(&document, cx.globals.collator()), document));
+        }
+        keyed.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(Box::new(
+            keyed.into_iter().map(|(_, document)| Ok(document)),
+        ))
+    }
+
+    fn planned(&self) -> Planned<'_> {
+        Planned::Sort(&self.spec)
+    }
+}

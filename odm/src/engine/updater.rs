@@ -11,7 +11,6 @@ mod array_filters;
 mod behaviour;
 mod bit;
 mod compare;
-mod condition;
 mod conflicts;
 mod current_date;
 mod limits;

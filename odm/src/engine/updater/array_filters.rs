@@ -3,18 +3,18 @@
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::bad_value;
-use crate::engine::updater::condition::Condition;
 use crate::engine::updater::node::{Node, append, fields};
 use crate::error::{Code, ServerError};
 use crate::value::raw::values;
 
 #[derive(Debug, Default)]
-pub(super) struct ArrayFilters(Vec<(String, Condition)>);
+pub(super) struct ArrayFilters(Vec<(String, Matcher)>);
 
 impl ArrayFilters {
     pub(super) fn parse(filters: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
-        let mut parsed: Vec<(String, Condition)> = Vec::new();
+        let mut parsed: Vec<(String, Matcher)> = Vec::new();
         for (index, filter) in values(filters).enumerate() {
             let RawBsonRef::Document(filter) = filter else {
                 return Err(ServerError::new(
@@ -25,7 +25,13 @@ impl ArrayFilters {
                     ),
                 ));
             };
-            let matcher = Condition::parse(filter, globals).map_err(parsing)?;
+            if fields(filter).any(|(name, _)| name == "$expr") {
+                return Err(parsing(ServerError::new(
+                    Code::location(224),
+                    "$expr is not allowed in this context",
+                )));
+            }
+            let matcher = Matcher::parse(filter, globals).map_err(parsing)?;
             let mut names = Vec::new();
             top_level_names(filter, &mut names);
             let identifier = match names.as_slice() {

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::{Globals, text};
+use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
-use crate::engine::updater::condition::Condition;
 use crate::engine::updater::node::{Node, append, fields};
 use crate::error::ServerError;
 use crate::value::order;
@@ -18,9 +18,9 @@ pub(super) enum Pull {
     /// Those equal to one of these.
     Equal(Vec<RawBson>),
     /// Those for which this holds, as the value of a field with an empty name.
-    Value(Condition),
+    Value(Matcher),
     /// The documents that match.
-    Document(Condition),
+    Document(Matcher),
 }
 
 impl Pull {
@@ -31,13 +31,13 @@ impl Pull {
                     .next()
                     .is_some_and(|(name, _)| ON_VALUES.binary_search(&name).is_ok());
                 if on_value {
-                    Ok(Self::Value(Condition::parse(&wrapped(value), globals)?))
+                    Ok(Self::Value(Matcher::parse(&wrapped(value), globals)?))
                 } else {
-                    Ok(Self::Document(Condition::parse(condition, globals)?))
+                    Ok(Self::Document(Matcher::parse(condition, globals)?))
                 }
             }
             RawBsonRef::RegularExpression(_) => {
-                Ok(Self::Value(Condition::parse(&wrapped(value), globals)?))
+                Ok(Self::Value(Matcher::parse(&wrapped(value), globals)?))
             }
             other => Ok(Self::Equal(vec![other.into()])),
         }

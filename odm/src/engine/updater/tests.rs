@@ -5,6 +5,7 @@ use bson::{Bson, DateTime, Document, RawBsonRef, doc};
 
 use super::{Update, upsert};
 use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
 use crate::error::ServerError;
 
 fn run(case: &Document) -> Result<(bool, Document), ServerError> {
@@ -23,7 +24,9 @@ fn run(case: &Document) -> Result<(bool, Document), ServerError> {
     let applied = match case.get_document("document") {
         Ok(document) => {
             let document = raw(document);
-            let position = super::condition::position(&filter, &document, &globals)?;
+            let position = Matcher::parse(&filter, &globals)?
+                .match_position(&document)?
+                .and_then(|found| found.array_index);
             update.apply(&document, position, &globals, false)?
         }
         Err(_) => {
@@ -99,12 +102,15 @@ macro_rules! files {
 
 files!(
     add_to_set,
+    array_filters,
     arithmetic,
     bit,
     compare,
     conflicts,
     current_date,
     pipeline,
+    positional,
+    pull,
     pop,
     push,
     rename,

@@ -116,10 +116,8 @@ impl<T> Projects<T> for T {}
 
 impl<T> Projects<T> for Option<T> {}
 
-/// Compiles if a field declared as `P` can hold what `field` stores.
-pub fn projects<P: Projects<T>, M, T, E>(_field: &Field<M, T, E>) {}
-
-/// Whether the field `rust` is stored as `name`.
+/// Whether the field `rust` is stored as `name`; that there is such a field is checked by naming its
+/// handle.
 pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
     let mut rest = meta.fields;
     while let [field, behind @ ..] = rest {
@@ -128,7 +126,7 @@ pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
         }
         rest = behind;
     }
-    false
+    true
 }
 
 const fn same(a: &str, b: &str) -> bool {
@@ -150,6 +148,11 @@ pub const fn type_of<R, T: FieldType>(_path: fn(&R) -> Leaf<T>) -> TypeMeta {
 /// The declared type of a field.
 #[derive(Debug)]
 pub struct Leaf<T>(std::marker::PhantomData<T>);
+
+impl<T> Leaf<T> {
+    /// Compiles if a field declared as `P` can hold what this one stores.
+    pub fn fits<P: Projects<T>>(self) {}
+}
 
 /// The declared type of `field`.
 pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {

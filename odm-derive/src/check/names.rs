@@ -4,7 +4,7 @@ use syn::LitStr;
 
 use crate::errors::Errors;
 use crate::expand::enumeration::handle_ident;
-use crate::model::{Enum, Field, Tagging, VariantContent};
+use crate::model::{Enum, Field, Tagging};
 
 /// Names that MongoDB can't address, and names that two fields share.
 pub(super) fn check(fields: &[Field], tag: Option<&LitStr>, errors: &mut Errors) {
@@ -58,11 +58,7 @@ fn at_name(field: &Field, message: String, errors: &mut Errors) {
 
 /// Names of variants and handles that collide.
 pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
-    let tagged = match &shape.tagging {
-        Tagging::Internal(tag) => Some((tag.value(), true)),
-        Tagging::Adjacent(tag, _) => Some((tag.value(), false)),
-        Tagging::External | Tagging::Untagged => None,
-    };
+    let tagged = matches!(shape.tagging, Tagging::Internal(_) | Tagging::Adjacent(..));
     let mut seen: Vec<&str> = Vec::new();
     for variant in &shape.variants {
         if seen.contains(&variant.stored.as_str()) {
@@ -75,23 +71,11 @@ pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
             );
         }
         seen.push(&variant.stored);
-        if tagged.is_some() && handle_ident(&variant.ident) == "tag" {
+        if tagged && handle_ident(&variant.ident) == "tag" {
             errors.at(
                 &variant.ident,
                 "`tag` is the handle of the tag; name this variant otherwise",
             );
-        }
-        if let (Some((tag, true)), VariantContent::Struct(fields)) = (&tagged, &variant.content) {
-            for field in fields
-                .iter()
-                .filter(|field| !field.skipped && field.stored == *tag)
-            {
-                let message = format!(
-                    "`{}` is stored as `{tag}`, and so is the tag; rename one",
-                    field.rust
-                );
-                at_name(field, message, errors);
-            }
         }
     }
 }

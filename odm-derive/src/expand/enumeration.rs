@@ -35,6 +35,10 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
         });
     }
     for variant in &shape.variants {
+        let ident = handle_ident(&variant.ident);
+        if handles.iter().any(|handle: &Handle| handle.ident == ident) {
+            continue;
+        }
         let path = path(&shape.tagging, variant);
         let (ty, make) = match &variant.content {
             VariantContent::Unit | VariantContent::Opaque => continue,
@@ -56,7 +60,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             }
         };
         handles.push(Handle {
-            ident: handle_ident(&variant.ident),
+            ident,
             doc: format!("What is stored of the variant `{}`.", plain(&variant.ident)),
             ty,
             make,

@@ -1,7 +1,8 @@
 //! The struct of typed fields.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, Visibility};
 
 use super::encoder;
@@ -33,6 +34,8 @@ pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
 /// The handle of one named field.
 pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     let (support, ty, stored) = (&model.support, &field.ty, &field.stored);
+    // A type that can't be a field is told where it is written.
+    let span = ty.span();
     let path = if field.flatten.is_some() {
         quote!(__odm_path.clone())
     } else {
@@ -45,8 +48,8 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         )
     } else {
         (
-            quote!(<#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
-            quote!(<#ty as #support::FieldType>::handle(#path)),
+            quote_spanned!(span=> <#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
+            quote_spanned!(span=> <#ty as #support::FieldType>::handle(#path)),
         )
     };
     Handle {

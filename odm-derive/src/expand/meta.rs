@@ -1,8 +1,9 @@
 //! Metadata of fields and variants, as expressions.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::LitStr;
+use syn::spanned::Spanned;
 
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
@@ -62,7 +63,7 @@ fn field(model: &Model, field: &Field) -> TokenStream {
 pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
     let (support, ty) = (&model.support, &field.ty);
     if field.encoder.is_none() {
-        return quote!(<#ty as #support::FieldType>::TYPE);
+        return quote_spanned!(ty.span()=> <#ty as #support::FieldType>::TYPE);
     }
     let declared = declared(support, field.attributes.bson_type.as_ref());
     if field.attributes.bson_type.is_some() && crate::model::ty::is_option(ty) {

@@ -33,7 +33,7 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
     let types = projection.fields.iter().map(|field| {
         let (ident, ty) = (&field.ident, &field.ty);
         let handle = quote_spanned!(ident.span()=> &__odm_fields.#ident);
-        quote_spanned!(ty.span()=> #support::projects::<#ty, _, _, _>(#handle);)
+        quote_spanned!(ty.span()=> #support::leaf(#handle).fits::<#ty>();)
     });
     let names = projection.fields.iter().map(|field| {
         let (rust, stored) = (plain(&field.ident), &field.stored);

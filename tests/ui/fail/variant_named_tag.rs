@@ -4,10 +4,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, Embedded)]
 #[serde(tag = "kind")]
 enum Shape {
-    Circle {
-        #[serde(rename = "kind")]
-        sort: String,
-    },
+    Tag { a: i32 },
 }
 
 fn main() {}

@@ -1,0 +1,19 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Contact {
+    name: String,
+    tags: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(contact))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(flatten)]
+    contact: Contact
+}
+
+fn main() {}

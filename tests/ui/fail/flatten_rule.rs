@@ -1,0 +1,20 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Contact {
+    name: String,
+    tags: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(flatten)]
+    #[odm(length(min = 1))]
+    contact: Contact
+}
+
+fn main() {}

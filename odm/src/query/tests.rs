@@ -1,5 +1,7 @@
 //! Each builder, with the exact document that it makes.
 
+mod derived;
+
 use std::collections::{BTreeMap, HashSet};
 
 use bson::{Bson, DateTime, Document, Regex, cstr, doc, oid::ObjectId};

@@ -100,6 +100,12 @@ impl<T: Clone> IntoValue<Vec<T>> for &[T] {
     }
 }
 
+impl<T: Document<Id = Id<T>>> IntoValue<Option<Ref<T>>> for Id<T> {
+    fn into_value(self) -> Option<Ref<T>> {
+        Some(Ref::from(self))
+    }
+}
+
 impl IntoValue<Cow<'static, str>> for &'static str {
     fn into_value(self) -> Cow<'static, str> {
         Cow::Borrowed(self)

@@ -122,6 +122,17 @@ impl<M> Update<M> {
     }
 
     /// Says which elements `$[name]` stands for, by a document that is sent as it is written.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { scores: Vec<i32> }
+    /// let book = fields::<Book>();
+    /// let update = book.scores.filtered("low").set(60).raw_array_filter(doc! {"low": {"$lt": 60}});
+    /// assert_eq!(update.array_filters()?, [doc! {"low": {"$lt": 60}}]);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn raw_array_filter(self, filter: Document) -> Self {
         self & Self::from_changes(Ok(Changes::Operators {
             changes: Vec::new(),

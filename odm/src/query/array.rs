@@ -148,6 +148,17 @@ impl<M, S, E> Field<M, S, E> {
     /// In an update, the elements that the array filter of this name chooses: `field.$[name]`.
     ///
     /// Join the update with [`array_filter`](Self::array_filter), which shows how.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { scores: Vec<i32> }
+    /// let book = fields::<Book>();
+    /// let update = book.scores.filtered("low").inc(5);
+    /// assert_eq!(update.to_document()?, doc! {"$inc": {"scores.$[low]": 5}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn filtered(&self, name: &str) -> E::Handle<M>
     where
         S: Sequence,
@@ -243,6 +254,16 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Matches where the array has this many elements: `{field: {$size: n}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.size(3).to_document()?, doc! {"tags": {"$size": 3}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn size(&self, elements: u32) -> Filter<M>
     where
         S: Sequence,

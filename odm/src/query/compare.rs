@@ -122,6 +122,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Matches where the field is not `value`, or not there: `{field: {$ne: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.ne(1922).to_document()?, doc! {"year": {"$ne": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn ne(&self, value: impl IntoValue<T>) -> Filter<M> {
         !self.eq(value)
     }
@@ -129,21 +139,61 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Matches where the field is greater than `value`: `{field: {$gt: value}}`.
     ///
     /// Only values of the same kind are compared: a number is never greater than a string.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.gt(1922).to_document()?, doc! {"year": {"$gt": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn gt(&self, value: impl IntoValue<T>) -> Filter<M> {
         self.compare("$gt", value)
     }
 
     /// Matches where the field is `value` or greater: `{field: {$gte: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.gte(1922).to_document()?, doc! {"year": {"$gte": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn gte(&self, value: impl IntoValue<T>) -> Filter<M> {
         self.compare("$gte", value)
     }
 
     /// Matches where the field is less than `value`: `{field: {$lt: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.lt(1922).to_document()?, doc! {"year": {"$lt": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn lt(&self, value: impl IntoValue<T>) -> Filter<M> {
         self.compare("$lt", value)
     }
 
     /// Matches where the field is `value` or less: `{field: {$lte: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.lte(1922).to_document()?, doc! {"year": {"$lte": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn lte(&self, value: impl IntoValue<T>) -> Filter<M> {
         self.compare("$lte", value)
     }
@@ -171,6 +221,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Matches where the field is none of `values`, or not there: `{field: {$nin: [values]}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.nin([1922, 1939]).to_document()?, doc! {"year": {"$nin": [1922, 1939]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn nin<V: IntoValue<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
         Filter::from_node(membership(self.path(), Self::encode_all(values)).map(not_in))
     }
@@ -179,11 +239,31 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
 impl<M, T, E> Field<M, T, E> {
     /// Matches where the field is there, `null` included; or, with `false`, where it is not:
     /// `{field: {$exists: …}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { note: Option<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.note.exists(true).to_document()?, doc! {"note": {"$exists": true}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn exists(&self, exists: bool) -> Filter<M> {
         Filter::from_node(operator(self.path(), "$exists", Ok(Bson::Boolean(exists))))
     }
 
     /// Matches where the field is not there: `{field: {$exists: false}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { note: Option<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.note.is_missing().to_document()?, doc! {"note": {"$exists": false}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn is_missing(&self) -> Filter<M> {
         self.exists(false)
     }
@@ -191,6 +271,16 @@ impl<M, T, E> Field<M, T, E> {
     /// Matches where the field is there and `null`: `{field: {$type: "null"}}`.
     ///
     /// `eq(None)` matches where the field is not there, too.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { note: Option<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.note.is_null().to_document()?, doc! {"note": {"$type": "null"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn is_null(&self) -> Filter<M> {
         self.type_(BsonType::Null)
     }

@@ -64,6 +64,17 @@ impl<M> Filter<M> {
     }
 
     /// Matches where every one of `filters` does; the same as joining them with `&`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// let filter = Filter::all_of([book.year.gt(1900), book.year.lt(2000)]);
+    /// assert_eq!(filter.to_document()?, doc! {"year": {"$gt": 1900, "$lt": 2000}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
         Self::from_node(nodes.map(Node::and))

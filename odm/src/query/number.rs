@@ -58,6 +58,16 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// Matches where at least one bit of `mask` is 1: `{field: {$bitsAnySet: mask}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { mode: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.mode.bits_any_set(0b11).to_document()?, doc! {"mode": {"$bitsAnySet": 3}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn bits_any_set(&self, mask: impl IntoMask) -> Filter<M>
     where
         T: Bits,
@@ -66,6 +76,17 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// Matches where all bits of `mask` are 0: `{field: {$bitsAllClear: mask}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { mode: i32 }
+    /// let book = fields::<Book>();
+    /// let filter = book.mode.bits_all_clear([0, 1]);
+    /// assert_eq!(filter.to_document()?, doc! {"mode": {"$bitsAllClear": [0, 1]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn bits_all_clear(&self, mask: impl IntoMask) -> Filter<M>
     where
         T: Bits,
@@ -74,6 +95,16 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// Matches where at least one bit of `mask` is 0: `{field: {$bitsAnyClear: mask}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { mode: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.mode.bits_any_clear(0b11).to_document()?, doc! {"mode": {"$bitsAnyClear": 3}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn bits_any_clear(&self, mask: impl IntoMask) -> Filter<M>
     where
         T: Bits,

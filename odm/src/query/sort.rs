@@ -41,6 +41,17 @@ impl<M> Sort<M> {
     }
 
     /// This order, and where it sees no difference, the `next`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32, title: String }
+    /// let book = fields::<Book>();
+    /// let sort = book.year.desc().then(book.title.asc());
+    /// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn then(mut self, next: Self) -> Self {
         self.keys.extend(next.keys);
         self
@@ -88,11 +99,31 @@ fn sort_document(keys: &[(String, Bson)]) -> Result<Document, Deferred> {
 
 impl<M, T, E> Field<M, T, E> {
     /// Smallest first: `{field: 1}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.asc().to_document()?, doc! {"year": 1});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn asc(&self) -> Sort<M> {
         Sort::from_keys(vec![(self.path().to_string(), Bson::Int32(1))])
     }
 
     /// Largest first: `{field: -1}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.desc().to_document()?, doc! {"year": -1});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn desc(&self) -> Sort<M> {
         Sort::from_keys(vec![(self.path().to_string(), Bson::Int32(-1))])
     }

@@ -41,6 +41,16 @@ impl<M, T, E> Field<M, T, E> {
     /// Matches where the string ends with `suffix`: `{field: {$regex: "suffix\\z"}}`.
     ///
     /// Nothing in `suffix` is read as a pattern. No index helps: every value is looked at.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.title.ends_with("s.").to_document()?, doc! {"title": {"$regex": r"s\.\z"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn ends_with(&self, suffix: &str) -> Filter<M>
     where
         T: Text,
@@ -53,6 +63,16 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// Nothing in `part` is read as a pattern. No index helps: every value is looked at. For an array
     /// that has an element, see [`has`](Self::has).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.title.contains("1+1").to_document()?, doc! {"title": {"$regex": r"1\+1"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn contains(&self, part: &str) -> Filter<M>
     where
         T: Text,
@@ -65,6 +85,16 @@ impl<M, T, E> Field<M, T, E> {
     /// Anyone who can choose the pattern can make it slow; for a string from outside there are
     /// [`starts_with`](Self::starts_with), [`contains`](Self::contains) and
     /// [`ends_with`](Self::ends_with).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.title.regex("^U.*s$").to_document()?, doc! {"title": {"$regex": "^U.*s$"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn regex(&self, regex: &str) -> Filter<M>
     where
         T: Text,

@@ -55,6 +55,17 @@ impl<M, S, E> Field<M, S, E> {
     /// Adds all `values` at the end: `{$push: {field: {$each: [values]}}}`.
     ///
     /// [`push_with`](Self::push_with) keeps the array short or sorted.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// let update = book.tags.push_each(["new", "red"]);
+    /// assert_eq!(update.to_document()?, doc! {"$push": {"tags": {"$each": ["new", "red"]}}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn push_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
         S: Sequence,
@@ -101,6 +112,16 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Adds `value` unless it is there: `{$addToSet: {field: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.add_to_set("new").to_document()?, doc! {"$addToSet": {"tags": "new"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn add_to_set(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
         S: Sequence,
@@ -111,6 +132,17 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Adds those of `values` that are not there: `{$addToSet: {field: {$each: [values]}}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// let update = book.tags.add_to_set_each(["new", "red"]);
+    /// assert_eq!(update.to_document()?, doc! {"$addToSet": {"tags": {"$each": ["new", "red"]}}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn add_to_set_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
         S: Sequence,
@@ -122,6 +154,16 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Removes every element that is `value`: `{$pull: {field: value}}`; a document is compared whole.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.pull("new").to_document()?, doc! {"$pull": {"tags": "new"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn pull(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
         S: Sequence,
@@ -160,6 +202,17 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Removes every element that is one of `values`: `{$pullAll: {field: [values]}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// let update = book.tags.pull_all(["new", "red"]);
+    /// assert_eq!(update.to_document()?, doc! {"$pullAll": {"tags": ["new", "red"]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn pull_all<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
         S: Sequence,
@@ -171,6 +224,16 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Removes the first element: `{$pop: {field: -1}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.pop_first().to_document()?, doc! {"$pop": {"tags": -1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn pop_first(&self) -> Update<M>
     where
         S: Sequence,
@@ -179,6 +242,16 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Removes the last element: `{$pop: {field: 1}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.pop_last().to_document()?, doc! {"$pop": {"tags": 1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn pop_last(&self) -> Update<M>
     where
         S: Sequence,

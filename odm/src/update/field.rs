@@ -33,16 +33,46 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Stores `value` if the update inserts the document (an upsert): `{$setOnInsert: {field: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.set_on_insert(1922).to_document()?, doc! {"$setOnInsert": {"year": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn set_on_insert(&self, value: impl IntoValue<T>) -> Update<M> {
         Update::operator(self.path(), "$setOnInsert", Self::encode(value))
     }
 
     /// Stores `value` if it is less than what is there: `{$min: {field: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.min(1922).to_document()?, doc! {"$min": {"year": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn min(&self, value: impl IntoValue<T>) -> Update<M> {
         Update::operator(self.path(), "$min", Self::encode(value))
     }
 
     /// Stores `value` if it is greater than what is there: `{$max: {field: value}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.max(1922).to_document()?, doc! {"$max": {"year": 1922}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn max(&self, value: impl IntoValue<T>) -> Update<M> {
         Update::operator(self.path(), "$max", Self::encode(value))
     }
@@ -96,6 +126,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Multiplies by `value`: `{$mul: {field: value}}`. A field that is not there counts as 0.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { stock: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.stock.mul(2).to_document()?, doc! {"$mul": {"stock": 2}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn mul(&self, value: impl IntoValue<T>) -> Update<M>
     where
         T: Number,
@@ -104,6 +144,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Keeps the bits that are 1 in `mask`: `{$bit: {field: {and: mask}}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { mode: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.mode.bit_and(0b10).to_document()?, doc! {"$bit": {"mode": {"and": 2}}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn bit_and(&self, mask: impl IntoValue<T>) -> Update<M>
     where
         T: Integer,
@@ -134,6 +184,16 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     /// Flips the bits that are 1 in `mask`: `{$bit: {field: {xor: mask}}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { mode: i32 }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.mode.bit_xor(0b10).to_document()?, doc! {"$bit": {"mode": {"xor": 2}}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn bit_xor(&self, mask: impl IntoValue<T>) -> Update<M>
     where
         T: Integer,
@@ -170,11 +230,31 @@ impl<M, T, E> Field<M, T, E> {
     /// `{$unset: {field: ""}}`.
     ///
     /// A document from which any other field is removed can't be read any more.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { #[serde(default)] tags: Vec<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.tags.unset_to_default().to_document()?, doc! {"$unset": {"tags": ""}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn unset_to_default(&self) -> Update<M> {
         Update::operator(self.path(), "$unset", Ok(Bson::String(String::new())))
     }
 
     /// Moves the value to another field of the same type: `{$rename: {field: "other"}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { note: Option<String>, remark: Option<String> }
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.note.rename(&book.remark).to_document()?, doc! {"$rename": {"note": "remark"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn rename<F>(&self, to: &Field<M, T, F>) -> Update<M> {
         let target = stored_path(to.path()).map_err(|error| error.to_error());
         Update::operator(self.path(), "$rename", target.map(Bson::String))

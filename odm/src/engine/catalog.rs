@@ -1,1 +1,152 @@
-//! Databases, collections and their records.
+//! Databases and collections: the state of the engine, at any moment one persistent map.
+//!
+//! A [`Root`] is a snapshot of everything. Readers clone it and never wait; a writer holds the lock of one
+//! collection and publishes a new version of it.
+//!
+//! What this module is not: it knows no sessions, no transactions and no commands.
+
+pub(crate) mod collection;
+pub(crate) mod namespace;
+pub(crate) mod options;
+pub(crate) mod scan;
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use imbl::OrdMap;
+
+use crate::error::{Code, ServerError};
+
+use collection::Collection;
+use namespace::Namespace;
+
+type Collections = OrdMap<Arc<str>, Arc<Collection>>;
+
+/// Every collection, at one moment. A clone costs a pointer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Root {
+    databases: OrdMap<Arc<str>, Collections>,
+}
+
+impl Root {
+    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
+        self.databases
+            .get(&namespace.database)?
+            .get(&namespace.collection)
+    }
+
+    /// The collections of a database, by name.
+    pub(crate) fn database(&self, name: &str) -> impl Iterator<Item = &Arc<Collection>> {
+        self.databases
+            .get(name)
+            .into_iter()
+            .flat_map(|collections| collections.values())
+    }
+
+    pub(crate) fn databases(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.databases.keys()
+    }
+
+    pub(crate) fn put(&mut self, collection: Collection) {
+        let namespace = collection.namespace.clone();
+        self.databases
+            .entry(namespace.database)
+            .or_default()
+            .insert(namespace.collection, Arc::new(collection));
+    }
+
+    pub(crate) fn remove(&mut self, namespace: &Namespace) {
+        let Some(collections) = self.databases.get_mut(&namespace.database) else {
+            return;
+        };
+        collections.remove(&namespace.collection);
+        if collections.is_empty() {
+            self.databases.remove(&namespace.database);
+        }
+    }
+
+    /// Refuses a new database whose name differs from a known one by case alone.
+    pub(crate) fn check_case(&self, database: &str) -> Result<(), ServerError> {
+        let clash = self
+            .databases
+            .keys()
+            .find(|known| known.eq_ignore_ascii_case(database) && &***known != database);
+        match clash {
+            None => Ok(()),
+            Some(known) => Err(ServerError::new(
+                Code::location(13297),
+                format!(
+                    "db already exists with different case already have: [{known}] trying to create [{database}]"
+                ),
+            )),
+        }
+    }
+}
+
+/// The published state.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    root: RwLock<Root>,
+}
+
+impl Catalog {
+    /// A snapshot of everything.
+    pub(crate) fn root(&self) -> Root {
+        self.root
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+        self.root
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .collection(namespace)
+            .cloned()
+    }
+
+    /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
+    pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
+        self.root.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `edit` on a collection's latest version with its writer lock held, and publishes what it made.
+    /// `None` where there is no such collection.
+    pub(crate) fn edit<T>(
+        &self,
+        namespace: &Namespace,
+        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+    ) -> Option<T> {
+        loop {
+            let shared = Arc::clone(&self.collection(namespace)?.shared);
+            let mut locks = shared.lock();
+            let Some(latest) = self.collection(namespace) else {
+                continue;
+            };
+            if !Arc::ptr_eq(&latest.shared, &shared) {
+                continue; // dropped and made anew while we waited for the lock
+            }
+            let mut working = (*latest).clone();
+            drop(latest);
+            return Some(match edit(&mut working, &mut locks) {
+                Edit::Unchanged(value) => value,
+                Edit::Publish(value) => {
+                    self.publish().put(working);
+                    value
+                }
+                Edit::Drop(value) => {
+                    self.publish().remove(namespace);
+                    value
+                }
+            });
+        }
+    }
+}
+
+/// What becomes of the collection that [`Catalog::edit`] lent.
+#[derive(Debug)]
+pub(crate) enum Edit<T> {
+    Unchanged(T),
+    Publish(T),
+    Drop(T),
+}

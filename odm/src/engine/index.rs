@@ -1,1 +1,293 @@
-//! Index specifications, keys and entries.
+//! Indexes: their specifications and their entries.
+//!
+//! An entry is the record's key bytes (see `value::key`: they order as the values do) followed by its record id.
+//! Entries are a persistent ordered set, so that a snapshot of an index is one pointer.
+//!
+//! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
+
+pub(crate) mod keys;
+pub(crate) mod partial;
+pub(crate) mod special;
+pub(crate) mod spec;
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document};
+use imbl::OrdSet;
+
+use crate::error::{Code, ServerError};
+use crate::value::key::{self, Direction};
+use crate::value::print;
+
+use keys::Values;
+use spec::{Kind, Part, Spec};
+
+/// The id of a record in its collection.
+pub(crate) type RecordId = u64;
+
+/// Entries beyond any key of a document: bounds use it to say "to the end of this prefix".
+pub(crate) const AFTER: u8 = 0xFF;
+
+/// An index of one collection, at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Index {
+    pub(crate) spec: Arc<Spec>,
+    /// Some document had an array at an indexed path. It stays so, as on the server.
+    pub(crate) multikey: bool,
+    entries: OrdSet<Arc<[u8]>>,
+}
+
+/// The keys of one document, without its record id. Sorted, each once.
+pub(crate) type Keys = Vec<Vec<u8>>;
+
+impl Index {
+    pub(crate) fn new(spec: Spec) -> Self {
+        Self {
+            spec: Arc::new(spec),
+            multikey: false,
+            entries: OrdSet::new(),
+        }
+    }
+
+    /// The same entries under a changed specification.
+    #[must_use]
+    pub(crate) fn with_spec(&self, spec: Spec) -> Self {
+        Self {
+            spec: Arc::new(spec),
+            ..self.clone()
+        }
+    }
+
+    /// The keys of a document in this index, and whether an array made them several.
+    pub(crate) fn keys(&self, document: &RawDocument) -> Result<(Keys, bool), ServerError> {
+        let mut found = Vec::new();
+        let multikey = self.each_key(document, &mut |values, spec| {
+            let mut bytes = Vec::with_capacity(16 * values.len());
+            for (value, part) in values.iter().zip(&spec.parts) {
+                append(&mut bytes, *value, part, spec);
+            }
+            found.push(bytes);
+        })?;
+        found.sort_unstable();
+        found.dedup();
+        Ok((found, multikey))
+    }
+
+    fn each_key<'a>(
+        &self,
+        document: &'a RawDocument,
+        emit: &mut dyn FnMut(&Values<'a>, &Spec),
+    ) -> Result<bool, ServerError> {
+        let spec = &*self.spec;
+        if spec.kind == Kind::Inert {
+            return Ok(false);
+        }
+        if let Some(partial) = &spec.partial
+            && !partial.matcher.matches(document)?
+        {
+            return Ok(false);
+        }
+        let multikey = keys::generate(document, &spec.paths, &mut |values| {
+            if !spec.sparse || values.iter().any(Option::is_some) {
+                emit(values, spec);
+            }
+            Ok(())
+        })?;
+        if multikey && spec.kind == Kind::Hashed {
+            return Err(self.hashed_array(document));
+        }
+        Ok(multikey)
+    }
+
+    fn hashed_array(&self, document: &RawDocument) -> ServerError {
+        let path = self
+            .spec
+            .paths
+            .iter()
+            .zip(&self.spec.parts)
+            .find(|(path, part)| {
+                part.hashed
+                    && keys::generate(document, std::slice::from_ref(*path), &mut |_| Ok(()))
+                        .unwrap_or(false)
+            })
+            .or_else(|| self.spec.paths.first().zip(self.spec.parts.first()))
+            .map_or("", |(path, _)| path.as_str());
+        ServerError::new(
+            Code::location(16766),
+            format!(
+                "Error: hashed indexes do not currently support array values. Found array at path: {path}"
+            ),
+        )
+    }
+
+    /// Whether another record has this key.
+    pub(crate) fn holds(&self, key: &[u8], except: Option<RecordId>) -> bool {
+        self.records_of(key).any(|record| Some(record) != except)
+    }
+
+    /// The records of exactly this key.
+    pub(crate) fn records_of<'a>(&'a self, key: &'a [u8]) -> impl Iterator<Item = RecordId> + 'a {
+        let from: Arc<[u8]> = key.into();
+        self.entries
+            .range::<_, [u8]>((Bound::Included(&*from), Bound::Unbounded))
+            .take_while(|entry| key_of(entry) == key)
+            .map(|entry| record_of(entry))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    pub(crate) fn insert(&mut self, key: &[u8], record: RecordId) {
+        self.entries.insert(entry(key, record));
+    }
+
+    pub(crate) fn remove(&mut self, key: &[u8], record: RecordId) {
+        self.entries.remove(&entry(key, record));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries = OrdSet::new();
+    }
+
+    /// Up to `limit` entries between two bounds, from one end.
+    pub(crate) fn range(
+        &self,
+        low: Bound<&[u8]>,
+        high: Bound<&[u8]>,
+        direction: Direction,
+        limit: usize,
+    ) -> Vec<Arc<[u8]>> {
+        if let (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) =
+            (low, high)
+            && low > high
+        {
+            return Vec::new();
+        }
+        if let (Bound::Excluded(low), Bound::Excluded(high)) = (low, high)
+            && low == high
+        {
+            return Vec::new();
+        }
+        let range = self.entries.range::<_, [u8]>((low, high));
+        match direction {
+            Direction::Ascending => range.take(limit).cloned().collect(),
+            Direction::Descending => range.rev().take(limit).cloned().collect(),
+        }
+    }
+
+    /// The refusal of a document whose key another record has.
+    pub(crate) fn duplicate(&self, namespace: &str, document: &RawDocument, key: &[u8]) -> ServerError {
+        let spec = &self.spec;
+        let mut shown = String::new();
+        let mut values = Document::new();
+        let mut hex = Vec::new();
+        let mut first = true;
+        // The same key again, this time with its values. It was made before, so this cannot fail.
+        let _ = self.each_key(document, &mut |candidate, spec| {
+            let mut bytes = Vec::new();
+            for (value, part) in candidate.iter().zip(&spec.parts) {
+                append(&mut bytes, *value, part, spec);
+            }
+            if !first || bytes != key {
+                return;
+            }
+            first = false;
+            describe(candidate, spec, &mut shown, &mut values, &mut hex);
+        });
+        let mut details = bson::doc! { "keyPattern": spec.key.clone(), "keyValue": values };
+        let mut collation_text = String::new();
+        if let Some(collation) = &spec.collation {
+            let document = collation.document();
+            collation_text = format!(" collation: {}", spec::show(&document));
+            details.insert("hexEncoded", hex);
+            details.insert("collation", document);
+        }
+        ServerError::new(
+            Code::DUPLICATE_KEY,
+            format!(
+                "E11000 duplicate key error collection: {namespace} index: {}{collation_text} dup key: {{ {shown} }}",
+                spec.name
+            ),
+        )
+        .with_details(details)
+    }
+}
+
+/// The key's values for the message; a collated string is shown by the bytes of its sort key.
+fn describe(
+    values: &Values<'_>,
+    spec: &Spec,
+    shown: &mut String,
+    document: &mut Document,
+    hex: &mut Vec<Bson>,
+) {
+    use std::fmt::Write as _;
+
+    for (value, name) in values.iter().zip(spec.key.keys()) {
+        if !shown.is_empty() {
+            shown.push_str(", ");
+        }
+        let value = value.unwrap_or(RawBsonRef::Null);
+        let _ = write!(shown, "{name}: ");
+        if let (Some(collation), RawBsonRef::String(text)) = (&spec.collation, value) {
+            let mut bytes = Vec::new();
+            collation.append_key(text, &mut bytes);
+            let digits = bytes.iter().fold(String::new(), |mut out, byte| {
+                let _ = write!(out, "{byte:02x}");
+                out
+            });
+            let _ = write!(shown, "\"0x{digits}\"");
+            document.insert(name, digits);
+            hex.push(Bson::Boolean(true));
+        } else {
+            shown.push_str(&print::value(value));
+            document.insert(name, Bson::try_from(value).unwrap_or(Bson::Null));
+            hex.push(Bson::Boolean(false));
+        }
+    }
+}
+
+/// Appends one field's part of a key. A missing value is kept as null, as on the server.
+pub(crate) fn append(bytes: &mut Vec<u8>, value: Option<RawBsonRef<'_>>, part: &Part, spec: &Spec) {
+    let value = value.unwrap_or(RawBsonRef::Null);
+    if part.hashed {
+        bytes.extend_from_slice(&hash(value, spec).to_be_bytes());
+    } else {
+        key::append(bytes, value, part.direction, spec.collation.as_ref());
+    }
+}
+
+/// A hash that is equal for values that compare equal.
+fn hash(value: RawBsonRef<'_>, spec: &Spec) -> u64 {
+    use std::hash::Hasher;
+
+    let mut bytes = Vec::new();
+    key::append(&mut bytes, value, Direction::Ascending, spec.collation.as_ref());
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(&bytes);
+    hasher.finish()
+}
+
+fn entry(key: &[u8], record: RecordId) -> Arc<[u8]> {
+    let mut bytes = Vec::with_capacity(key.len() + 8);
+    bytes.extend_from_slice(key);
+    bytes.extend_from_slice(&record.to_be_bytes());
+    bytes.into()
+}
+
+/// The record id at the end of an entry.
+pub(crate) fn record_of(entry: &[u8]) -> RecordId {
+    entry
+        .last_chunk::<8>()
+        .map_or(0, |bytes| RecordId::from_be_bytes(*bytes))
+}
+
+/// The key bytes of an entry.
+pub(crate) fn key_of(entry: &[u8]) -> &[u8] {
+    entry.get(..entry.len().saturating_sub(8)).unwrap_or_default()
+}

@@ -1,1 +1,24 @@
-//! Snapshots and transactions.
+//! Sessions, multi-document transactions, retryable writes, and the one way in which documents are written.
+//!
+//! A transaction is a snapshot, a working copy of it, and the records and unique keys that it has locked. The first
+//! to write a record wins; whoever comes second, inside a transaction or not, is told `WriteConflict`.
+//!
+//! What this module is not: it parses no commands and reads no clock.
+
+pub(crate) mod session;
+pub(crate) mod transaction;
+pub(crate) mod writer;
+
+use crate::error::{Code, ServerError};
+
+/// The label of errors after which the whole transaction may be tried again.
+pub(crate) const TRANSIENT: &str = "TransientTransactionError";
+
+/// The server's refusal of a write that meets another's.
+pub(crate) fn write_conflict() -> ServerError {
+    ServerError::new(
+        Code::WRITE_CONFLICT,
+        "WriteConflict error: this operation conflicted with another operation. Please retry your operation or \
+         multi-document transaction.",
+    )
+}

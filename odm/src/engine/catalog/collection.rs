@@ -1,0 +1,307 @@
+//! One collection at one moment: records and index entries, as persistent maps.
+//!
+//! A clone is a snapshot and costs a few pointers. Whoever holds the collection's [`Locks`] may publish a changed
+//! clone; nothing here takes them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::raw::RawDocument;
+use imbl::OrdMap;
+
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::options::Options;
+use crate::engine::index::{Index, Keys, RecordId};
+use crate::error::ServerError;
+
+/// The id of a transaction, for the locks that it holds.
+pub(crate) type Owner = u64;
+
+/// What uncommitted transactions have written: nobody else may, until they end.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    pub(crate) records: HashMap<RecordId, Owner>,
+    /// Keys of unique indexes that were added or removed, by index name.
+    pub(crate) keys: HashMap<(String, Vec<u8>), Owner>,
+}
+
+impl Locks {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.keys.is_empty()
+    }
+
+    pub(crate) fn release(&mut self, owner: Owner) {
+        self.records.retain(|_, held| *held != owner);
+        self.keys.retain(|_, held| *held != owner);
+    }
+}
+
+/// What all versions of a collection share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    next: AtomicU64,
+    locks: Mutex<Locks>,
+}
+
+impl Shared {
+    /// The collection's writer lock. It is held for the length of one command, never across a wait.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Locks> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A record id that no other record ever had.
+    pub(crate) fn next_record(&self) -> RecordId {
+        self.next.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Collection {
+    pub(crate) namespace: Namespace,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) options: Arc<Options>,
+    /// Changes with the indexes and the options, not with the data.
+    pub(crate) version: u64,
+    pub(crate) shared: Arc<Shared>,
+    records: OrdMap<RecordId, Arc<[u8]>>,
+    pub(crate) indexes: Vec<Index>,
+    bytes: u64,
+}
+
+/// What writing one document does to the indexes.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// For each index: keys that go, keys that come, whether it becomes multikey.
+    pub(crate) indexes: Vec<IndexChange>,
+}
+
+#[derive(Debug)]
+pub(crate) struct IndexChange {
+    pub(crate) removed: Keys,
+    pub(crate) added: Keys,
+    multikey: bool,
+}
+
+impl Change {
+    /// The half that takes keys away.
+    pub(crate) fn removals(&self) -> Self {
+        self.half(|change| IndexChange {
+            removed: change.removed.clone(),
+            added: Keys::new(),
+            multikey: false,
+        })
+    }
+
+    /// The half that adds keys.
+    pub(crate) fn additions(&self) -> Self {
+        self.half(|change| IndexChange {
+            removed: Keys::new(),
+            added: change.added.clone(),
+            multikey: change.multikey,
+        })
+    }
+
+    fn half(&self, pick: impl Fn(&IndexChange) -> IndexChange) -> Self {
+        Self {
+            indexes: self.indexes.iter().map(pick).collect(),
+        }
+    }
+}
+
+impl Collection {
+    pub(crate) fn new(
+        namespace: Namespace,
+        uuid: [u8; 16],
+        options: Options,
+        indexes: Vec<Index>,
+    ) -> Self {
+        Self {
+            namespace,
+            uuid,
+            options: Arc::new(options),
+            version: 0,
+            shared: Arc::default(),
+            records: OrdMap::new(),
+            indexes,
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The size of all documents.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn get(&self, record: RecordId) -> Option<&Arc<[u8]>> {
+        self.records.get(&record)
+    }
+
+    /// The document of a record.
+    pub(crate) fn document(&self, record: RecordId) -> Option<&RawDocument> {
+        self.get(record).and_then(|bytes| document(bytes))
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.spec.name == name)
+    }
+
+    /// Up to `limit` records after `from` (before it, backwards).
+    pub(crate) fn scan(
+        &self,
+        from: Option<RecordId>,
+        backwards: bool,
+        limit: usize,
+    ) -> Vec<(RecordId, Arc<[u8]>)> {
+        use std::ops::Bound::{Excluded, Unbounded};
+
+        let edge = from.map_or(Unbounded, Excluded);
+        let pair = |(record, bytes): (&RecordId, &Arc<[u8]>)| (*record, Arc::clone(bytes));
+        if backwards {
+            let range = self.records.range((Unbounded, edge));
+            range.rev().take(limit).map(pair).collect()
+        } else {
+            self.records
+                .range((edge, Unbounded))
+                .take(limit)
+                .map(pair)
+                .collect()
+        }
+    }
+
+    pub(crate) fn oldest(&self) -> Option<RecordId> {
+        self.records.get_min().map(|(record, _)| *record)
+    }
+
+    /// What putting `after` in the place of `before` does to the indexes. Uniqueness is not checked yet.
+    pub(crate) fn change(
+        &self,
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Result<Change, ServerError> {
+        let keys = |index: &Index, document: Option<&RawDocument>| match document {
+            Some(document) => index.keys(document),
+            None => Ok((Vec::new(), false)),
+        };
+        let mut indexes = Vec::with_capacity(self.indexes.len());
+        for index in &self.indexes {
+            // What is stored has keys, or it would not be stored.
+            let (removed, _) = keys(index, before).unwrap_or_default();
+            let (added, multikey) = keys(index, after)?;
+            let change = if removed.is_empty() || added.is_empty() {
+                IndexChange {
+                    removed,
+                    added,
+                    multikey,
+                }
+            } else {
+                IndexChange {
+                    removed: difference(&removed, &added),
+                    added: difference(&added, &removed),
+                    multikey,
+                }
+            };
+            indexes.push(change);
+        }
+        Ok(Change { indexes })
+    }
+
+    /// Refuses a change that would give a unique key to two records.
+    pub(crate) fn check_unique(
+        &self,
+        change: &Change,
+        record: RecordId,
+        after: &RawDocument,
+    ) -> Result<(), ServerError> {
+        for (index, change) in self.indexes.iter().zip(&change.indexes) {
+            if !index.spec.unique {
+                continue;
+            }
+            for key in &change.added {
+                if index.holds(key, Some(record)) {
+                    return Err(index.duplicate(&self.namespace.to_string(), after, key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the change: `after` is the record's new document, or nothing.
+    pub(crate) fn apply(&mut self, change: &Change, record: RecordId, after: Option<Arc<[u8]>>) {
+        for (index, change) in self.indexes.iter_mut().zip(&change.indexes) {
+            for key in &change.removed {
+                index.remove(key, record);
+            }
+            for key in &change.added {
+                index.insert(key, record);
+            }
+            index.multikey |= change.multikey;
+        }
+        let length = |bytes: &Arc<[u8]>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let before = match after {
+            Some(after) => {
+                self.bytes += length(&after);
+                self.records.insert(record, after)
+            }
+            None => self.records.remove(&record),
+        };
+        if let Some(before) = before {
+            self.bytes -= length(&before);
+        }
+    }
+
+    /// Removes every record, and every index entry with them.
+    pub(crate) fn clear(&mut self) {
+        self.records = OrdMap::new();
+        self.bytes = 0;
+        for index in &mut self.indexes {
+            index.clear();
+        }
+    }
+
+    /// Whether a capped collection has outgrown its limits.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.options.capped.is_some_and(|capped| {
+            self.len() > 1
+                && (self.bytes > capped.size
+                    || capped
+                        .max
+                        .is_some_and(|max| u64::try_from(self.len()).unwrap_or(u64::MAX) > max))
+        })
+    }
+
+    /// The entries of a new index over all records.
+    pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
+        for (record, bytes) in &self.records {
+            let Some(document) = document(bytes) else {
+                continue;
+            };
+            let (keys, multikey) = index.keys(document)?;
+            for key in &keys {
+                if index.spec.unique && index.holds(key, Some(*record)) {
+                    return Err(index.duplicate(&self.namespace.to_string(), document, key));
+                }
+                index.insert(key, *record);
+            }
+            index.multikey |= multikey;
+        }
+        Ok(index)
+    }
+}
+
+/// The keys of `one` that `other` lacks; both are sorted.
+fn difference(one: &Keys, other: &Keys) -> Keys {
+    one.iter()
+        .filter(|key| other.binary_search(key).is_err())
+        .cloned()
+        .collect()
+}
+
+/// The document that a record's bytes are.
+pub(crate) fn document(bytes: &[u8]) -> Option<&RawDocument> {
+    RawDocument::from_bytes(bytes).ok()
+}

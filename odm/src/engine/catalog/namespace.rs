@@ -1,0 +1,107 @@
+//! Names of databases and collections, and what the server refuses about them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::{Code, ServerError};
+
+/// A collection's full name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Namespace {
+    pub(crate) database: Arc<str>,
+    pub(crate) collection: Arc<str>,
+}
+
+/// The longest full name.
+const LONGEST: usize = 255;
+
+impl Namespace {
+    pub(crate) fn new(database: &str, collection: &str) -> Self {
+        Self {
+            database: database.into(),
+            collection: collection.into(),
+        }
+    }
+
+    /// The parts of `database.collection`.
+    pub(crate) fn split(full: &str) -> Option<Self> {
+        let (database, collection) = full.split_once('.')?;
+        (!database.is_empty() && !collection.is_empty()).then(|| Self::new(database, collection))
+    }
+
+    /// Refuses a database name that the server would not take.
+    pub(crate) fn check_database(name: &str) -> Result<(), ServerError> {
+        let bad = |c: char| matches!(c, '/' | '\\' | '.' | ' ' | '"' | '$' | '\0');
+        if name.is_empty() || name.len() > 63 || name.contains(bad) {
+            return Err(invalid(format!("Invalid database name: '{name}'")));
+        }
+        Ok(())
+    }
+
+    /// The check of any command that names a collection.
+    pub(crate) fn check(&self) -> Result<(), ServerError> {
+        Self::check_database(&self.database)?;
+        if self.collection.is_empty() || self.collection.contains('\0') {
+            return Err(invalid(format!("Invalid namespace specified '{self}'")));
+        }
+        Ok(())
+    }
+
+    /// The check of a command that reads: `$` is refused.
+    pub(crate) fn check_read(&self) -> Result<(), ServerError> {
+        self.check()?;
+        if self.collection.contains('$') {
+            return Err(invalid(format!("Invalid collection name specified '{self}")));
+        }
+        Ok(())
+    }
+
+    /// The check before a collection is created, by name or by its first document.
+    pub(crate) fn check_create(&self) -> Result<(), ServerError> {
+        self.check()?;
+        let name = &*self.collection;
+        if name.starts_with('.') {
+            return Err(invalid(format!("Collection names cannot start with '.': {name}")));
+        }
+        if name.contains('$') {
+            return Err(invalid(format!("Invalid collection name: {name}")));
+        }
+        if self.is_system() && !self.is_known_system() {
+            return Err(invalid(format!("Invalid system namespace: {self}")));
+        }
+        let length = self.database.len() + 1 + name.len();
+        if length > LONGEST {
+            return Err(invalid(format!(
+                "Fully qualified namespace is too long. Namespace: {self} Max: {LONGEST}"
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_system(&self) -> bool {
+        self.collection.starts_with("system.")
+    }
+
+    fn is_known_system(&self) -> bool {
+        match &*self.collection {
+            "system.views" | "system.js" | "system.profile" => true,
+            "system.users" | "system.roles" | "system.version" => &*self.database == "admin",
+            _ => false,
+        }
+    }
+
+    /// Whether this is one of the server's own databases.
+    pub(crate) fn is_internal(&self) -> bool {
+        matches!(&*self.database, "admin" | "local" | "config")
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.database, self.collection)
+    }
+}
+
+fn invalid(message: String) -> ServerError {
+    ServerError::new(Code::INVALID_NAMESPACE, message)
+}

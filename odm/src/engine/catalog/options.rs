@@ -1,0 +1,136 @@
+//! A collection's options: capped sizes, validator, collation.
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{Bson, Document};
+
+use crate::engine::index::spec::stored_globals;
+use crate::engine::matcher::{MatchOptions, Matcher};
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::raw;
+
+/// The limits of a capped collection; past one of them, the oldest records go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Capped {
+    pub(crate) size: u64,
+    pub(crate) max: Option<u64>,
+}
+
+/// Which writes the validator applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Off,
+    Strict,
+    /// Documents that were invalid before may stay so.
+    Moderate,
+}
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) capped: Option<Capped>,
+    pub(crate) collation: Option<Collator>,
+    validator: Option<Matcher>,
+    level: Level,
+    /// `validationAction: "warn"`: failures are let pass.
+    warn: bool,
+    /// What `listCollections` shows.
+    pub(crate) document: Document,
+}
+
+impl Options {
+    /// The options of a collection that its first document creates.
+    pub(crate) fn none() -> Self {
+        Self {
+            capped: None,
+            collation: None,
+            validator: None,
+            level: Level::Strict,
+            warn: false,
+            document: Document::new(),
+        }
+    }
+
+    /// Compiles what `document` says: the fields in `listCollections`' own form.
+    pub(crate) fn compile(document: Document) -> Result<Self, ServerError> {
+        let integer = |name: &str| match document.get(name) {
+            Some(Bson::Int64(value)) => u64::try_from(*value).ok(),
+            Some(Bson::Int32(value)) => u64::try_from(*value).ok(),
+            _ => None,
+        };
+        let capped = integer("size").map(|size| Capped {
+            size,
+            max: integer("max"),
+        });
+        let collation = match document.get_document("collation") {
+            Ok(collation) => Collator::parse(&to_raw(collation)?, "collation")?,
+            Err(_) => None,
+        };
+        let validator = match document.get_document("validator") {
+            Ok(filter) if !filter.is_empty() => Some(Self::validator(filter, collation.as_ref())?),
+            _ => None,
+        };
+        let level = match document.get_str("validationLevel") {
+            Ok("off") => Level::Off,
+            Ok("moderate") => Level::Moderate,
+            _ => Level::Strict,
+        };
+        Ok(Self {
+            capped,
+            collation,
+            validator,
+            level,
+            warn: document.get_str("validationAction") == Ok("warn"),
+            document,
+        })
+    }
+
+    /// Compiles a validator; `$where`, `$text` and `$near` are not allowed in one.
+    pub(crate) fn validator(
+        filter: &Document,
+        collation: Option<&Collator>,
+    ) -> Result<Matcher, ServerError> {
+        let options = MatchOptions::new(stored_globals())
+            .with_collation(collation.cloned())
+            .for_validator();
+        Matcher::parse(&to_raw(filter)?, &options)
+    }
+
+    /// Refuses a document that the validator does not let pass. `before` is the document that it replaces.
+    pub(crate) fn validate(
+        &self,
+        document: &RawDocument,
+        before: Option<&RawDocument>,
+    ) -> Result<(), ServerError> {
+        let Some(validator) = &self.validator else {
+            return Ok(());
+        };
+        if self.level == Level::Off || self.warn || passes(validator, document) {
+            return Ok(());
+        }
+        if self.level == Level::Moderate && before.is_some_and(|before| !passes(validator, before)) {
+            return Ok(());
+        }
+        let mut info = Document::new();
+        if let Some(id) = raw::get(document, "_id") {
+            info.insert("failingDocumentId", Bson::try_from(id).unwrap_or(Bson::Null));
+        }
+        if let Some(details) = validator.failure(document)? {
+            info.insert("details", details);
+        }
+        Err(ServerError::new(
+            Code::DOCUMENT_VALIDATION_FAILURE,
+            "Document failed validation",
+        )
+        .with_details(bson::doc! { "errInfo": info }))
+    }
+}
+
+/// An error while matching (of `$expr`) is a failure to match, as in the server.
+fn passes(validator: &Matcher, document: &RawDocument) -> bool {
+    validator.matches(document).unwrap_or(false)
+}
+
+pub(crate) fn to_raw(document: &Document) -> Result<RawDocumentBuf, ServerError> {
+    RawDocumentBuf::try_from(document)
+        .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))
+}

@@ -1,0 +1,577 @@
+//! An index's specification: the server's normal form, and its refusals.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::spec::ElementType;
+use bson::{Bson, Document};
+
+use crate::engine::expression::Globals;
+use crate::engine::index::{partial, special};
+use crate::engine::matcher::Matcher;
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::key::Direction;
+use crate::value::path::Path;
+use crate::value::{kind, print};
+
+/// How the values of a document become the entries of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Values in order.
+    Ordered,
+    /// One field's hash, perhaps among ordered fields.
+    Hashed,
+    /// Kept as a specification only; no plan uses it: `$**`, text and geo indexes.
+    Inert,
+}
+
+/// One field of an index.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) direction: Direction,
+    pub(crate) hashed: bool,
+}
+
+/// The part of a collection that a partial index covers.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) document: Document,
+    pub(crate) matcher: Matcher,
+}
+
+/// A checked specification.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) name: String,
+    pub(crate) key: Document,
+    pub(crate) kind: Kind,
+    /// The paths of the fields, and beside them how each is kept.
+    pub(crate) paths: Vec<Path>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) unique: bool,
+    pub(crate) sparse: bool,
+    pub(crate) hidden: bool,
+    pub(crate) partial: Option<Partial>,
+    /// `expireAfterSeconds`, of a TTL index.
+    pub(crate) ttl: Option<i64>,
+    pub(crate) collation: Option<Collator>,
+    /// What `listIndexes` shows.
+    pub(crate) document: Document,
+}
+
+/// The options in the order in which the server lists them.
+const LISTED: &[&str] = &[
+    "background",
+    "unique",
+    "hidden",
+    "partialFilterExpression",
+    "sparse",
+    "expireAfterSeconds",
+    "storageEngine",
+    "weights",
+    "default_language",
+    "language_override",
+    "textIndexVersion",
+    "2dsphereIndexVersion",
+    "bits",
+    "min",
+    "max",
+    "bucketSize",
+    "collation",
+    "wildcardProjection",
+    "prepareUnique",
+];
+
+/// Options that the server takes and does not keep.
+const IGNORED: &[&str] = &["ns", "dropDups", "clustered", "key", "name", "v"];
+
+const BOOLEANS: &[&str] = &["background", "unique", "sparse", "hidden", "prepareUnique"];
+
+impl Spec {
+    /// The index on `_id` that every collection has.
+    pub(crate) fn id(collation: Option<&Collator>) -> Self {
+        let key = bson::doc! { "_id": 1 };
+        let mut document = bson::doc! { "v": 2, "key": key.clone(), "name": "_id_" };
+        if let Some(collation) = collation {
+            document.insert("collation", collation.document());
+        }
+        Self {
+            name: "_id_".to_owned(),
+            key,
+            kind: Kind::Ordered,
+            paths: vec![Path::new("_id")],
+            parts: vec![Part {
+                direction: Direction::Ascending,
+                hashed: false,
+            }],
+            unique: true,
+            sparse: false,
+            hidden: false,
+            partial: None,
+            ttl: None,
+            collation: collation.cloned(),
+            document,
+        }
+    }
+
+    pub(crate) fn is_id(&self) -> bool {
+        self.name == "_id_"
+    }
+
+    /// Reads a specification as `createIndexes` takes it. `inherited` is the collection's collation.
+    pub(crate) fn parse(
+        raw: &RawDocument,
+        inherited: Option<&Collator>,
+        ignore_unknown: bool,
+    ) -> Result<Self, ServerError> {
+        let given = Document::try_from(raw)
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+        shape(&given, ignore_unknown).map_err(|e| within(&given, &e))?;
+        let key = given.get_document("key").cloned().unwrap_or_default();
+        let name = given.get_str("name").unwrap_or_default().to_owned();
+        if name == "*" {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "The index name '*' is not valid.",
+            ));
+        }
+        ttl(&given, &key)?;
+        if let Some(refusal) = id_index(&given, &key, &name) {
+            return Err(refusal);
+        }
+        let collation = collation(&given, inherited)?;
+        let mut versioned = given.clone();
+        versioned.entry("v".to_owned()).or_insert(Bson::Int32(2));
+        if let Some(collation) = &collation {
+            versioned.insert("collation", collation.document());
+        }
+        let rest = options(&given, &key, &name, collation.as_ref())
+            .map_err(|e| within(&versioned, &e))?;
+        if key.len() == 1 && key.get("_id").and_then(number) == Some(1.0) {
+            return Ok(Self::id(inherited));
+        }
+        Self::assemble(&given, key, name, collation, rest)
+    }
+
+    fn assemble(
+        given: &Document,
+        key: Document,
+        name: String,
+        collation: Option<Collator>,
+        mut options: Document,
+    ) -> Result<Self, ServerError> {
+        let special = special::kind(&key);
+        let shown_key = special::normalize(special, &key);
+        if let Some(collation) = &collation {
+            options.insert("collation", collation.document());
+        }
+        let version = given.get("v").and_then(number).unwrap_or(2.0);
+        #[expect(clippy::cast_possible_truncation, reason = "it is 1 or 2")]
+        let mut document = bson::doc! { "v": version as i32, "key": shown_key, "name": &name };
+        for option in LISTED {
+            if let Some(value) = options.remove(*option) {
+                document.insert(*option, value);
+            }
+        }
+        let flag = |option: &str| document.get_bool(option).unwrap_or(false);
+        let partial = match document.get_document("partialFilterExpression") {
+            Ok(filter) => Some(partial::compile(filter, collation.as_ref())?),
+            Err(_) => None,
+        };
+        Ok(Self {
+            kind: match special {
+                None => Kind::Ordered,
+                Some("hashed") => Kind::Hashed,
+                Some(_) => Kind::Inert,
+            },
+            paths: key.keys().map(|path| Path::new(path)).collect(),
+            parts: key
+                .values()
+                .map(|value| Part {
+                    direction: if number(value).is_some_and(|value| value < 0.0) {
+                        Direction::Descending
+                    } else {
+                        Direction::Ascending
+                    },
+                    hashed: matches!(value, Bson::String(word) if word == "hashed"),
+                })
+                .collect(),
+            unique: flag("unique"),
+            sparse: flag("sparse"),
+            hidden: flag("hidden"),
+            partial,
+            ttl: document
+                .get("expireAfterSeconds")
+                .and_then(number)
+                .map(whole),
+            collation,
+            key: document.get_document("key").cloned().unwrap_or_default(),
+            name,
+            document,
+        })
+    }
+
+    /// The specification with an option changed, as `collMod` does.
+    pub(crate) fn with_option(&self, option: &str, value: Bson) -> Result<Self, ServerError> {
+        let mut options = self.document.clone();
+        for known in ["v", "key", "name"] {
+            options.remove(known);
+        }
+        if value == Bson::Boolean(false) {
+            options.remove(option);
+        } else {
+            options.insert(option, value);
+        }
+        options.remove("collation");
+        Self::assemble(
+            &self.document,
+            self.key.clone(),
+            self.name.clone(),
+            self.collation.clone(),
+            options,
+        )
+    }
+
+    /// Whether both order the same documents by the same keys, which makes them one index to the server.
+    pub(crate) fn same_signature(&self, other: &Self) -> bool {
+        same_key(&self.key, &other.key)
+            && self.collation == other.collation
+            && self.unique == other.unique
+            && self.sparse == other.sparse
+            && self.partial.as_ref().map(|partial| &partial.document)
+                == other.partial.as_ref().map(|partial| &partial.document)
+    }
+
+    /// Whether every option is equal, `hidden` aside.
+    pub(crate) fn same_options(&self, other: &Self) -> bool {
+        let options = |spec: &Self| {
+            let mut document = spec.document.clone();
+            for option in ["v", "key", "name", "hidden", "background"] {
+                document.remove(option);
+            }
+            document
+        };
+        let (ours, theirs) = (options(self), options(other));
+        ours.len() == theirs.len()
+            && ours
+                .iter()
+                .all(|(key, value)| theirs.get(key) == Some(value))
+    }
+
+    /// The specification as messages about conflicts show it.
+    pub(crate) fn shown(&self) -> String {
+        let mut document = Document::new();
+        for key in ["v", "unique", "key", "name"] {
+            if let Some(value) = self.document.get(key) {
+                document.insert(key, value);
+            }
+        }
+        for (key, value) in &self.document {
+            if !document.contains_key(key) {
+                document.insert(key, value);
+            }
+        }
+        show(&document)
+    }
+}
+
+/// Key patterns are equal if their fields are, in order, with equal directions.
+pub(crate) fn same_key(one: &Document, other: &Document) -> bool {
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(other)
+            .all(|((key, value), (other_key, other_value))| {
+                key == other_key
+                    && match (number(value), number(other_value)) {
+                        (Some(one), Some(other)) => (one - other).abs() < f64::EPSILON,
+                        _ => value == other_value,
+                    }
+            })
+}
+
+/// A document in the form of the server's messages.
+pub(crate) fn show(document: &Document) -> String {
+    RawDocumentBuf::try_from(document)
+        .map(|raw| print::document(&raw))
+        .unwrap_or_default()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "directions and seconds are small"
+)]
+pub(crate) fn number(value: &Bson) -> Option<f64> {
+    match value {
+        Bson::Int32(value) => Some(f64::from(*value)),
+        Bson::Int64(value) => Some(*value as f64),
+        Bson::Double(value) => Some(*value),
+        Bson::Decimal128(value) => value.to_string().parse().ok(),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+pub(crate) fn refused(message: impl Into<String>) -> ServerError {
+    ServerError::new(Code::CANNOT_CREATE_INDEX, message)
+}
+
+fn within(given: &Document, error: &ServerError) -> ServerError {
+    ServerError::new(
+        error.code(),
+        format!(
+            "Error in specification {} :: caused by :: {}",
+            show(given),
+            error.message()
+        ),
+    )
+}
+
+fn type_of(value: &Bson) -> &'static str {
+    kind::alias(value.element_type())
+}
+
+fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "The field '{field}' must be {expected}, but got {}",
+            type_of(value)
+        ),
+    )
+}
+
+/// The types of the fields, and what may be said about the key pattern alone.
+fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
+    for (field, value) in given {
+        match field.as_str() {
+            "key" => match value {
+                Bson::Document(key) => special::check_key(key)?,
+                _ => return Err(wrong_type(field, "an object", value)),
+            },
+            "name" => {
+                if !matches!(value, Bson::String(_)) {
+                    return Err(wrong_type(field, "a string", value));
+                }
+            }
+            "v" => match number(value) {
+                None => return Err(wrong_type(field, "a number", value)),
+                Some(version) if !(version >= 1.0 && version <= 2.0) => {
+                    return Err(refused(format!(
+                        "Invalid index specification {}; cannot create an index with v={version}",
+                        show(given)
+                    )));
+                }
+                Some(_) => {}
+            },
+            "collation" | "partialFilterExpression" | "wildcardProjection" => {
+                if !matches!(value, Bson::Document(_)) {
+                    return Err(wrong_type(field, "an object", value));
+                }
+            }
+            word if BOOLEANS.contains(&word) => {
+                if number(value).is_none() && !matches!(value, Bson::Boolean(_)) {
+                    return Err(ServerError::new(
+                        Code::TYPE_MISMATCH,
+                        format!(
+                            "The field '{field} has value {field}: {}, which is not convertible to bool",
+                            show_value(value)
+                        ),
+                    ));
+                }
+            }
+            word if LISTED.contains(&word) || IGNORED.contains(&word) => {}
+            _ if ignore_unknown => {}
+            _ => {
+                return Err(ServerError::new(
+                    Code::INVALID_INDEX_SPECIFICATION_OPTION,
+                    format!(
+                        "The field '{field}' is not valid for an index specification. Specification: {}",
+                        show(given)
+                    ),
+                ));
+            }
+        }
+    }
+    for field in ["key", "name"] {
+        if !given.contains_key(field) {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                format!("The '{field}' field is a required property of an index specification"),
+            ));
+        }
+    }
+    special::check_options(given)
+}
+
+fn show_value(value: &Bson) -> String {
+    let mut document = Document::new();
+    document.insert("v", value);
+    let shown = show(&document);
+    shown
+        .strip_prefix("{ v: ")
+        .and_then(|shown| shown.strip_suffix(" }"))
+        .unwrap_or(&shown)
+        .to_owned()
+}
+
+fn ttl(given: &Document, key: &Document) -> Result<(), ServerError> {
+    let Some(value) = given.get("expireAfterSeconds") else {
+        return Ok(());
+    };
+    if key.contains_key("_id") || special::kind(key) == Some("wildcard") {
+        return Ok(());
+    }
+    let fault = match number(value) {
+        None => format!(
+            "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}'",
+            type_of(value)
+        ),
+        Some(seconds) if seconds < 0.0 => {
+            "TTL index 'expireAfterSeconds' option cannot be less than 0".to_owned()
+        }
+        Some(seconds) if seconds > f64::from(i32::MAX) => {
+            "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number"
+                .to_owned()
+        }
+        Some(_) if key.len() > 1 => {
+            "TTL indexes are single-field indexes, compound indexes do not support TTL".to_owned()
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(refused(format!("{fault}. Index spec: {}", show(given))))
+}
+
+/// The server's refusals about the index on `_id` and about its name.
+fn id_index(given: &Document, key: &Document, name: &str) -> Option<ServerError> {
+    let only_id = key.len() == 1 && key.contains_key("_id");
+    let direction = key.get("_id").and_then(number);
+    if !only_id || direction.is_none() {
+        return (name == "_id_").then(|| {
+            ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "The index name '_id_' is reserved for the _id index, which must have key \
+                     pattern {{_id: 1}}, found key: {}",
+                    show(key)
+                ),
+            )
+        });
+    }
+    if direction != Some(1.0) {
+        return Some(ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "The field 'key' for an _id index must be {{_id: 1}}, but got {}",
+                show(key)
+            ),
+        ));
+    }
+    let allowed = ["key", "name", "v", "ns", "collation"];
+    let field = given.keys().find(|key| !allowed.contains(&key.as_str()))?;
+    let mut shown = given.clone();
+    shown.entry("v".to_owned()).or_insert(Bson::Int32(2));
+    Some(ServerError::new(
+        Code::INVALID_INDEX_SPECIFICATION_OPTION,
+        format!(
+            "The field '{field}' is not valid for an _id index specification. Specification: {}",
+            show(&shown)
+        ),
+    ))
+}
+
+fn collation(
+    given: &Document,
+    inherited: Option<&Collator>,
+) -> Result<Option<Collator>, ServerError> {
+    let Ok(collation) = given.get_document("collation") else {
+        return Ok(inherited.cloned());
+    };
+    let raw = RawDocumentBuf::try_from(collation)
+        .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+    Collator::parse(&raw, "collation").map_err(|error| {
+        let mut shown = given.clone();
+        shown.entry("v".to_owned()).or_insert(Bson::Int32(2));
+        ServerError::new(
+            error.code(),
+            format!(
+                "failed to add collation information to index spec for index creation: {} :: \
+                 caused by :: {}",
+                show(&shown),
+                error.message()
+            ),
+        )
+    })
+}
+
+/// The options in their stored form.
+fn options(
+    given: &Document,
+    key: &Document,
+    name: &str,
+    collation: Option<&Collator>,
+) -> Result<Document, ServerError> {
+    if name.is_empty() {
+        return Err(refused("index name cannot be empty"));
+    }
+    let mut options = Document::new();
+    for (field, value) in given {
+        let field = field.as_str();
+        if IGNORED.contains(&field) || !LISTED.contains(&field) || field == "collation" {
+            continue;
+        }
+        let value = match field {
+            "unique" | "hidden" | "prepareUnique" | "background" | "sparse" => {
+                let value = match value {
+                    Bson::Boolean(value) => *value,
+                    other => number(other).is_some_and(|value| value != 0.0),
+                };
+                if !value && field != "sparse" {
+                    continue;
+                }
+                Bson::Boolean(value)
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "checked by `ttl`")]
+            "expireAfterSeconds" => {
+                number(value).map_or_else(|| value.clone(), |value| Bson::Int32(value as i32))
+            }
+            "storageEngine" if value.element_type() != ElementType::EmbeddedDocument => {
+                return Err(refused(
+                    "\"storageEngine\" options must be a document if present",
+                ));
+            }
+            _ => value.clone(),
+        };
+        options.insert(field, value);
+    }
+    let sparse = options.get_bool("sparse").unwrap_or(false);
+    if sparse && options.contains_key("partialFilterExpression") {
+        return Err(refused(
+            "cannot mix \"partialFilterExpression\" and \"sparse\" options",
+        ));
+    }
+    special::check(key, &mut options, collation)?;
+    if let Ok(filter) = options.get_document("partialFilterExpression") {
+        partial::check(filter)?;
+    }
+    Ok(options)
+}
+
+/// Used by callers that hold raw values.
+pub(crate) fn is_number(value: RawBsonRef<'_>) -> bool {
+    matches!(
+        value,
+        RawBsonRef::Int32(_)
+            | RawBsonRef::Int64(_)
+            | RawBsonRef::Double(_)
+            | RawBsonRef::Decimal128(_)
+    )
+}
+
+/// The globals of a stored filter: it has no variables.
+pub(crate) fn stored_globals() -> Globals {
+    Globals::new(bson::DateTime::from_millis(0))
+}

@@ -1,0 +1,287 @@
+//! Key patterns that are not plain ones: hashed, `$**`, text, geo. What the server refuses about them, and the form
+//! in which it keeps their options.
+
+use bson::{Bson, Document, doc};
+
+use crate::engine::index::spec::{number, refused, show};
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::kind as types;
+
+/// The plugin that a key pattern asks for; `None` for a plain index.
+pub(crate) fn kind(key: &Document) -> Option<&'static str> {
+    if key.keys().any(|name| is_wildcard(name)) && !key.iter().any(|(_, value)| is(value, "text")) {
+        return Some("wildcard");
+    }
+    ["text", "2dsphere", "2d", "hashed"]
+        .into_iter()
+        .find(|plugin| key.values().any(|value| is(value, plugin)))
+}
+
+fn is(value: &Bson, plugin: &str) -> bool {
+    matches!(value, Bson::String(word) if word == plugin)
+}
+
+fn is_wildcard(name: &str) -> bool {
+    name == "$**" || name.ends_with(".$**")
+}
+
+/// The server's refusals about the key pattern alone.
+pub(crate) fn check_key(key: &Document) -> Result<(), ServerError> {
+    if key.is_empty() {
+        return Err(refused("Index keys cannot be empty."));
+    }
+    for (name, value) in key {
+        check_value(value)?;
+        if is(value, "text") && name == "$**" {
+            continue;
+        }
+        if is_wildcard(name) {
+            match number(value) {
+                Some(direction) if direction < 0.0 => {
+                    return Err(refused(
+                        "A numeric value in a $** index key pattern must be positive.",
+                    ));
+                }
+                Some(_) if key.len() > 1 => {
+                    return Err(refused("wildcard indexes do not allow compounding"));
+                }
+                Some(_) => continue,
+                None => {}
+            }
+        }
+        check_name(name)?;
+    }
+    Ok(())
+}
+
+fn check_value(value: &Bson) -> Result<(), ServerError> {
+    if let Some(direction) = number(value) {
+        return if direction.is_nan() {
+            Err(refused(
+                "Values in the index key pattern cannot be NaN.",
+            ))
+        } else if direction.abs() > 0.0 {
+            Ok(())
+        } else {
+            Err(refused("Values in the index key pattern cannot be 0."))
+        };
+    }
+    match value {
+        Bson::String(plugin) => match plugin.as_str() {
+            "text" | "2dsphere" | "2d" | "hashed" => Ok(()),
+            "geoHaystack" => Err(refused(
+                "GeoHaystack indexes cannot be created in version 5.0 and above",
+            )),
+            _ => Err(refused(format!("Unknown index plugin '{plugin}'"))),
+        },
+        other => Err(refused(format!(
+            "Values in v:2 index key pattern cannot be of type {}. Only numbers > 0, numbers < 0, and strings are \
+             allowed.",
+            types::alias(other.element_type())
+        ))),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), ServerError> {
+    if name.is_empty() {
+        return Err(refused("Index keys cannot be an empty field."));
+    }
+    let parts: Vec<&str> = name.split('.').collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        return Err(refused("Index keys cannot contain an empty field."));
+    }
+    let reference = |at: usize, part: &str| at > 0 && matches!(part, "$id" | "$ref" | "$db");
+    if parts
+        .iter()
+        .enumerate()
+        .any(|(at, part)| part.starts_with('$') && !reference(at, part))
+    {
+        return Err(refused(
+            "Index key contains an illegal field name: field name starts with '$'.",
+        ));
+    }
+    Ok(())
+}
+
+/// The refusals about options that belong to another kind of index.
+pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
+    let Ok(key) = given.get_document("key") else {
+        return Ok(());
+    };
+    let kind = kind(key);
+    if let Ok(projection) = given.get_document("wildcardProjection") {
+        if kind != Some("wildcard") {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "The field 'wildcardProjection' is only allowed in an 'wildcard' index",
+            ));
+        }
+        if !key.contains_key("$**") {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "The field 'wildcardProjection' is only allowed when 'key' is {\"$**\": \u{b1}1}",
+            ));
+        }
+        if projection.is_empty() {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "The 'wildcardProjection' field can't be an empty object",
+            ));
+        }
+    }
+    if given.contains_key("weights") && kind != Some("text") {
+        return Err(refused(format!(
+            "Invalid index specification {}; the field 'weights' can only be specified with text indexes",
+            show(given)
+        )));
+    }
+    Ok(())
+}
+
+/// The refusals that need the options, and the options' normal form.
+pub(crate) fn check(
+    key: &Document,
+    options: &mut Document,
+    collation: Option<&Collator>,
+) -> Result<(), ServerError> {
+    let Some(kind) = kind(key) else {
+        return Ok(());
+    };
+    if kind == "wildcard" {
+        for option in ["unique", "sparse"] {
+            if options.get_bool(option).unwrap_or(false) {
+                return Err(refused(format!(
+                    "Index type 'wildcard' does not support the {option} option"
+                )));
+            }
+        }
+        if options.contains_key("expireAfterSeconds") {
+            return Err(refused("Index type 'wildcard' cannot be a TTL index"));
+        }
+    }
+    if let (Some(collation), "text" | "2d") = (collation, kind) {
+        return Err(refused(format!(
+            "Index type '{kind}' does not support collation: {}",
+            show(&collation.document())
+        )));
+    }
+    match kind {
+        "hashed" => hashed(key, options),
+        "text" => text(key, options),
+        "2dsphere" => {
+            options
+                .entry("2dsphereIndexVersion".to_owned())
+                .or_insert(Bson::Int32(3));
+            Ok(())
+        }
+        "2d" => {
+            for bound in ["min", "max"] {
+                if let Some(value) = options.get(bound).and_then(number) {
+                    options.insert(bound, value);
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
+    let hashed = key.values().filter(|value| is(value, "hashed")).count();
+    if hashed > 1 {
+        return Err(ServerError::new(
+            Code::location(31303),
+            format!(
+                "A maximum of one index field is allowed to be hashed but found {hashed} for 'key' {}",
+                show(key)
+            ),
+        ));
+    }
+    if options.get_bool("unique").unwrap_or(false) {
+        return Err(ServerError::new(
+            Code::location(16764),
+            "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
+        ));
+    }
+    Ok(())
+}
+
+/// The languages that the server's text search knows (version 3).
+const LANGUAGES: &[&str] = &[
+    "da", "danish", "de", "dutch", "en", "english", "es", "fi", "finnish", "fr", "french",
+    "german", "hu", "hungarian", "it", "italian", "nb", "nl", "none", "norwegian", "porter",
+    "portuguese", "pt", "ro", "romanian", "ru", "russian", "spanish", "sv", "swedish", "tr",
+    "turkish",
+];
+
+fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
+    let mut runs = 0;
+    let mut before = false;
+    for value in key.values() {
+        let here = is(value, "text");
+        runs += usize::from(here && !before);
+        before = here;
+    }
+    if runs > 1 {
+        return Err(refused("'text' fields in index must all be adjacent"));
+    }
+    let mut weights: Vec<(String, Bson)> = match options.get("weights") {
+        None => Vec::new(),
+        Some(Bson::Document(weights)) => weights.clone().into_iter().collect(),
+        Some(_) => return Err(refused("text index option 'weights' must be an object")),
+    };
+    for (field, weight) in &weights {
+        match number(weight) {
+            Some(weight) if weight > 0.0 && weight < 1e9 => {}
+            Some(_) => {
+                return Err(refused(format!(
+                    "text index weight must be in the exclusive interval (0,1000000000) but found: {}",
+                    show(&doc! { field: weight.clone() })
+                        .trim_start_matches(&format!("{{ {field}: "))
+                        .trim_end_matches(" }")
+                )));
+            }
+            None => return Err(refused("text index requires a numeric weight")),
+        }
+    }
+    for (field, value) in key {
+        if is(value, "text") && !weights.iter().any(|(known, _)| known == field) {
+            weights.push((field.clone(), Bson::Int32(1)));
+        }
+    }
+    weights.sort_by(|(one, _), (other, _)| one.cmp(other));
+    options.insert("weights", weights.into_iter().collect::<Document>());
+    match options.get("default_language") {
+        None => {
+            options.insert("default_language", "english");
+        }
+        Some(Bson::String(language))
+            if LANGUAGES.contains(&language.to_lowercase().as_str()) => {}
+        Some(_) => return Err(refused("default_language is not valid")),
+    }
+    options
+        .entry("language_override".to_owned())
+        .or_insert(Bson::String("language".to_owned()));
+    options
+        .entry("textIndexVersion".to_owned())
+        .or_insert(Bson::Int32(3));
+    Ok(())
+}
+
+/// The key pattern as the server stores it: a text index's fields become `_fts` and `_ftsx`.
+pub(crate) fn normalize(kind: Option<&str>, key: &Document) -> Document {
+    if kind != Some("text") {
+        return key.clone();
+    }
+    let mut stored = Document::new();
+    for (name, value) in key {
+        if !is(value, "text") {
+            stored.insert(name, value);
+        } else if !stored.contains_key("_fts") {
+            stored.insert("_fts", "text");
+            stored.insert("_ftsx", 1);
+        }
+    }
+    stored
+}

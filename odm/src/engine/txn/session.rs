@@ -1,0 +1,367 @@
+//! Sessions: which transaction or retryable write is theirs, and what became of it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, DateTime, Document};
+
+use crate::engine::catalog::Catalog;
+use crate::engine::txn::TRANSIENT;
+use crate::engine::txn::transaction::Transaction;
+use crate::error::{Code, ServerError};
+use crate::value::{print, raw};
+
+/// How long an unused session is remembered, in milliseconds.
+const LIFETIME: i64 = 30 * 60_000;
+
+/// What a command says about its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// On its own.
+    Plain,
+    /// A write to be executed at most once.
+    Retryable { session: SessionId, number: i64 },
+    /// A statement of a transaction.
+    Transaction {
+        session: SessionId,
+        number: i64,
+        start: bool,
+    },
+}
+
+/// A session's id: the bytes of `lsid`'s document.
+pub(crate) type SessionId = Vec<u8>;
+
+/// What a retryable statement did: the answer to its retry.
+#[derive(Debug, Clone)]
+pub(crate) enum Statement {
+    Insert,
+    Update {
+        n: i64,
+        modified: i64,
+        upserted: Option<Bson>,
+    },
+    Delete {
+        n: i64,
+    },
+    FindAndModify(Document),
+}
+
+/// The statements of the session's current retryable write, by statement id.
+pub(crate) type Statements = HashMap<i32, Statement>;
+
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// The newest transaction number; −1 before the first.
+    number: Option<i64>,
+    state: State,
+    used: i64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) enum State {
+    #[default]
+    Idle,
+    Retryable(Statements),
+    InProgress(Box<Transaction>),
+    Committed,
+    Aborted,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    sessions: Mutex<HashMap<SessionId, Arc<Mutex<Session>>>>,
+    /// How many transactions are open, so that the tick costs nothing when none is.
+    open: AtomicUsize,
+}
+
+impl Mode {
+    /// Reads `lsid`, `txnNumber`, `autocommit` and `startTransaction`.
+    pub(crate) fn of(command: &RawDocument) -> Result<Self, ServerError> {
+        let number = match raw::get(command, "txnNumber") {
+            None => None,
+            Some(RawBsonRef::Int64(number)) => Some(number),
+            Some(other) => return Err(wrong_type("txnNumber", "long", other)),
+        };
+        let boolean = |name: &str| match raw::get(command, name) {
+            None => Ok(None),
+            Some(RawBsonRef::Boolean(value)) => Ok(Some(value)),
+            Some(other) => Err(wrong_type(name, "bool", other)),
+        };
+        let autocommit = boolean("autocommit")?;
+        let start = boolean("startTransaction")?;
+        let session = match raw::get(command, "lsid") {
+            None => None,
+            Some(RawBsonRef::Document(lsid)) => match raw::get(lsid, "id") {
+                Some(RawBsonRef::Binary(_)) => Some(lsid.as_bytes().to_vec()),
+                _ => {
+                    return Err(ServerError::new(
+                        Code::location(40414),
+                        "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field",
+                    ));
+                }
+            },
+            Some(other) => return Err(wrong_type("lsid", "object", other)),
+        };
+        let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
+        let Some(number) = number else {
+            if autocommit.is_some() {
+                return invalid(
+                    "'autocommit' field requires a transaction number to also be specified",
+                );
+            }
+            if start.is_some() {
+                return invalid(
+                    "'startTransaction' field requires a transaction number to also be specified",
+                );
+            }
+            return Ok(Self::Plain);
+        };
+        let Some(session) = session else {
+            return invalid("Transaction number requires a session ID to also be specified");
+        };
+        if number < 0 {
+            return invalid("Transaction number cannot be negative");
+        }
+        match (autocommit, start) {
+            (None, None) => Ok(Self::Retryable { session, number }),
+            (None, Some(_)) => {
+                invalid("'startTransaction' field requires 'autocommit' field to also be specified")
+            }
+            (Some(true), _) => invalid("Specifying autocommit=true is not allowed."),
+            (_, Some(false)) => invalid("Specifying startTransaction=false is not allowed."),
+            (Some(false), start) => Ok(Self::Transaction {
+                session,
+                number,
+                start: start.is_some(),
+            }),
+        }
+    }
+}
+
+impl Sessions {
+    pub(crate) fn get(&self, id: &SessionId) -> Arc<Mutex<Session>> {
+        Arc::clone(self.map().entry(id.clone()).or_default())
+    }
+
+    fn map(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Mutex<Session>>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets a session, and what it had not committed.
+    pub(crate) fn end(&self, id: &SessionId) {
+        let ended = self.map().remove(id);
+        if let Some(session) = ended {
+            lock(&session).abort(self);
+        }
+    }
+
+    /// Aborts transactions that are open too long, and forgets sessions that nobody uses.
+    pub(crate) fn expire(&self, now: DateTime) {
+        let now_millis = now.timestamp_millis();
+        let idle = |session: &Session| now_millis.saturating_sub(session.used) > LIFETIME;
+        let sessions: Vec<_> = self
+            .map()
+            .iter()
+            .map(|(id, session)| (id.clone(), Arc::clone(session)))
+            .collect();
+        for (id, session) in sessions {
+            // A session that is busy just now is neither idle nor abandoned.
+            let Ok(mut session) = session.try_lock() else {
+                continue;
+            };
+            if let State::InProgress(transaction) = &session.state
+                && transaction.is_expired(now)
+            {
+                session.abort(self);
+            }
+            if idle(&session) {
+                session.abort(self);
+                drop(session);
+                self.map().remove(&id);
+            }
+        }
+    }
+
+    pub(crate) fn has_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed) > 0
+    }
+}
+
+pub(crate) fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
+    session.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    /// Remembers that the session was used.
+    pub(crate) fn touch(&mut self, now: DateTime) {
+        self.used = now.timestamp_millis();
+    }
+
+    /// The statements of a retryable write, begun if it is new.
+    pub(crate) fn retryable(
+        &mut self,
+        sessions: &Sessions,
+        id: &SessionId,
+        number: i64,
+    ) -> Result<&mut Statements, ServerError> {
+        let active = self.number.unwrap_or(-1);
+        if number < active {
+            let what = if matches!(self.state, State::Retryable(_)) {
+                "retryable write"
+            } else {
+                "transaction"
+            };
+            return Err(ServerError::new(
+                Code::TRANSACTION_TOO_OLD,
+                format!(
+                    "Retryable write with txnNumber {number} is prohibited on session {} because a newer {what} with \
+                     txnNumber {active} has already started on this session.",
+                    show(id)
+                ),
+            ));
+        }
+        if number > active {
+            self.abort(sessions);
+            self.number = Some(number);
+            self.state = State::Retryable(Statements::new());
+        }
+        match &mut self.state {
+            State::Retryable(statements) => Ok(statements),
+            _ => Err(ServerError::new(
+                Code::location(50767),
+                format!(
+                    "Cannot retry a transaction statement as a retryable write: txnNumber {number}"
+                ),
+            )),
+        }
+    }
+
+    /// Begins a transaction.
+    pub(crate) fn start(
+        &mut self,
+        sessions: &Sessions,
+        catalog: &Catalog,
+        id: &SessionId,
+        number: i64,
+        now: DateTime,
+    ) -> Result<(), ServerError> {
+        let active = self.number.unwrap_or(-1);
+        if number < active {
+            return Err(ServerError::new(
+                Code::TRANSACTION_TOO_OLD,
+                format!(
+                    "Cannot start transaction with {{ txnNumber: {number} }} on session {} because a newer transaction \
+                     with txnNumberAndRetryCounter {{ txnNumber: {active}, txnRetryCounter: 0 }} has already started \
+                     on this session.",
+                    show(id)
+                ),
+            ));
+        }
+        if number == active {
+            return Err(ServerError::new(
+                Code::CONFLICTING_OPERATION_IN_PROGRESS,
+                "Only servers in a sharded cluster can start a new transaction at the active transaction number",
+            ));
+        }
+        self.abort(sessions);
+        self.number = Some(number);
+        self.state = State::InProgress(Box::new(Transaction::begin(catalog, now)));
+        sessions.open.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The open transaction of this number.
+    pub(crate) fn transaction(&mut self, number: i64) -> Result<&mut Transaction, ServerError> {
+        let active = self.number.unwrap_or(-1);
+        if number == active {
+            match self.state {
+                State::InProgress(ref mut transaction) => return Ok(transaction),
+                State::Committed => return Err(committed(number)),
+                State::Aborted => return Err(aborted(number)),
+                State::Idle | State::Retryable(_) => {}
+            }
+        }
+        Err(ServerError::new(
+            Code::NO_SUCH_TRANSACTION,
+            format!(
+                "Given transaction number {number} does not match any in-progress transactions. The active \
+                 transaction number is {active}"
+            ),
+        )
+        .with_label(TRANSIENT))
+    }
+
+    /// Commits; a second time answers as the first did.
+    pub(crate) fn commit(
+        &mut self,
+        sessions: &Sessions,
+        catalog: &Catalog,
+        number: i64,
+    ) -> Result<(), ServerError> {
+        if self.number == Some(number) && matches!(self.state, State::Committed) {
+            return Ok(());
+        }
+        self.transaction(number)?;
+        let State::InProgress(transaction) = std::mem::replace(&mut self.state, State::Aborted)
+        else {
+            return Ok(());
+        };
+        sessions.open.fetch_sub(1, Ordering::Relaxed);
+        transaction.commit(catalog)?;
+        self.state = State::Committed;
+        Ok(())
+    }
+
+    /// Aborts the open transaction, if any.
+    pub(crate) fn abort(&mut self, sessions: &Sessions) {
+        if matches!(self.state, State::InProgress(_))
+            && let State::InProgress(transaction) =
+                std::mem::replace(&mut self.state, State::Aborted)
+        {
+            sessions.open.fetch_sub(1, Ordering::Relaxed);
+            transaction.abort();
+        }
+    }
+}
+
+fn committed(number: i64) -> ServerError {
+    ServerError::new(
+        Code::TRANSACTION_COMMITTED,
+        format!("Transaction with {{ txnNumber: {number} }} has been committed."),
+    )
+}
+
+fn aborted(number: i64) -> ServerError {
+    ServerError::new(
+        Code::NO_SUCH_TRANSACTION,
+        format!("Transaction with {{ txnNumber: {number} }} has been aborted."),
+    )
+    .with_label(TRANSIENT)
+}
+
+fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "BSON field 'OperationSessionInfo.{field}' is the wrong type '{}', expected type '{expected}'",
+            crate::value::kind::alias(found.element_type())
+        ),
+    )
+}
+
+/// A session's id in messages.
+fn show(id: &[u8]) -> String {
+    let Ok(lsid) = RawDocument::from_bytes(id) else {
+        return String::new();
+    };
+    match raw::get(lsid, "id") {
+        Some(id) => print::value(id)
+            .trim_start_matches("UUID(\"")
+            .trim_end_matches("\")")
+            .to_owned(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,205 @@
+//! One multi-document transaction.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bson::DateTime;
+
+use crate::engine::catalog::collection::{Collection, Owner};
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::{Catalog, Root};
+use crate::engine::index::RecordId;
+use crate::engine::txn::writer::{Inside, Writer};
+use crate::engine::txn::{TRANSIENT, write_conflict};
+use crate::error::{Code, ServerError};
+
+/// How long a transaction may stay open, in milliseconds.
+pub(crate) const LIFETIME: i64 = 60_000;
+
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    owner: Owner,
+    snapshot: Root,
+    working: Root,
+    /// The records written, by collection. A collection that the transaction made is here, too.
+    written: BTreeMap<Namespace, BTreeSet<RecordId>>,
+    started: DateTime,
+}
+
+impl Transaction {
+    /// Begins with a snapshot of everything.
+    pub(crate) fn begin(catalog: &Catalog, now: DateTime) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let snapshot = catalog.root();
+        Self {
+            owner: NEXT.fetch_add(1, Ordering::Relaxed),
+            working: snapshot.clone(),
+            snapshot,
+            written: BTreeMap::new(),
+            started: now,
+        }
+    }
+
+    pub(crate) fn is_expired(&self, now: DateTime) -> bool {
+        now.timestamp_millis().saturating_sub(self.started.timestamp_millis()) > LIFETIME
+    }
+
+    /// What the transaction sees: its snapshot and its own writes.
+    pub(crate) fn root(&self) -> &Root {
+        &self.working
+    }
+
+    /// Adds a collection, which others see after the commit.
+    pub(crate) fn create(&mut self, collection: Collection) {
+        self.written.entry(collection.namespace.clone()).or_default();
+        self.working.put(collection);
+    }
+
+    /// Whether the transaction itself made this collection.
+    pub(crate) fn created(&self, namespace: &Namespace) -> bool {
+        self.working.collection(namespace).is_some() && self.snapshot.collection(namespace).is_none()
+    }
+
+    /// Replaces a collection that the transaction itself made (its indexes changed).
+    pub(crate) fn recreate(&mut self, collection: Collection) {
+        self.working.put(collection);
+    }
+
+    /// Opens a collection for writing. `None` where the transaction sees no such collection.
+    pub(crate) fn write<T>(
+        &mut self,
+        catalog: &Catalog,
+        namespace: &Namespace,
+        bypass_validation: bool,
+        write: impl FnOnce(&mut Writer<'_>) -> T,
+    ) -> Result<Option<T>, ServerError> {
+        let Some(mut working) = self.working.collection(namespace).map(|c| (**c).clone()) else {
+            return Ok(None);
+        };
+        let shared = Arc::clone(&working.shared);
+        let mut locks = shared.lock();
+        let snapshot = self.snapshot.collection(namespace).cloned();
+        let published = catalog.collection(namespace);
+        if let Some(snapshot) = &snapshot {
+            let current = published.as_ref().is_some_and(|published| {
+                published.uuid == snapshot.uuid && published.version == snapshot.version
+            });
+            if !current {
+                return Err(changed_catalog(namespace));
+            }
+        }
+        let written = self.written.entry(namespace.clone()).or_default();
+        let mut writer = Writer {
+            collection: &mut working,
+            locks: &mut locks,
+            inside: Some(Inside {
+                owner: self.owner,
+                published: snapshot.as_ref().and(published.as_deref()),
+                snapshot: snapshot.as_deref(),
+                written,
+            }),
+            changed: false,
+            bypass_validation,
+        };
+        let result = write(&mut writer);
+        if writer.changed {
+            self.working.put(working);
+        }
+        Ok(Some(result))
+    }
+
+    /// Makes the writes visible to all, at once, and lets the locks go.
+    pub(crate) fn commit(self, catalog: &Catalog) -> Result<(), ServerError> {
+        let outcome = self.publish(catalog);
+        self.release();
+        outcome
+    }
+
+    fn publish(&self, catalog: &Catalog) -> Result<(), ServerError> {
+        // Namespaces are sorted, so that two commits take the locks in one order.
+        let mut shared = Vec::new();
+        for namespace in self.written.keys() {
+            if let Some(collection) = self.working.collection(namespace) {
+                shared.push(Arc::clone(&collection.shared));
+            }
+        }
+        let guards: Vec<_> = shared.iter().map(|shared| shared.lock()).collect();
+        let mut root = catalog.publish();
+        let mut merged = Vec::new();
+        for (namespace, records) in &self.written {
+            let Some(working) = self.working.collection(namespace) else {
+                continue;
+            };
+            if self.created(namespace) {
+                root.check_case(&namespace.database)?;
+                if root.collection(namespace).is_some() {
+                    return Err(write_conflict().with_label(TRANSIENT));
+                }
+                merged.push((**working).clone());
+                continue;
+            }
+            let Some(published) = root.collection(namespace) else {
+                return Err(changed_catalog(namespace).with_label(TRANSIENT));
+            };
+            merged.push(
+                merge(published, working, records)
+                    .map_err(|_| write_conflict().with_label(TRANSIENT))?,
+            );
+        }
+        for collection in merged {
+            root.put(collection);
+        }
+        drop(root);
+        drop(guards);
+        Ok(())
+    }
+
+    /// Forgets the writes and lets the locks go.
+    pub(crate) fn abort(self) {
+        self.release();
+    }
+
+    fn release(&self) {
+        for namespace in self.written.keys() {
+            if let Some(collection) = self.working.collection(namespace) {
+                collection.shared.lock().release(self.owner);
+            }
+        }
+    }
+}
+
+/// The published collection with the transaction's records in it.
+fn merge(
+    published: &Collection,
+    working: &Collection,
+    records: &BTreeSet<RecordId>,
+) -> Result<Collection, ServerError> {
+    let mut merged = published.clone();
+    // Keys go before keys come: two records may have exchanged a unique key.
+    let mut changes = Vec::new();
+    for record in records {
+        let change = merged.change(merged.document(*record), working.document(*record))?;
+        changes.push((*record, change));
+    }
+    for (record, change) in &changes {
+        merged.apply(&change.removals(), *record, None);
+    }
+    for (record, change) in changes {
+        if let Some(after) = working.document(record) {
+            merged.check_unique(&change, record, after)?;
+        }
+        merged.apply(&change.additions(), record, working.get(record).cloned());
+    }
+    Ok(merged)
+}
+
+fn changed_catalog(namespace: &Namespace) -> ServerError {
+    ServerError::new(
+        Code::SNAPSHOT_UNAVAILABLE,
+        format!(
+            "Unable to read from a snapshot due to pending collection catalog changes; please retry the operation. \
+             Collection: {namespace}"
+        ),
+    )
+}

@@ -1,0 +1,169 @@
+//! Writing documents: conflicts first, then uniqueness, then the change.
+
+use std::sync::Arc;
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+
+use crate::engine::catalog::collection::{Change, Collection, Locks, Owner};
+use crate::engine::index::RecordId;
+use crate::engine::txn::write_conflict;
+use crate::error::ServerError;
+
+/// What a transaction adds to a write: who writes, and the state that everybody else sees.
+#[derive(Debug)]
+pub(crate) struct Inside<'a> {
+    pub(crate) owner: Owner,
+    /// The collection as it was when the transaction began; `None` if the transaction made it.
+    pub(crate) snapshot: Option<&'a Collection>,
+    pub(crate) published: Option<&'a Collection>,
+    /// The records written so far.
+    pub(crate) written: &'a mut std::collections::BTreeSet<RecordId>,
+}
+
+/// One collection, open for writing.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) collection: &'a mut Collection,
+    pub(crate) locks: &'a mut Locks,
+    pub(crate) inside: Option<Inside<'a>>,
+    pub(crate) changed: bool,
+    /// Documents that the validator would refuse are let pass.
+    pub(crate) bypass_validation: bool,
+}
+
+impl Writer<'_> {
+    /// Stores a new document, which has its `_id` already.
+    pub(crate) fn insert(&mut self, document: RawDocumentBuf) -> Result<RecordId, ServerError> {
+        let record = self.collection.shared.next_record();
+        self.write(record, None, Some(document))?;
+        while self.collection.is_overfull() {
+            let Some(oldest) = self.collection.oldest() else {
+                break;
+            };
+            self.remove(oldest)?;
+        }
+        Ok(record)
+    }
+
+    /// Puts another document in the place of a record's.
+    pub(crate) fn replace(
+        &mut self,
+        record: RecordId,
+        document: RawDocumentBuf,
+    ) -> Result<(), ServerError> {
+        let before = self.collection.get(record).cloned();
+        self.write(record, before, Some(document))
+    }
+
+    pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
+        match self.collection.get(record).cloned() {
+            Some(before) => self.write(record, Some(before), None),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
+    pub(crate) fn check_record(&self, record: RecordId) -> Result<(), ServerError> {
+        if self.is_locked(self.locks.records.get(&record)) {
+            return Err(write_conflict());
+        }
+        if let Some(inside) = &self.inside
+            && !inside.written.contains(&record)
+        {
+            let before = inside.snapshot.and_then(|snapshot| snapshot.get(record));
+            let now = inside.published.and_then(|published| published.get(record));
+            let same = match (before, now) {
+                (Some(before), Some(now)) => Arc::ptr_eq(before, now),
+                (None, None) => true,
+                _ => false,
+            };
+            if !same {
+                return Err(write_conflict());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_locked(&self, holder: Option<&Owner>) -> bool {
+        holder.is_some_and(|holder| Some(*holder) != self.inside.as_ref().map(|inside| inside.owner))
+    }
+
+    fn write(
+        &mut self,
+        record: RecordId,
+        before: Option<Arc<[u8]>>,
+        after: Option<RawDocumentBuf>,
+    ) -> Result<(), ServerError> {
+        let before_document = before.as_deref().and_then(|bytes| RawDocument::from_bytes(bytes).ok());
+        if let Some(after) = &after
+            && !self.bypass_validation
+        {
+            self.collection.options.validate(after, before_document)?;
+        }
+        self.check_record(record)?;
+        let change = self.collection.change(before_document, after.as_deref())?;
+        self.check_keys(&change, record)?;
+        if let Some(after) = &after {
+            self.collection.check_unique(&change, record, after)?;
+        }
+        self.take_locks(&change, record);
+        let after = after.map(|document| document.into_bytes().into());
+        self.collection.apply(&change, record, after);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn check_keys(&self, change: &Change, record: RecordId) -> Result<(), ServerError> {
+        if self.inside.is_none() && self.locks.keys.is_empty() {
+            return Ok(());
+        }
+        for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
+            if !index.spec.unique {
+                continue;
+            }
+            for key in change.added.iter().chain(&change.removed) {
+                let name = (index.spec.name.clone(), key.clone());
+                if self.is_locked(self.locks.keys.get(&name)) {
+                    return Err(write_conflict());
+                }
+            }
+            let Some(inside) = &self.inside else {
+                continue;
+            };
+            let published = inside
+                .published
+                .and_then(|published| published.index(&index.spec.name));
+            if let Some(published) = published {
+                // A key that was committed after the snapshot, by a record that is not ours.
+                let newer = |key: &Vec<u8>| {
+                    published.records_of(key).any(|other| {
+                        other != record
+                            && !inside.written.contains(&other)
+                            && !index.records_of(key).any(|known| known == other)
+                    })
+                };
+                if change.added.iter().any(newer) {
+                    return Err(write_conflict());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_locks(&mut self, change: &Change, record: RecordId) {
+        let Some(inside) = &mut self.inside else {
+            return;
+        };
+        inside.written.insert(record);
+        self.locks.records.insert(record, inside.owner);
+        for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
+            if index.spec.unique {
+                for key in change.added.iter().chain(&change.removed) {
+                    self.locks
+                        .keys
+                        .insert((index.spec.name.clone(), key.clone()), inside.owner);
+                }
+            }
+        }
+    }
+}

@@ -3,32 +3,66 @@
 //! [`table`] lists the commands; each has its file. What a command shares with the others (its
 //! fields' check, its database, the session) is prepared here.
 
+mod aggregate;
 pub(crate) mod args;
+pub(crate) mod call;
+mod coll_mod;
+mod collections;
+mod concern;
+mod count;
+mod create;
+mod create_indexes;
+mod databases;
+mod delete;
+mod distinct;
+mod drop_indexes;
+mod explain;
+mod find;
+mod find_and_modify;
+mod get_more;
 mod hello;
+mod insert;
+mod list_indexes;
+mod modify;
+mod reply;
+mod retry;
+mod session;
+mod source;
+mod stats;
 mod table;
+#[cfg(test)]
+mod tests;
+mod ttl;
+mod update;
 
-use bson::Document;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::catalog::Catalog;
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::context::Context;
+use crate::engine::cursor::open::Cursors;
+use crate::engine::txn::TRANSIENT;
+use crate::engine::txn::session::{Mode, Sessions, lock};
 use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 use args::Args;
-use table::Target;
+use call::Call;
+use table::{Command, InTransaction, Target};
+
+/// How often the engine looks after what expires, in milliseconds, as the server's TTL monitor does.
+const TICK: i64 = 60_000;
 
 /// The in-memory engine. One value is one server; sessions and threads share it.
 #[derive(Debug, Default)]
-pub(crate) struct Engine {}
-
-/// One command under way.
-#[derive(Debug)]
-pub(crate) struct Call<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) context: &'a Context,
-    pub(crate) database: &'a str,
-    /// The collection that the command names, where it names one.
-    pub(crate) collection: &'a str,
-    pub(crate) args: Args<'a>,
+pub(crate) struct Engine {
+    pub(crate) catalog: Catalog,
+    pub(crate) sessions: Sessions,
+    pub(crate) cursors: Cursors,
+    /// When expired documents, cursors and sessions were last looked for.
+    ticked: AtomicI64,
 }
 
 impl Engine {
@@ -41,7 +75,7 @@ impl Engine {
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         match self.dispatch(context, command) {
             Ok(reply) => reply,
-            Err(error) => raw(&error.to_reply()),
+            Err(error) => reply::raw(&error.to_reply()),
         }
     }
 
@@ -50,77 +84,227 @@ impl Engine {
         context: &Context,
         command: &RawDocument,
     ) -> Result<RawDocumentBuf, ServerError> {
-        let mut elements = command.iter();
-        let (name, target) = match elements.next() {
-            Some(first) => first.map_err(|e| args::invalid_bson(&e))?,
-            None => {
-                return Err(ServerError::new(
-                    Code::FAILED_TO_PARSE,
-                    "the command is empty",
-                ));
-            }
+        let command = raw::validate(command.as_bytes())?;
+        let Some((name, target)) = raw::elements(command).next() else {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "the command is empty",
+            ));
         };
-        let Some(row) = table::find(name.as_str()) else {
+        let Some(row) = table::find(name) else {
             return Err(ServerError::new(
                 Code::COMMAND_NOT_FOUND,
                 format!("no such command: '{name}'"),
             ));
         };
         let database = database(command)?;
-        let args = Args::of_command(command, row.idl, row.fields)?;
-        let collection = match (row.target, target) {
-            (Target::Database, _) => "",
-            (Target::Collection, RawBsonRef::String(collection)) => collection,
-            (Target::Collection, other) => {
-                return Err(ServerError::new(
-                    Code::BAD_VALUE,
-                    format!(
-                        "collection name has invalid type {}",
-                        args::type_name(other.element_type())
-                    ),
-                ));
-            }
-        };
+        let mode = Mode::of(command)?;
+        check_mode(row, &mode, command, database)?;
+        concern::check(row, command, &mode)?;
+        let now = context.now();
+        self.tick(now.timestamp_millis());
         let mut call = Call {
             engine: self,
             context,
+            command,
             database,
-            collection,
-            args,
+            collection: "",
+            args: Args::of_command(command, row.idl, row.fields)?,
+            mode: mode.clone(),
+            transaction: None,
+            statements: None,
+            now,
         };
-        (row.run)(&mut call)
+        if row.target == Target::Collection {
+            call.collection = collection(target)?;
+            call.namespace().check()?;
+        }
+        match mode {
+            Mode::Plain => (row.run)(&mut call),
+            Mode::Retryable { session, number } => {
+                let handle = self.sessions.get(&session);
+                let mut state = lock(&handle);
+                state.touch(now);
+                call.statements = Some(state.retryable(&self.sessions, &session, number)?);
+                (row.run)(&mut call)
+            }
+            // These two read the session themselves.
+            Mode::Transaction { .. } if row.transaction == InTransaction::Ends => {
+                (row.run)(&mut call)
+            }
+            Mode::Transaction {
+                session,
+                number,
+                start,
+            } => {
+                let handle = self.sessions.get(&session);
+                let mut state = lock(&handle);
+                state.touch(now);
+                if start {
+                    state.start(&self.sessions, &self.catalog, &session, number, now)?;
+                }
+                let transaction = state.transaction(number)?;
+                if transaction.is_expired(now) {
+                    state.abort(&self.sessions);
+                    state.transaction(number)?;
+                    return Ok(RawDocumentBuf::new());
+                }
+                call.transaction = Some(transaction);
+                let outcome = (row.run)(&mut call);
+                // After any failure the transaction is over, as on the server.
+                match outcome {
+                    Ok(reply) => {
+                        if raw::get(&reply, "writeErrors").is_some() {
+                            state.abort(&self.sessions);
+                        }
+                        Ok(reply)
+                    }
+                    Err(error) => {
+                        state.abort(&self.sessions);
+                        Err(label(error))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Now and then: what has expired goes.
+    fn tick(&self, now: i64) {
+        if self.sessions.has_open() {
+            self.sessions.expire(bson::DateTime::from_millis(now));
+        }
+        let last = self.ticked.load(Ordering::Relaxed);
+        if last == 0 {
+            self.ticked.store(now, Ordering::Relaxed);
+            return;
+        }
+        if now.saturating_sub(last).abs() < TICK {
+            return;
+        }
+        // One of several threads does it.
+        if self
+            .ticked
+            .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+        {
+            let now = bson::DateTime::from_millis(now);
+            self.sessions.expire(now);
+            self.cursors.expire(now);
+            ttl::expire(&self.catalog, now);
+        }
+    }
+}
+
+/// Inside a transaction, these errors mean: try the whole transaction again.
+fn label(error: ServerError) -> ServerError {
+    let transient = matches!(
+        error.code(),
+        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE | Code::NO_SUCH_TRANSACTION
+    );
+    if transient && !error.labels().iter().any(|label| label == TRANSIENT) {
+        error.with_label(TRANSIENT)
+    } else {
+        error
     }
 }
 
 fn database(command: &RawDocument) -> Result<&str, ServerError> {
-    match command.get("$db") {
-        Ok(Some(RawBsonRef::String(name))) => Ok(name),
-        Ok(Some(_)) => Err(ServerError::new(
+    match raw::get(command, "$db") {
+        Some(RawBsonRef::String(name)) => {
+            Namespace::check_database(name)?;
+            Ok(name)
+        }
+        Some(_) => Err(ServerError::new(
             Code::TYPE_MISMATCH,
             "$db must be a string",
         )),
-        Ok(None) => Err(ServerError::new(
+        None => Err(ServerError::new(
             Code::location(40571),
             "OP_MSG requests require a $db argument",
         )),
-        Err(e) => Err(args::invalid_bson(&e)),
     }
 }
 
-/// A successful reply: the fields, then `ok: 1`.
-fn reply(mut fields: Document) -> Result<RawDocumentBuf, ServerError> {
-    fields.insert("ok", 1.0);
-    Ok(raw(&fields))
+fn collection(target: RawBsonRef<'_>) -> Result<&str, ServerError> {
+    match target {
+        RawBsonRef::String(collection) => Ok(collection),
+        other => Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "collection name has invalid type {}",
+                crate::value::kind::alias(other.element_type())
+            ),
+        )),
+    }
 }
 
-/// The raw form of a document of our own making.
-fn raw(document: &Document) -> RawDocumentBuf {
-    RawDocumentBuf::try_from(document).unwrap_or_else(|e| {
-        // Only a key with a NUL byte could fail: reply keys that come from data are checked before.
-        let mut reply = RawDocumentBuf::new();
-        reply.append(bson::cstr!("ok"), 0.0);
-        reply.append(bson::cstr!("errmsg"), e.to_string());
-        reply.append(bson::cstr!("code"), Code::INTERNAL_ERROR.number());
-        reply
-    })
+/// Refuses what may not run in a transaction, or not be retried.
+fn check_mode(
+    row: &Command,
+    mode: &Mode,
+    command: &RawDocument,
+    database: &str,
+) -> Result<(), ServerError> {
+    let refuse = |message: String| {
+        Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            message,
+        ))
+    };
+    match mode {
+        Mode::Plain => Ok(()),
+        Mode::Retryable { .. } if row.retryable => Ok(()),
+        Mode::Retryable { .. } => Err(ServerError::new(
+            Code::NOT_A_RETRYABLE_WRITE_COMMAND,
+            format!(
+                "txnNumber may only be provided for multi-document transactions and retryable write commands. \
+                 autocommit:false was not provided, and {} is not a retryable write command.",
+                row.name
+            ),
+        )),
+        Mode::Transaction { start, .. } => match row.transaction {
+            InTransaction::Never => {
+                refuse("This command is not supported in transactions".to_owned())
+            }
+            InTransaction::Refused if row.name == "count" => refuse(
+                "Cannot run 'count' in a multi-document transaction. Please see \
+                 http://dochub.mongodb.org/core/transaction-count for a recommended alternative."
+                    .to_owned(),
+            ),
+            InTransaction::Refused => refuse(format!(
+                "Cannot run '{}' in a multi-document transaction.",
+                row.name
+            )),
+            InTransaction::Ends if *start => refuse(format!(
+                "Cannot start a transaction with a {}",
+                row.name.trim_end_matches("Transaction")
+            )),
+            InTransaction::Ends => Ok(()),
+            InTransaction::NotFirst if *start => refuse(format!(
+                "Cannot run {} as the first operation in a multi-document transaction.",
+                row.name
+            )),
+            InTransaction::Allowed | InTransaction::NotFirst => {
+                let namespace = || match raw::elements(command).next() {
+                    Some((_, RawBsonRef::String(name))) => name,
+                    _ => "",
+                };
+                match database {
+                    "config" => refuse(
+                        "Cannot run command against the config database in a transaction."
+                            .to_owned(),
+                    ),
+                    "local" => refuse(
+                        "Cannot run command against the 'local' database in a transaction."
+                            .to_owned(),
+                    ),
+                    _ if namespace().starts_with("system.profile") => refuse(format!(
+                        "Cannot run command against the '{database}.{}' collection in a transaction.",
+                        namespace()
+                    )),
+                    _ => Ok(()),
+                }
+            }
+        },
+    }
 }

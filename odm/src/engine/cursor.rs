@@ -1,1 +1,7 @@
-//! Open cursors.
+//! Queries over a snapshot: plan, filter, sort, skip, limit; and the cursors that keep what is left of a result.
+//!
+//! What this module is not: it changes nothing, and knows no commands.
+
+pub(crate) mod open;
+pub(crate) mod query;
+pub(crate) mod sort;

@@ -43,9 +43,9 @@ pub(crate) struct Index {
 pub(crate) type Keys = Vec<Vec<u8>>;
 
 impl Index {
-    pub(crate) fn new(spec: Spec) -> Self {
+    pub(crate) fn new(spec: Arc<Spec>) -> Self {
         Self {
-            spec: Arc::new(spec),
+            spec,
             multikey: false,
             entries: OrdSet::new(),
         }
@@ -146,8 +146,9 @@ impl Index {
         self.entries.remove(&entry(key, record));
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+    /// The size of all entries.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.len()).sum()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -264,12 +265,15 @@ pub(crate) fn append(bytes: &mut Vec<u8>, value: Option<RawBsonRef<'_>>, part: &
 
 /// A hash that is equal for values that compare equal.
 fn hash(value: RawBsonRef<'_>, spec: &Spec) -> u64 {
+    hash_key(&key::of(value, spec.collation.as_ref()))
+}
+
+/// The hash of a value, from its ascending key. It is compared within one process only.
+pub(crate) fn hash_key(key: &[u8]) -> u64 {
     use std::hash::Hasher;
 
-    let mut bytes = Vec::new();
-    key::append(&mut bytes, value, Direction::Ascending, spec.collation.as_ref());
     let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write(&bytes);
+    hasher.write(key);
     hasher.finish()
 }
 

@@ -62,26 +62,34 @@ codes! {
     INDEX_ALREADY_EXISTS = 68 "IndexAlreadyExists";
     INVALID_OPTIONS = 72 "InvalidOptions";
     INVALID_NAMESPACE = 73 "InvalidNamespace";
+    UNKNOWN_REPL_WRITE_CONCERN = 79 "UnknownReplWriteConcern";
     INDEX_OPTIONS_CONFLICT = 85 "IndexOptionsConflict";
     INDEX_KEY_SPECS_CONFLICT = 86 "IndexKeySpecsConflict";
     NETWORK_TIMEOUT = 89 "NetworkTimeout";
     OPERATION_FAILED = 96 "OperationFailed";
+    CANNOT_SATISFY_WRITE_CONCERN = 100 "UnsatisfiableWriteConcern";
     WRITE_CONFLICT = 112 "WriteConflict";
     COMMAND_NOT_SUPPORTED = 115 "CommandNotSupported";
+    CONFLICTING_OPERATION_IN_PROGRESS = 117 "ConflictingOperationInProgress";
     DOCUMENT_VALIDATION_FAILURE = 121 "DocumentValidationFailure";
+    COMMAND_FAILED = 125 "CommandFailed";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
     INCOMPATIBLE_COLLATION_VERSION = 161 "IncompatibleCollationVersion";
     COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";
     OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
     INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
+    CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
+    QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     NOT_IMPLEMENTED = 238 "NotImplemented";
+    SNAPSHOT_UNAVAILABLE = 246 "SnapshotUnavailable";
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
     DUPLICATE_KEY = 11000 "DuplicateKey";
+    NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";
 }
 
 impl Code {

@@ -4,7 +4,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document};
 
 use crate::engine::index::spec::stored_globals;
-use crate::engine::matcher::{MatchOptions, Matcher};
+use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -79,7 +79,7 @@ impl Options {
             collation,
             validator,
             level,
-            warn: document.get_str("validationAction") == Ok("warn"),
+            warn: matches!(document.get_str("validationAction"), Ok("warn")),
             document,
         })
     }
@@ -89,10 +89,8 @@ impl Options {
         filter: &Document,
         collation: Option<&Collator>,
     ) -> Result<Matcher, ServerError> {
-        let options = MatchOptions::new(stored_globals())
-            .with_collation(collation.cloned())
-            .for_validator();
-        Matcher::parse(&to_raw(filter)?, &options)
+        let globals = stored_globals().with_collator(collation.cloned());
+        Matcher::parse(&to_raw(filter)?, &globals)
     }
 
     /// Refuses a document that the validator does not let pass. `before` is the document that it replaces.

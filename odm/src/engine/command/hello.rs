@@ -2,12 +2,10 @@
 
 use bson::{doc, raw::RawDocumentBuf};
 
-use crate::engine::command::{
-    Call,
-    args::{Field, Kind, field},
-    reply,
-    table::{Command, InTransaction, Target},
-};
+use crate::engine::command::args::{Field, Kind, field};
+use crate::engine::command::call::Call;
+use crate::engine::command::reply::reply;
+use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::error::ServerError;
 
 pub(crate) const PING: Command = Command {
@@ -15,7 +13,9 @@ pub(crate) const PING: Command = Command {
     idl: "ping",
     fields: &[],
     target: Target::Database,
-    transaction: InTransaction::Refused,
+    transaction: InTransaction::Never,
+    retryable: false,
+    writes: false,
     run: |_| reply(doc! {}),
 };
 
@@ -33,7 +33,9 @@ pub(crate) const HELLO: Command = Command {
     idl: "hello",
     fields: HELLO_FIELDS,
     target: Target::Database,
-    transaction: InTransaction::Refused,
+    transaction: InTransaction::Never,
+    retryable: false,
+    writes: false,
     run: |call| hello(call, "isWritablePrimary"),
 };
 

@@ -2,7 +2,13 @@
 
 use bson::raw::RawDocumentBuf;
 
-use crate::engine::command::{Call, args::Field, hello};
+use crate::engine::command::args::Field;
+use crate::engine::command::call::Call;
+use crate::engine::command::{
+    aggregate, coll_mod, collections, count, create, create_indexes, databases, delete, distinct,
+    drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes, session,
+    stats, update,
+};
 use crate::error::ServerError;
 
 /// A command: how it is called, what it takes, what runs it.
@@ -15,6 +21,10 @@ pub(crate) struct Command {
     /// What the value of the command's own name is.
     pub(crate) target: Target,
     pub(crate) transaction: InTransaction,
+    /// A `txnNumber` outside of a transaction asks for it to be executed once.
+    pub(crate) retryable: bool,
+    /// It takes a write concern.
+    pub(crate) writes: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
 }
 
@@ -30,19 +40,57 @@ pub(crate) enum Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InTransaction {
     Allowed,
+    /// Allowed, but not as the first.
+    NotFirst,
+    /// Refused by name.
     Refused,
+    /// Refused as commands that have nothing to do with data are.
+    Never,
+    /// It ends the transaction.
+    Ends,
 }
 
 /// Every command, sorted by name.
 const COMMANDS: &[Command] = &[
+    session::ABORT,
+    aggregate::AGGREGATE,
     hello::BUILD_INFO,
+    coll_mod::COLL_MOD,
+    stats::COLL_STATS,
+    session::COMMIT,
+    count::COUNT,
+    create::CREATE,
+    create_indexes::CREATE_INDEXES,
+    delete::DELETE,
+    distinct::DISTINCT,
+    collections::DROP,
+    databases::DROP_DATABASE,
+    drop_indexes::DROP_INDEXES,
+    session::END_SESSIONS,
+    explain::EXPLAIN,
+    find::FIND,
+    find_and_modify::FIND_AND_MODIFY,
+    get_more::GET_MORE,
     hello::HELLO,
+    insert::INSERT,
     hello::IS_MASTER,
+    get_more::KILL_CURSORS,
+    collections::LIST_COLLECTIONS,
+    databases::LIST_DATABASES,
+    list_indexes::LIST_INDEXES,
     hello::PING,
+    collections::RENAME_COLLECTION,
+    update::UPDATE,
 ];
 
 /// Other spellings: name, command.
-const ALIASES: &[(&str, &str)] = &[("buildinfo", "buildInfo"), ("ismaster", "isMaster")];
+const ALIASES: &[(&str, &str)] = &[
+    ("buildinfo", "buildInfo"),
+    ("collstats", "collStats"),
+    ("deleteIndexes", "dropIndexes"),
+    ("findandmodify", "findAndModify"),
+    ("ismaster", "isMaster"),
+];
 
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
     let name = ALIASES

@@ -149,7 +149,7 @@ fn parallel(paths: &[Path], second: usize, first: usize) -> ServerError {
             .map_or("", Segment::name)
     };
     ServerError::new(
-        Code::location(171),
+        Code::CANNOT_INDEX_PARALLEL_ARRAYS,
         format!(
             "cannot index parallel arrays [{}] [{}]",
             name(second),

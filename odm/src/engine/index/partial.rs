@@ -3,7 +3,7 @@
 use bson::{Bson, Document, raw::RawDocumentBuf};
 
 use crate::engine::index::spec::{Partial, refused, show, stored_globals};
-use crate::engine::matcher::{MatchOptions, Matcher};
+use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 
@@ -14,10 +14,10 @@ pub(crate) fn compile(
 ) -> Result<Partial, ServerError> {
     let raw = RawDocumentBuf::try_from(filter)
         .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-    let options = MatchOptions::new(stored_globals()).with_collation(collation.cloned());
+    let globals = stored_globals().with_collator(collation.cloned());
     Ok(Partial {
         document: filter.clone(),
-        matcher: Matcher::parse(&raw, &options)?,
+        matcher: Matcher::parse(&raw, &globals)?,
     })
 }
 

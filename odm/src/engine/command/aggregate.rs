@@ -1,0 +1,227 @@
+//! `aggregate`.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::call::Call;
+use crate::engine::command::collections::batch_size;
+use crate::engine::command::find::{explain_hint, first_batch, transaction_of};
+use crate::engine::command::source::CallSource;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::cursor::open::{Cursor, Results};
+use crate::engine::cursor::query::{Query, owned};
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::{Leading, Pipeline};
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("pipeline", Kind::Any),
+    field("cursor", Kind::Any),
+    field("explain", Kind::Any),
+    field("allowDiskUse", Kind::FindBool),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    field("hint", Kind::Any),
+    field("let", Kind::Object),
+    field("collation", Kind::Object),
+];
+
+pub(crate) const AGGREGATE: Command = Command {
+    name: "aggregate",
+    idl: "aggregate",
+    fields: FIELDS,
+    target: Target::Database,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: true,
+    run: aggregate,
+};
+
+/// How many documents the first batch holds unless the command says so.
+const FIRST_BATCH: u64 = 101;
+
+/// The parts of an `aggregate`, also as `explain` sees it.
+#[derive(Debug)]
+pub(crate) struct Aggregate<'a> {
+    pub(crate) namespace: Namespace,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) leading: Leading,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) globals: Globals,
+}
+
+impl<'a> Aggregate<'a> {
+    pub(crate) fn parse(
+        call: &Call<'_>,
+        target: RawBsonRef<'a>,
+        args: &Args<'a>,
+    ) -> Result<Self, ServerError> {
+        let RawBsonRef::Array(stages) = args.get("pipeline").unwrap_or(RawBsonRef::Null) else {
+            return Err(match args.get("pipeline") {
+                None => ServerError::new(
+                    Code::location(40414),
+                    "BSON field 'aggregate.pipeline' is missing but a required field",
+                ),
+                Some(_) => ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    "'pipeline' option must be specified as an array",
+                ),
+            });
+        };
+        let namespace = match target {
+            RawBsonRef::String(collection) => Namespace::new(call.database, collection),
+            value if super::args::whole(value) == Some(1) => {
+                Namespace::new(call.database, "$cmd.aggregate")
+            }
+            _ => {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    "Invalid command format: the 'aggregate' field must specify a collection name or 1",
+                ));
+            }
+        };
+        namespace.check()?;
+        let collection = call.find_collection(&namespace);
+        let globals = call.globals(
+            args.document("collation"),
+            args.document("let"),
+            collection.as_deref(),
+        )?;
+        let pipeline = Pipeline::parse(stages, &globals)?;
+        if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
+            return Err(ServerError::new(
+                Code::INVALID_NAMESPACE,
+                "{aggregate: 1} is not valid for an empty pipeline.",
+            ));
+        }
+        if pipeline.writes() && call.transaction.is_some() {
+            let name = raw::values(stages)
+                .last()
+                .and_then(|stage| match stage {
+                    RawBsonRef::Document(stage) => {
+                        raw::elements(stage).next().map(|(name, _)| name.to_owned())
+                    }
+                    _ => None,
+                })
+                .unwrap_or_default();
+            return Err(ServerError::new(
+                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                format!("{name} cannot be used in a transaction"),
+            ));
+        }
+        let hint = args.get("hint");
+        if let Some(hint) = hint
+            && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
+        {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Hint must be a string or an object",
+            ));
+        }
+        Ok(Self {
+            leading: pipeline.leading(),
+            namespace,
+            pipeline,
+            hint,
+            globals,
+        })
+    }
+
+    /// The query that the leading stages are.
+    pub(crate) fn query(&self) -> Query<'_> {
+        Query {
+            filter: self.leading.filter.as_deref(),
+            sort: self.leading.sort.as_deref(),
+            hint: self.hint,
+            skip: 0,
+            limit: self.leading.limit,
+            globals: self.globals.clone(),
+        }
+    }
+}
+
+fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    match call.args.get("explain") {
+        None | Some(RawBsonRef::Boolean(false)) => {}
+        Some(RawBsonRef::Boolean(true)) => {
+            return super::explain::aggregate(call);
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "explain must be a boolean",
+            ));
+        }
+    }
+    let batch_size = cursor_option(&call.args)?;
+    let target = raw::elements(call.command)
+        .next()
+        .map_or(RawBsonRef::Null, |(_, value)| value);
+    let aggregate = Aggregate::parse(call, target, &call.args)?;
+    let namespace = aggregate.namespace.clone();
+    let collection = call.find_collection(&namespace);
+    let prepared = aggregate
+        .query()
+        .prepare(collection.as_deref())
+        .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+    let mut output = Vec::new();
+    {
+        let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> = match collection {
+            None => Box::new(std::iter::empty()),
+            Some(collection) => Box::new(
+                prepared
+                    .run(collection, call.deadline())?
+                    .map(|row| row.map(|(_, bytes)| owned(&bytes))),
+            ),
+        };
+        let source = CallSource::new(call);
+        let documents = aggregate.pipeline.run(
+            aggregate.leading.stages,
+            input,
+            &source,
+            &aggregate.globals,
+        )?;
+        for document in documents {
+            output.push(document?);
+        }
+    }
+    let cursor = Cursor {
+        namespace,
+        results: Box::new(Output(output.into_iter())),
+        held: None,
+        collection: None,
+        transaction: transaction_of(&call.mode),
+        no_timeout: false,
+        used: call.now.timestamp_millis(),
+    };
+    first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
+}
+
+fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
+    match args.get("cursor") {
+        None => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "The 'cursor' option is required, except for aggregate with the explain argument",
+        )),
+        Some(RawBsonRef::Document(cursor)) => batch_size(Some(cursor), "cursor"),
+        Some(_) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "cursor field must be missing or an object",
+        )),
+    }
+}
+
+/// The results of a pipeline. The server learns of their end by asking for one more.
+#[derive(Debug)]
+struct Output(std::vec::IntoIter<RawDocumentBuf>);
+
+impl Results for Output {
+    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
+        self.0.next().map(Ok)
+    }
+
+    fn is_at_end(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,211 @@
+//! One command under way: what its file needs of the engine, of the session and of the clock.
+
+use std::sync::Arc;
+
+use bson::DateTime;
+use bson::raw::RawDocument;
+
+use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::options::Options;
+use crate::engine::catalog::{Edit, Root};
+use crate::engine::command::Engine;
+use crate::engine::command::args::Args;
+use crate::engine::context::Context;
+use crate::engine::cursor::query::Deadline;
+use crate::engine::expression::{Expression, Globals};
+use crate::engine::index::Index;
+use crate::engine::index::spec::Spec;
+use crate::engine::txn::session::{Mode, Statements};
+use crate::engine::txn::transaction::Transaction;
+use crate::engine::txn::writer::Writer;
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::raw;
+
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) context: &'a Context,
+    pub(crate) command: &'a RawDocument,
+    pub(crate) database: &'a str,
+    /// The collection that the command names, where it names one.
+    pub(crate) collection: &'a str,
+    pub(crate) args: Args<'a>,
+    pub(crate) mode: Mode,
+    /// The transaction that the command belongs to.
+    pub(crate) transaction: Option<&'a mut Transaction>,
+    /// What a retryable write has done so far.
+    pub(crate) statements: Option<&'a mut Statements>,
+    pub(crate) now: DateTime,
+}
+
+impl Call<'_> {
+    pub(crate) fn namespace(&self) -> Namespace {
+        Namespace::new(self.database, self.collection)
+    }
+
+    /// The state that the command reads.
+    pub(crate) fn root(&self) -> Root {
+        match &self.transaction {
+            Some(transaction) => transaction.root().clone(),
+            None => self.engine.catalog.root(),
+        }
+    }
+
+    pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+        match &self.transaction {
+            Some(transaction) => transaction.root().collection(namespace).cloned(),
+            None => self.engine.catalog.collection(namespace),
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Deadline {
+        let max_time = raw::get(self.command, "maxTimeMS").and_then(super::args::whole);
+        Deadline::new(self.context, max_time)
+    }
+
+    /// The environment of filters and expressions: the clock, the collation (its own, or else the collection's), and
+    /// the variables of `let`.
+    pub(crate) fn globals(
+        &self,
+        collation: Option<&RawDocument>,
+        variables: Option<&RawDocument>,
+        collection: Option<&Collection>,
+    ) -> Result<Globals, ServerError> {
+        let collator = match collation.filter(|collation| !super::args::is_empty_document(collation)) {
+            Some(collation) => Collator::parse(collation, "collation")?,
+            None => collection.and_then(|collection| collection.options.collation.clone()),
+        };
+        let mut globals = Globals::new(self.now).with_collator(collator);
+        for (name, value) in variables.into_iter().flat_map(raw::elements) {
+            check_variable(name)?;
+            let expression = Expression::parse(value, &globals.scope())?;
+            let value = expression
+                .eval(raw::empty_document(), &globals)?
+                .or_null()
+                .into();
+            globals = globals.with_variable(name, value);
+        }
+        Ok(globals)
+    }
+
+    /// Makes a collection as its first document does, unless it is there.
+    pub(crate) fn ensure(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
+        if self.find_collection(namespace).is_some() {
+            return Ok(());
+        }
+        namespace.check_create()?;
+        self.create(namespace, Options::none()).map(|_| ())
+    }
+
+    /// Makes a collection; false if another was faster.
+    pub(crate) fn create(
+        &mut self,
+        namespace: &Namespace,
+        options: Options,
+    ) -> Result<bool, ServerError> {
+        let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
+        let collection = Collection::new(namespace.clone(), self.uuid(), options, vec![id]);
+        if let Some(transaction) = &mut self.transaction {
+            transaction.create(collection);
+            return Ok(true);
+        }
+        let mut root = self.engine.catalog.publish();
+        root.check_case(&namespace.database)?;
+        if root.collection(namespace).is_some() {
+            return Ok(false);
+        }
+        root.put(collection);
+        Ok(true)
+    }
+
+    /// A random UUID.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        let bits = (u128::from(self.context.random()) << 64) | u128::from(self.context.random());
+        let version = 4_u128 << 76;
+        let variant = 2_u128 << 62;
+        let bits = bits & !(0xF_u128 << 76) & !(3_u128 << 62);
+        (bits | version | variant).to_be_bytes()
+    }
+
+    /// Opens a collection for writing, in the transaction or outside; `None` if there is no such collection. A write
+    /// conflict, told by the outer `Err`, undoes all that `write` did.
+    pub(crate) fn write<T>(
+        &mut self,
+        namespace: &Namespace,
+        bypass_validation: bool,
+        write: impl FnOnce(&mut Writer<'_>) -> Result<T, ServerError>,
+    ) -> Result<Option<T>, ServerError> {
+        if let Some(transaction) = &mut self.transaction {
+            return transaction
+                .write(&self.engine.catalog, namespace, bypass_validation, write)?
+                .transpose();
+        }
+        self.engine
+            .catalog
+            .edit(namespace, |collection, locks| {
+                let mut writer = Writer {
+                    collection,
+                    locks,
+                    inside: None,
+                    changed: false,
+                    bypass_validation,
+                };
+                let result = write(&mut writer);
+                if writer.changed && result.is_ok() {
+                    Edit::Publish(result)
+                } else {
+                    Edit::Unchanged(result)
+                }
+            })
+            .transpose()
+    }
+
+    /// Changes a collection's options or indexes. Uncommitted writes of a transaction stand in its way.
+    pub(crate) fn alter<T>(
+        &mut self,
+        namespace: &Namespace,
+        alter: impl FnOnce(&mut Collection) -> Result<Edit<T>, ServerError>,
+    ) -> Result<Option<T>, ServerError> {
+        self.engine
+            .catalog
+            .edit(namespace, |collection, locks| {
+                if !locks.is_empty() {
+                    return Edit::Unchanged(Err(crate::engine::txn::write_conflict()));
+                }
+                match alter(collection) {
+                    Ok(Edit::Unchanged(value)) => Edit::Unchanged(Ok(value)),
+                    Ok(Edit::Publish(value)) => {
+                        collection.version += 1;
+                        Edit::Publish(Ok(value))
+                    }
+                    Ok(Edit::Drop(value)) => Edit::Drop(Ok(value)),
+                    Err(e) => Edit::Unchanged(Err(e)),
+                }
+            })
+            .transpose()
+    }
+}
+
+/// Names that `let` may define: they start with a lower-case letter, and hold letters, digits and underscores.
+fn check_variable(name: &str) -> Result<(), ServerError> {
+    let fault = |message: String| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    let Some(first) = name.chars().next() else {
+        return fault("empty variable names are not allowed".to_owned());
+    };
+    if !(first.is_ascii_lowercase() || !first.is_ascii()) && name != "CURRENT" {
+        return fault(format!(
+            "'{name}' starts with an invalid character for a user variable name"
+        ));
+    }
+    if let Some(bad) = name
+        .chars()
+        .find(|c| c.is_ascii() && !c.is_ascii_alphanumeric() && *c != '_')
+    {
+        return fault(format!(
+            "'{name}' contains an invalid character for a variable name: '{bad}'"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! `listCollections`, `drop`, `renameCollection`.
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::spec::BinarySubtype;
+use bson::{Binary, Document, doc};
+
+use crate::engine::catalog::Edit;
+use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::options::to_raw;
+use crate::engine::command::args::{Field, Kind, field, required, unknown};
+use crate::engine::command::call::Call;
+use crate::engine::command::find::first_batch;
+use crate::engine::command::reply::reply;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::cursor::open::{Cursor, Ready};
+use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+use crate::value::raw;
+
+pub(crate) const LIST_COLLECTIONS: Command = Command {
+    name: "listCollections",
+    idl: "listCollections",
+    fields: &[
+        field("filter", Kind::Object),
+        field("nameOnly", Kind::Bool),
+        field("authorizedCollections", Kind::Bool),
+        field("cursor", Kind::Object),
+    ],
+    target: Target::Database,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: false,
+    run: list_collections,
+};
+
+pub(crate) const DROP: Command = Command {
+    name: "drop",
+    idl: "drop",
+    fields: &[],
+    target: Target::Collection,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: true,
+    run: drop_collection,
+};
+
+const RENAME_FIELDS: &[Field] = &[
+    required("to", Kind::Str),
+    field("dropTarget", Kind::SafeBool),
+    field("stayTemp", Kind::Unsupported),
+];
+
+pub(crate) const RENAME_COLLECTION: Command = Command {
+    name: "renameCollection",
+    idl: "renameCollection",
+    fields: RENAME_FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: true,
+    run: rename,
+};
+
+/// The `batchSize` of a `cursor: {…}` option.
+pub(crate) fn batch_size(cursor: Option<&RawDocument>, idl: &str) -> Result<Option<u64>, ServerError> {
+    let mut size = None;
+    for (name, value) in cursor.into_iter().flat_map(raw::elements) {
+        if name != "batchSize" {
+            return Err(unknown(idl, name));
+        }
+        let Some(number) = Number::from_raw(value).and_then(|_| super::args::whole(value)) else {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field '{idl}.batchSize' is the wrong type '{}', expected types '[long, int, decimal, double']",
+                    crate::value::kind::alias(value.element_type())
+                ),
+            ));
+        };
+        size = Some(u64::try_from(number).map_err(|_| {
+            ServerError::new(
+                Code::location(51024),
+                format!("BSON field 'batchSize' value must be >= 0, actual value '{number}'"),
+            )
+        })?);
+    }
+    Ok(size)
+}
+
+/// A cursor over documents that are all there.
+pub(crate) fn listing(
+    call: &Call<'_>,
+    namespace: Namespace,
+    rows: Vec<RawDocumentBuf>,
+    batch_size: Option<u64>,
+) -> Result<RawDocumentBuf, ServerError> {
+    let cursor = Cursor {
+        namespace,
+        results: Box::new(Ready(rows.into_iter())),
+        held: None,
+        collection: None,
+        transaction: None,
+        no_timeout: false,
+        used: call.now.timestamp_millis(),
+    };
+    first_batch(call, cursor, batch_size, false)
+}
+
+fn list_collections(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let names_only = call.args.flag("nameOnly");
+    let batch_size = batch_size(call.args.document("cursor"), "cursor")?;
+    let filter = call
+        .args
+        .filled("filter")
+        .map(|filter| Matcher::parse(filter, &Globals::new(call.now)))
+        .transpose()?;
+    let mut rows = Vec::new();
+    for collection in call.root().database(call.database) {
+        let row = to_raw(&row(collection, names_only))?;
+        if let Some(filter) = &filter
+            && !filter.matches(&row)?
+        {
+            continue;
+        }
+        rows.push(row);
+    }
+    let namespace = Namespace::new(call.database, "$cmd.listCollections");
+    listing(call, namespace, rows, batch_size)
+}
+
+fn row(collection: &Collection, name_only: bool) -> Document {
+    let mut row = doc! { "name": &*collection.namespace.collection, "type": "collection" };
+    if name_only {
+        return row;
+    }
+    let uuid = Binary {
+        subtype: BinarySubtype::Uuid,
+        bytes: collection.uuid.to_vec(),
+    };
+    row.insert("options", collection.options.document.clone());
+    row.insert("info", doc! { "readOnly": false, "uuid": uuid });
+    if let Some(index) = collection.index("_id_") {
+        row.insert("idIndex", index.spec.document.clone());
+    }
+    row
+}
+
+fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    let indexes = call.alter(&namespace, |collection| {
+        let indexes = i32::try_from(collection.indexes.len()).unwrap_or(i32::MAX);
+        Ok(Edit::Drop(indexes))
+    })?;
+    match indexes {
+        Some(indexes) => reply(doc! { "nIndexesWas": indexes, "ns": namespace.to_string() }),
+        None => Err(ServerError::new(Code::NAMESPACE_NOT_FOUND, "ns not found")),
+    }
+}
+
+fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    if call.database != "admin" {
+        return Err(ServerError::new(
+            Code::UNAUTHORIZED,
+            "renameCollection may only be run against the admin database.",
+        ));
+    }
+    let invalid = |what: &str, name: &str| {
+        ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid {what} namespace: {name}"),
+        )
+    };
+    let to = call.args.str("to").unwrap_or_default();
+    let source = Namespace::split(call.collection)
+        .ok_or_else(|| invalid("source", call.collection))?;
+    let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
+    let drop_target = call.args.flag("dropTarget");
+    if source == target {
+        return Err(illegal("Can't rename a collection to itself"));
+    }
+    target.check_create().map_err(|error| {
+        illegal(format!("error with target namespace: {}", error.message()))
+    })?;
+    let catalog = &call.engine.catalog;
+    let Some(collection) = catalog.collection(&source) else {
+        return Err(ServerError::new(
+            Code::NAMESPACE_NOT_FOUND,
+            format!("Source collection {source} does not exist"),
+        ));
+    };
+    let existing = catalog.collection(&target);
+    if existing.is_some() && !drop_target {
+        return Err(ServerError::new(
+            Code::NAMESPACE_EXISTS,
+            "target namespace exists",
+        ));
+    }
+    // Writer locks are always taken in the order of names.
+    let mut shared: Vec<_> = [Some(&collection), existing.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|collection| (&collection.namespace, &collection.shared))
+        .collect();
+    shared.sort_by_key(|(namespace, _)| *namespace);
+    let locks: Vec<_> = shared.iter().map(|(_, shared)| shared.lock()).collect();
+    if locks.iter().any(|locks| !locks.is_empty()) {
+        return Err(crate::engine::txn::write_conflict());
+    }
+    let mut root = catalog.publish();
+    root.check_case(&target.database)?;
+    let unchanged = root.collection(&source).is_some_and(|now| now.uuid == collection.uuid)
+        && root.collection(&target).map(|now| now.uuid) == existing.as_ref().map(|was| was.uuid);
+    if !unchanged {
+        return Err(crate::engine::txn::write_conflict());
+    }
+    let mut renamed = root
+        .collection(&source)
+        .map_or_else(|| (*collection).clone(), |latest| (**latest).clone());
+    root.remove(&source);
+    if source.database != target.database {
+        // Between databases the server copies, and the copy is a new collection.
+        renamed.uuid = call.uuid();
+    }
+    renamed.namespace = target;
+    renamed.version += 1;
+    root.put(renamed);
+    drop(root);
+    reply(doc! {})
+}
+
+fn illegal(message: impl Into<String>) -> ServerError {
+    ServerError::new(Code::ILLEGAL_OPERATION, message)
+}

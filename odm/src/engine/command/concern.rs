@@ -1,0 +1,136 @@
+//! Read and write concern, read preference: on one node that keeps everything in memory, each that can be met is met.
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::command::args::{is_empty_document, type_name};
+use crate::engine::command::table::Command;
+use crate::engine::txn::session::Mode;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// Refuses what is malformed, unknown, or cannot be met.
+pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
+    if let Some(concern) = raw::get(command, "readConcern") {
+        check_read(concern, mode)?;
+    }
+    if let Some(concern) = raw::get(command, "writeConcern") {
+        check_write(row, concern, mode)?;
+    }
+    match raw::get(command, "$readPreference") {
+        None | Some(RawBsonRef::Document(_)) => {}
+        Some(other) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "$readPreference has incorrect type: expected object but got {}",
+                    type_name(other.element_type())
+                ),
+            ));
+        }
+    }
+    match raw::get(command, "maxTimeMS").map(|value| (value, super::args::whole(value))) {
+        None => Ok(()),
+        Some((_, Some(millis))) if (0..=i64::from(i32::MAX)).contains(&millis) => Ok(()),
+        Some((value, Some(_))) => Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "{} value for maxTimeMS is out of range [0, 2147483647]",
+                crate::value::print::value(value)
+            ),
+        )),
+        Some((_, None)) => Err(ServerError::new(
+            Code::BAD_VALUE,
+            "maxTimeMS must be a number",
+        )),
+    }
+}
+
+fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+    let RawBsonRef::Document(concern) = concern else {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "readConcern field should be an object",
+        ));
+    };
+    let level = match raw::get(concern, "level") {
+        None => None,
+        Some(RawBsonRef::String(level)) => Some(level),
+        Some(other) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field 'readConcern.level' is the wrong type '{}', expected type 'string'",
+                    type_name(other.element_type())
+                ),
+            ));
+        }
+    };
+    if let Some((name, _)) = raw::elements(concern).find(|(name, _)| {
+        !matches!(
+            *name,
+            "level" | "afterClusterTime" | "provenance" | "atClusterTime" | "afterOpTime"
+        )
+    }) {
+        return Err(super::args::unknown("readConcern", name));
+    }
+    if raw::get(concern, "atClusterTime").is_some() {
+        return Err(super::args::unsupported("readConcern.atClusterTime"));
+    }
+    if let Mode::Transaction { start, .. } = mode {
+        if !start && !is_empty_document(concern) {
+            return Err(ServerError::new(
+                Code::INVALID_OPTIONS,
+                "Only the first command in a transaction may specify a readConcern",
+            ));
+        }
+        if !matches!(level, None | Some("local" | "majority" | "snapshot")) {
+            return Err(ServerError::new(
+                Code::INVALID_OPTIONS,
+                "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a \
+                 transaction",
+            ));
+        }
+    }
+    match level {
+        None | Some("local" | "available" | "majority" | "linearizable" | "snapshot") => Ok(()),
+        Some(other) => Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!("Enumeration value '{other}' for field 'readConcern.level' is not a valid value."),
+        )),
+    }
+}
+
+fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+    let RawBsonRef::Document(concern) = concern else {
+        return Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "\"writeConcern\" had the wrong type. Expected object, found {}",
+                type_name(concern.element_type())
+            ),
+        ));
+    };
+    let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
+    if !row.writes {
+        return invalid("Command does not support writeConcern");
+    }
+    if matches!(mode, Mode::Transaction { .. })
+        && row.transaction != super::table::InTransaction::Ends
+        && !is_empty_document(concern)
+    {
+        return invalid("writeConcern is not allowed within a multi-statement transaction");
+    }
+    match raw::get(concern, "w") {
+        Some(RawBsonRef::String(mode)) if mode != "majority" => Err(ServerError::new(
+            Code::UNKNOWN_REPL_WRITE_CONCERN,
+            format!("No write concern mode named '{mode}' found in replica set configuration"),
+        )),
+        Some(value) if super::args::whole(value).is_some_and(|nodes| nodes > 1) => {
+            Err(ServerError::new(
+                Code::CANNOT_SATISFY_WRITE_CONCERN,
+                "Not enough data-bearing nodes",
+            ))
+        }
+        _ => Ok(()),
+    }
+}

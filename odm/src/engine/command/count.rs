@@ -1,0 +1,94 @@
+//! `count`.
+
+use bson::doc;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+
+use crate::engine::command::args::{Args, Field, Kind, field, whole};
+use crate::engine::command::call::Call;
+use crate::engine::command::find::explain_hint;
+use crate::engine::command::reply::reply;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::command::update::int;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::cursor::query::Query;
+use crate::error::{Code, ServerError};
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("query", Kind::Object),
+    field("limit", Kind::Any),
+    field("skip", Kind::SafeInt),
+    field("hint", Kind::Any),
+    field("collation", Kind::Object),
+    field("fields", Kind::Any),
+    field("queryOptions", Kind::Unsupported),
+];
+
+pub(crate) const COUNT: Command = Command {
+    name: "count",
+    idl: "count",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: false,
+    run: count,
+};
+
+/// The query of a `count`. A negative limit means the same as a positive one.
+pub(crate) fn query<'a>(
+    call: &Call<'_>,
+    namespace: &Namespace,
+    args: &Args<'a>,
+) -> Result<Query<'a>, ServerError> {
+    let limit = match args.get("limit") {
+        None | Some(RawBsonRef::Null) => None,
+        Some(value) => Some(whole(value).ok_or_else(|| {
+            ServerError::new(Code::BAD_VALUE, "limit value is not a valid number")
+        })?),
+    };
+    let hint = args.get("hint").filter(|hint| !matches!(hint, RawBsonRef::Null));
+    if let Some(hint) = hint
+        && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
+    {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Hint must be a string or an object",
+        ));
+    }
+    let collection = call.find_collection(namespace);
+    Ok(Query {
+        filter: args.document("query"),
+        sort: None,
+        hint,
+        skip: args.natural("skip")?.unwrap_or(0),
+        limit: limit.map(i64::unsigned_abs).filter(|limit| *limit > 0),
+        globals: call.globals(args.document("collation"), None, collection.as_deref())?,
+    })
+}
+
+fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_read()?;
+    let query = query(call, &namespace, &call.args)?;
+    let (skip, limit) = (query.skip, query.limit);
+    let collection = call.find_collection(&namespace);
+    let prepared = query
+        .prepare(collection.as_deref())
+        .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+    let Some(collection) = collection else {
+        return reply(doc! { "n": 0 });
+    };
+    let n = if prepared.matcher.is_none() && query.hint.is_none() {
+        let all = u64::try_from(collection.len()).unwrap_or(u64::MAX);
+        let rest = all.saturating_sub(skip);
+        limit.map_or(rest, |limit| rest.min(limit))
+    } else {
+        let mut n = 0;
+        for row in prepared.run(collection, call.deadline())? {
+            row?;
+            n += 1;
+        }
+        n
+    };
+    reply(doc! { "n": int(i64::try_from(n).unwrap_or(i64::MAX)) })
+}

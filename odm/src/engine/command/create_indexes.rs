@@ -1,0 +1,292 @@
+//! `createIndexes`.
+
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, Uuid, doc};
+
+use crate::engine::catalog::Edit;
+use crate::engine::catalog::collection::Collection;
+use crate::engine::command::args::{Field, Kind, field, required, type_name};
+use crate::engine::command::call::Call;
+use crate::engine::command::reply::reply;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::index::Index;
+use crate::engine::index::spec::{Spec, same_key, show};
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::raw;
+
+const FIELDS: &[Field] = &[
+    required("indexes", Kind::Array),
+    field("commitQuorum", Kind::Any),
+    field("ignoreUnknownIndexOptions", Kind::SafeBool),
+];
+
+pub(crate) const CREATE_INDEXES: Command = Command {
+    name: "createIndexes",
+    idl: "createIndexes",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: true,
+    run: create_indexes,
+};
+
+/// The most indexes of a collection.
+const MOST: usize = 64;
+
+fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_create()?;
+    let quorum = quorum(call.args.get("commitQuorum"))?;
+    let array = call.args.array("indexes").unwrap_or_else(|| raw::empty_array());
+    let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
+    let existing = call.find_collection(&namespace);
+    if call.transaction.as_deref().is_some_and(|transaction| {
+        existing.as_ref().is_some_and(|existing| {
+            !transaction.created(&namespace) && existing.len() > 0
+        })
+    }) {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!(
+                "Cannot create new indexes on existing collection {namespace} in a multi-document transaction."
+            ),
+        ));
+    }
+    let collation = existing
+        .as_ref()
+        .and_then(|existing| existing.options.collation.clone());
+    let specs = specs(array, collation.as_ref(), ignore_unknown)?;
+    let created = existing.is_none();
+    drop(existing);
+    let in_transaction = call.transaction.is_some();
+    call.ensure(&namespace)?;
+    let build = call.uuid();
+    let add = |collection: &mut Collection| {
+        let before = collection.indexes.len();
+        add_all(collection, &specs, build)?;
+        Ok((before, collection.indexes.len()))
+    };
+    let counts = if let Some(transaction) = &mut call.transaction {
+        if !transaction.created(&namespace) {
+            return Err(ServerError::new(
+                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                format!(
+                    "Cannot create new indexes on existing collection {namespace} in a multi-document transaction."
+                ),
+            ));
+        }
+        let collection = transaction.root().collection(&namespace).map(|c| (**c).clone());
+        match collection {
+            Some(mut collection) => {
+                let counts = add(&mut collection)?;
+                transaction.recreate(collection);
+                Some(counts)
+            }
+            None => None,
+        }
+    } else {
+        call.alter(&namespace, |collection| {
+            let (before, after) = add(collection)?;
+            Ok(if before == after {
+                Edit::Unchanged((before, after))
+            } else {
+                Edit::Publish((before, after))
+            })
+        })?
+    };
+    let Some((before, after)) = counts else {
+        return Err(ServerError::new(
+            Code::NAMESPACE_NOT_FOUND,
+            format!("ns does not exist: {namespace}"),
+        ));
+    };
+    let int = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let mut fields = doc! { "numIndexesBefore": int(before), "numIndexesAfter": int(after) };
+    if before == after {
+        fields.insert("note", "all indexes already exist");
+    } else {
+        fields.insert("createdCollectionAutomatically", created || in_transaction);
+        fields.insert("commitQuorum", quorum);
+    }
+    reply(fields)
+}
+
+fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
+    match value {
+        None | Some(RawBsonRef::Null) => Ok(Bson::from("votingMembers")),
+        Some(RawBsonRef::String(mode)) if !matches!(mode, "majority" | "votingMembers") => {
+            Err(ServerError::new(
+                Code::UNKNOWN_REPL_WRITE_CONCERN,
+                format!("No write concern mode named '{mode}' found in replica set configuration"),
+            ))
+        }
+        Some(value) => {
+            if super::args::whole(value).is_some_and(|nodes| nodes > 1) {
+                return Err(ServerError::new(
+                    Code::CANNOT_SATISFY_WRITE_CONCERN,
+                    "Commit quorum cannot be satisfied with the current replica set configuration",
+                ));
+            }
+            Ok(Bson::try_from(value).unwrap_or(Bson::Null))
+        }
+    }
+}
+
+fn specs(
+    array: &bson::raw::RawArray,
+    collation: Option<&Collator>,
+    ignore_unknown: bool,
+) -> Result<Vec<Arc<Spec>>, ServerError> {
+    let mut specs = Vec::new();
+    for (at, value) in raw::values(array).enumerate() {
+        let RawBsonRef::Document(spec) = value else {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field 'createIndexes.indexes.{at}' is the wrong type '{}', expected type 'object'",
+                    type_name(value.element_type())
+                ),
+            ));
+        };
+        specs.push(Arc::new(Spec::parse(spec, collation, ignore_unknown)?));
+    }
+    if specs.is_empty() {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Must specify at least one index to create",
+        ));
+    }
+    Ok(specs)
+}
+
+/// Adds the indexes that are not there yet.
+fn add_all(
+    collection: &mut Collection,
+    specs: &[Arc<Spec>],
+    build: [u8; 16],
+) -> Result<(), ServerError> {
+    let before: Vec<String> = collection
+        .indexes
+        .iter()
+        .map(|index| index.spec.name.clone())
+        .collect();
+    for spec in specs {
+        match conflict(collection, spec) {
+            Ok(true) => {
+                // The same index twice in one command is refused; one that was there before is not.
+                if !spec.is_id() && !before.contains(&spec.name) {
+                    return Err(within_build(
+                        collection,
+                        build,
+                        &ServerError::new(
+                            Code::INDEX_ALREADY_EXISTS,
+                            format!("Identical index already exists: {}", spec.name),
+                        ),
+                    ));
+                }
+                continue;
+            }
+            Ok(false) => {}
+            Err(e) => return Err(e),
+        }
+        if collection.indexes.len() >= MOST {
+            return Err(ServerError::new(
+                Code::CANNOT_CREATE_INDEX,
+                format!(
+                    "add index fails, too many indexes for {} key:{}",
+                    collection.namespace,
+                    show(&spec.key)
+                ),
+            ));
+        }
+        let index = collection
+            .build(Index::new(Arc::clone(spec)))
+            .map_err(|error| within_build(collection, build, &error))?;
+        collection.indexes.push(index);
+    }
+    Ok(())
+}
+
+/// True if the index is there already; an error if another one stands in its way.
+fn conflict(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
+    let options_conflict = |message: String| {
+        Err(ServerError::new(Code::INDEX_OPTIONS_CONFLICT, message))
+    };
+    if let Some(named) = collection.index(&spec.name) {
+        if named.spec.same_signature(spec) {
+            if named.spec.same_options(spec) {
+                return Ok(true);
+            }
+            return options_conflict(format!(
+                "An equivalent index already exists with the same name but different options. Requested index: {}, \
+                 existing index: {}",
+                spec.shown(),
+                named.spec.shown()
+            ));
+        }
+        return Err(ServerError::new(
+            Code::INDEX_KEY_SPECS_CONFLICT,
+            format!(
+                "An existing index has the same name as the requested index. When index names are not specified, they \
+                 are auto generated and can cause conflicts. Please refer to our documentation. Requested index: {}, \
+                 existing index: {}",
+                spec.shown(),
+                named.spec.shown()
+            ),
+        ));
+    }
+    for index in &collection.indexes {
+        if index.spec.same_signature(spec) {
+            if index.spec.same_options(spec) {
+                return options_conflict(format!(
+                    "Index already exists with a different name: {}",
+                    index.spec.name
+                ));
+            }
+            return options_conflict(different(spec, &index.spec));
+        }
+        let is_text = |spec: &Spec| spec.key.contains_key("_fts");
+        if is_text(spec) && is_text(&index.spec) {
+            if same_key(&spec.key, &index.spec.key) {
+                return options_conflict(different(spec, &index.spec));
+            }
+            return Err(ServerError::new(
+                Code::CANNOT_CREATE_INDEX,
+                format!(
+                    "only one text index per collection allowed, found existing text index \"{}\"",
+                    index.spec.name
+                ),
+            ));
+        }
+    }
+    Ok(false)
+}
+
+fn different(requested: &Spec, existing: &Spec) -> String {
+    format!(
+        "An equivalent index already exists with a different name and options. Requested index: {}, existing index: {}",
+        requested.shown(),
+        existing.shown()
+    )
+}
+
+fn within_build(collection: &Collection, build: [u8; 16], error: &ServerError) -> ServerError {
+    let wrapped = ServerError::new(
+        error.code(),
+        format!(
+            "Index build failed: {}: Collection {} ( {} ) :: caused by :: {}",
+            Uuid::from_bytes(build),
+            collection.namespace,
+            Uuid::from_bytes(collection.uuid),
+            error.message()
+        ),
+    );
+    match error.details() {
+        Some(details) => wrapped.with_details(details.clone()),
+        None => wrapped,
+    }
+}

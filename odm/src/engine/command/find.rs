@@ -1,0 +1,272 @@
+//! `find`.
+
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+
+use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::call::Call;
+use crate::engine::command::reply::Batch;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::cursor::open::{Cursor, Results};
+use crate::engine::cursor::query::{Found, Query, owned};
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::projection::Projection;
+use crate::engine::txn::session::Mode;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// How many documents the first batch holds unless the command says so.
+const FIRST_BATCH: u64 = 101;
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("filter", Kind::FindObject),
+    field("projection", Kind::FindObject),
+    field("sort", Kind::FindObject),
+    field("hint", Kind::Any),
+    field("collation", Kind::FindObject),
+    field("skip", Kind::SafeInt),
+    field("limit", Kind::SafeInt),
+    field("batchSize", Kind::SafeInt),
+    field("singleBatch", Kind::FindBool),
+    field("let", Kind::Object),
+    field("noCursorTimeout", Kind::FindBool),
+    // These two change nothing where no disk and no shards are.
+    field("allowDiskUse", Kind::FindBool),
+    field("allowPartialResults", Kind::FindBool),
+    field("min", Kind::Unsupported),
+    field("max", Kind::Unsupported),
+    field("returnKey", Kind::Unsupported),
+    field("showRecordId", Kind::Unsupported),
+    field("tailable", Kind::Unsupported),
+    field("awaitData", Kind::Unsupported),
+    field("oplogReplay", Kind::Unsupported),
+    field("readOnce", Kind::Unsupported),
+];
+
+pub(crate) const FIND: Command = Command {
+    name: "find",
+    idl: "FindCommandRequest",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: false,
+    run: find,
+};
+
+/// The parts of a `find`, also as `explain` sees it.
+#[derive(Debug)]
+pub(crate) struct Find<'a> {
+    pub(crate) query: Query<'a>,
+    pub(crate) projection: Option<Projection>,
+    pub(crate) projection_document: Option<&'a RawDocument>,
+    pub(crate) sort: Option<&'a RawDocument>,
+}
+
+impl<'a> Find<'a> {
+    pub(crate) fn parse(
+        call: &Call<'_>,
+        namespace: &Namespace,
+        args: &Args<'a>,
+    ) -> Result<Self, ServerError> {
+        let collection = call.find_collection(namespace);
+        let globals: Globals = call.globals(
+            args.document("collation"),
+            args.document("let"),
+            collection.as_deref(),
+        )?;
+        let hint = args.get("hint");
+        if let Some(hint) = hint
+            && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
+        {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Hint must be a string or an object",
+            ));
+        }
+        let projection_document = args.filled("projection");
+        let projection = projection_document
+            .map(|projection| {
+                Projection::parse(projection, args.document("filter"), &globals)
+            })
+            .transpose()?;
+        let sort = args.filled("sort");
+        Ok(Self {
+            query: Query {
+                filter: args.document("filter"),
+                sort,
+                hint,
+                skip: args.natural("skip")?.unwrap_or(0),
+                limit: args.natural("limit")?.filter(|limit| *limit > 0),
+                globals,
+            },
+            projection,
+            projection_document,
+            sort,
+        })
+    }
+}
+
+fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_read()?;
+    let find = Find::parse(call, &namespace, &call.args)?;
+    let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
+    let single = call.args.flag("singleBatch");
+    let collection = call.find_collection(&namespace);
+    let prepared = find.query.prepare(collection.as_deref())
+        .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+    let Some(collection) = collection else {
+        return Ok(Batch::new().into_reply(cstr!("firstBatch"), 0, &namespace));
+    };
+    let uuid = collection.uuid;
+    let by_id = prepared.plan.by_id;
+    let found = prepared.run(collection, call.deadline())?;
+    let results = Projected {
+        found,
+        projection: find.projection.map(Arc::new),
+        by_id,
+        globals: find.query.globals,
+        given: 0,
+    };
+    let cursor = Cursor {
+        namespace,
+        results: Box::new(results),
+        held: None,
+        collection: Some(uuid),
+        transaction: transaction_of(&call.mode),
+        no_timeout: call.args.flag("noCursorTimeout"),
+        used: call.now.timestamp_millis(),
+    };
+    first_batch(call, cursor, Some(batch_size), single)
+}
+
+/// The transaction that a cursor is bound to.
+pub(crate) fn transaction_of(mode: &Mode) -> Option<(Vec<u8>, i64)> {
+    match mode {
+        Mode::Transaction {
+            session, number, ..
+        } => Some((session.clone(), *number)),
+        Mode::Plain | Mode::Retryable { .. } => None,
+    }
+}
+
+/// The first batch of a new cursor, which is kept if something may come after it.
+pub(crate) fn first_batch(
+    call: &Call<'_>,
+    mut cursor: Cursor,
+    batch_size: Option<u64>,
+    single: bool,
+) -> Result<RawDocumentBuf, ServerError> {
+    let (batch, more) = fill(&mut cursor, batch_size)?;
+    let namespace = cursor.namespace.clone();
+    let id = if more && !single {
+        call.engine.cursors.keep(cursor, || call.context.random())
+    } else {
+        0
+    };
+    Ok(batch.into_reply(cstr!("firstBatch"), id, &namespace))
+}
+
+/// Fills one batch. The flag tells whether the cursor stays open.
+pub(crate) fn fill(
+    cursor: &mut Cursor,
+    batch_size: Option<u64>,
+) -> Result<(Batch, bool), ServerError> {
+    let most = batch_size.map_or(usize::MAX, |size| {
+        usize::try_from(size).unwrap_or(usize::MAX)
+    });
+    let mut batch = Batch::new();
+    while batch.len() < most {
+        let Some(document) = cursor.held.take().map(Ok).or_else(|| cursor.results.next()) else {
+            return Ok((batch, false));
+        };
+        let document = document?;
+        if !batch.has_room(&document) {
+            cursor.held = Some(document);
+            return Ok((batch, true));
+        }
+        batch.push(document);
+    }
+    let more = cursor.held.is_some() || !cursor.results.is_at_end();
+    Ok((batch, more))
+}
+
+/// Names the query in a refusal of its hint, as the server does.
+pub(crate) fn explain_hint(
+    error: ServerError,
+    namespace: &Namespace,
+    args: &Args<'_>,
+) -> ServerError {
+    if !error.message().starts_with("planner returned error") {
+        return error;
+    }
+    let shown = |name: &str| {
+        args.document(name)
+            .map_or_else(|| "{}".to_owned(), crate::value::print::document)
+    };
+    let tree = match args.filled("filter") {
+        None => "$and\n".to_owned(),
+        Some(filter) => tree(filter),
+    };
+    ServerError::new(
+        error.code(),
+        format!(
+            "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n {}",
+            shown("sort"),
+            shown("projection"),
+            error.message()
+        ),
+    )
+}
+
+/// The server's picture of a filter of plain equalities; of others, the filter itself.
+fn tree(filter: &RawDocument) -> String {
+    use std::fmt::Write as _;
+
+    let mut lines: Vec<String> = raw::elements(filter)
+        .map(|(name, value)| match value {
+            RawBsonRef::Document(_) => crate::value::print::field(name, value),
+            value => format!("{name} $eq {}", crate::value::print::value(value)),
+        })
+        .collect();
+    if lines.len() == 1 {
+        return lines.pop().unwrap_or_default() + "\n";
+    }
+    lines.sort();
+    lines.iter().fold("$and\n".to_owned(), |mut tree, line| {
+        let _ = writeln!(tree, "    {line}");
+        tree
+    })
+}
+
+/// The documents of a query, projected.
+struct Projected {
+    found: Found,
+    projection: Option<Arc<Projection>>,
+    globals: Globals,
+    by_id: bool,
+    given: u64,
+}
+
+impl Results for Projected {
+    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
+        let bytes = match self.found.next()? {
+            Ok((_, bytes)) => bytes,
+            Err(e) => return Some(Err(e)),
+        };
+        self.given += 1;
+        let document = owned(&bytes);
+        Some(match &self.projection {
+            None => Ok(document),
+            Some(projection) => projection.apply(&document, &self.globals),
+        })
+    }
+
+    fn is_at_end(&self) -> bool {
+        // An `_id` finds one document at most, and the server knows.
+        self.found.is_at_end() || (self.by_id && self.given > 0)
+    }
+}

@@ -1,0 +1,191 @@
+//! `findAndModify`.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
+
+use crate::engine::command::args::{Field, Kind, field};
+use crate::engine::command::call::Call;
+use crate::engine::command::find::explain_hint;
+use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::engine::command::reply::reply;
+use crate::engine::command::retry::{Retry, STATEMENT_ID};
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::command::update::check_filter;
+use crate::engine::pipeline::projection::Projection;
+use crate::engine::txn::session::Statement;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("query", Kind::Object),
+    field("fields", Kind::Object),
+    field("sort", Kind::Object),
+    field("hint", Kind::Any),
+    field("collation", Kind::Object),
+    field("arrayFilters", Kind::Array),
+    field("remove", Kind::SafeBool),
+    field("update", Kind::Any),
+    field("upsert", Kind::SafeBool),
+    field("new", Kind::SafeBool),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    field("let", Kind::Object),
+    STATEMENT_ID,
+];
+
+pub(crate) const FIND_AND_MODIFY: Command = Command {
+    name: "findAndModify",
+    idl: "findAndModify",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: true,
+    writes: true,
+    run: find_and_modify,
+};
+
+fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_read()?;
+    check(call)?;
+    let args = &call.args;
+    let collection = call.find_collection(&namespace);
+    let target = Wanted {
+        filter: args.document("query").unwrap_or_else(|| raw::empty_document()),
+        sort: args.filled("sort"),
+        hint: args.get("hint"),
+        globals: call.globals(args.document("collation"), args.document("let"), collection.as_deref())?,
+        multi: false,
+        deadline: call.deadline(),
+    };
+    check_filter(&target)?;
+    let projection = args
+        .filled("fields")
+        .map(|fields| Projection::parse(fields, args.document("query"), &target.globals))
+        .transpose()?;
+    let remove = args.flag("remove");
+    let change = args.get("update").map(|update| Change {
+        update,
+        array_filters: args.array("arrayFilters"),
+        upsert: args.flag("upsert"),
+    });
+    let checked = change
+        .as_ref()
+        .map(|change| change.check(&target))
+        .transpose()?;
+    let returns_new = args.flag("new");
+    let bypass = args.flag("bypassDocumentValidation");
+    drop(collection);
+    let mut retry = Retry::new(call.statements.take(), call.command);
+    if let Some(Statement::FindAndModify(mut before)) = retry.before(0) {
+        before.remove("ok");
+        if let Some(id) = retry.retried() {
+            before.insert("retriedStmtId", id);
+        }
+        return reply(before);
+    }
+    if call.find_collection(&namespace).is_none()
+        && change.as_ref().is_some_and(|change| change.upsert)
+    {
+        call.ensure(&namespace)?;
+    }
+    let context = call.context.clone();
+    let outcome = call
+        .write(&namespace, bypass, |writer| match (&change, &checked) {
+            (Some(change), Some(checked)) => {
+                modify::update(writer, &target, change, checked, || context.object_id())
+            }
+            _ => modify::delete(writer, &target),
+        })
+        .map_err(|error| explain(error, call, &namespace))?
+        .unwrap_or_default();
+    let project = |document: &RawDocument| match &projection {
+        None => Ok(document.to_owned()),
+        Some(projection) => projection.apply(document, &target.globals),
+    };
+    let value = match (&outcome.before, &outcome.after) {
+        (_, Some(after)) if returns_new => Some(project(after)?),
+        (Some(before), _) => Some(project(before)?),
+        _ => None,
+    };
+    let fields = fields(&outcome, value, remove);
+    retry.remember(vec![(0, Statement::FindAndModify(fields.clone()))]);
+    reply(fields)
+}
+
+fn fields(outcome: &Outcome, value: Option<RawDocumentBuf>, remove: bool) -> Document {
+    let n = i32::try_from(outcome.matched).unwrap_or(1) + i32::from(outcome.upserted.is_some());
+    let mut last = doc! { "n": n };
+    if !remove {
+        last.insert("updatedExisting", outcome.matched > 0);
+    }
+    if let Some(id) = &outcome.upserted {
+        last.insert("upserted", id.clone());
+    }
+    let value = value
+        .and_then(|value| Document::try_from(&value).ok())
+        .map_or(Bson::Null, Bson::Document);
+    doc! { "lastErrorObject": last, "value": value }
+}
+
+/// The server names the executor in front of what an update of its own kind refuses.
+fn explain(
+    error: ServerError,
+    call: &Call<'_>,
+    namespace: &crate::engine::catalog::namespace::Namespace,
+) -> ServerError {
+    if error.message().starts_with("planner returned error") {
+        return explain_hint(error, namespace, &call.args);
+    }
+    if matches!(error.code(), Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE) {
+        return error;
+    }
+    let prefixed = ServerError::new(
+        error.code(),
+        format!(
+            "Plan executor error during findAndModify :: caused by :: {}",
+            error.message()
+        ),
+    );
+    match error.details() {
+        Some(details) => prefixed.with_details(details.clone()),
+        None => prefixed,
+    }
+}
+
+/// The combinations that make no sense.
+fn check(call: &Call<'_>) -> Result<(), ServerError> {
+    let args = &call.args;
+    let fault = |message: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    let update = args.get("update");
+    if let Some(update) = update
+        && !matches!(update, RawBsonRef::Document(_) | RawBsonRef::Array(_))
+    {
+        return fault("Update argument must be either an object or an array");
+    }
+    if let Some(hint) = args.get("hint")
+        && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
+    {
+        return fault("Hint must be a string or an object");
+    }
+    if !args.flag("remove") {
+        if update.is_none() {
+            return fault("Either an update or remove=true must be specified");
+        }
+        return Ok(());
+    }
+    if update.is_some() {
+        return fault("Cannot specify both an update and remove=true");
+    }
+    if args.flag("upsert") {
+        return fault("Cannot specify both upsert=true and remove=true ");
+    }
+    if args.flag("new") {
+        return fault(
+            "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+        );
+    }
+    if args.array("arrayFilters").is_some() {
+        return fault("Cannot specify arrayFilters and remove=true");
+    }
+    Ok(())
+}

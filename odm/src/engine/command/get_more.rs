@@ -1,0 +1,156 @@
+//! `getMore` and `killCursors`.
+
+use bson::doc;
+use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
+
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::command::args::{Field, Kind, field, required, type_name};
+use crate::engine::command::call::Call;
+use crate::engine::command::find::{fill, transaction_of};
+use crate::engine::command::reply::reply;
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+const FIELDS: &[Field] = &[
+    required("collection", Kind::Str),
+    field("batchSize", Kind::SafeInt),
+    field("term", Kind::Unsupported),
+    field("lastKnownCommittedOpTime", Kind::Unsupported),
+];
+
+pub(crate) const GET_MORE: Command = Command {
+    name: "getMore",
+    idl: "getMore",
+    fields: FIELDS,
+    target: Target::Database,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: false,
+    run: get_more,
+};
+
+pub(crate) const KILL_CURSORS: Command = Command {
+    name: "killCursors",
+    idl: "killCursors",
+    fields: &[required("cursors", Kind::Array)],
+    target: Target::Collection,
+    transaction: InTransaction::NotFirst,
+    retryable: false,
+    writes: false,
+    run: kill_cursors,
+};
+
+fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let id = match raw::elements(call.command).next() {
+        Some((_, RawBsonRef::Int64(id))) => id,
+        other => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field 'getMore.getMore' is the wrong type '{}', expected type 'long'",
+                    other.map_or("null", |(_, value)| type_name(value.element_type()))
+                ),
+            ));
+        }
+    };
+    let namespace = Namespace::new(call.database, call.args.str("collection").unwrap_or(""));
+    namespace.check()?;
+    let batch_size = call.args.natural("batchSize")?.filter(|size| *size > 0);
+    let Some(mut cursor) = call.engine.cursors.take(id) else {
+        return Err(not_found(id));
+    };
+    if let Err(e) = check(call, &cursor, &namespace, id) {
+        call.engine.cursors.put_back(id, cursor);
+        return Err(e);
+    }
+    if let Some(uuid) = cursor.collection
+        && call
+            .find_collection(&cursor.namespace)
+            .is_none_or(|collection| collection.uuid != uuid)
+    {
+        return Err(ServerError::new(
+            Code::QUERY_PLAN_KILLED,
+            format!(
+                "collection dropped. UUID {}",
+                bson::Uuid::from_bytes(uuid)
+            ),
+        ));
+    }
+    let (batch, more) = fill(&mut cursor, batch_size)?;
+    let namespace = cursor.namespace.clone();
+    let id = if more {
+        cursor.used = call.now.timestamp_millis();
+        call.engine.cursors.put_back(id, cursor);
+        id
+    } else {
+        0
+    };
+    Ok(batch.into_reply(cstr!("nextBatch"), id, &namespace))
+}
+
+/// Refuses another collection's cursor, and another transaction's.
+fn check(
+    call: &Call<'_>,
+    cursor: &crate::engine::cursor::open::Cursor,
+    namespace: &Namespace,
+    id: i64,
+) -> Result<(), ServerError> {
+    if cursor.namespace != *namespace {
+        return Err(ServerError::new(
+            Code::UNAUTHORIZED,
+            format!(
+                "Requested getMore on namespace '{namespace}', but cursor belongs to a different namespace {}",
+                cursor.namespace
+            ),
+        ));
+    }
+    if cursor.transaction != transaction_of(&call.mode) {
+        return Err(ServerError::new(
+            Code::location(50741),
+            format!(
+                "Cannot run getMore on cursor {id}, which was created in another transaction or outside of one"
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn not_found(id: i64) -> ServerError {
+    ServerError::new(Code::CURSOR_NOT_FOUND, format!("cursor id {id} not found"))
+}
+
+fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let array = call.args.array("cursors").unwrap_or_else(|| raw::empty_array());
+    let mut ids = Vec::new();
+    for (at, value) in raw::values(array).enumerate() {
+        let RawBsonRef::Int64(id) = value else {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field 'killCursors.cursors.{at}' is the wrong type '{}', expected type 'long'",
+                    type_name(value.element_type())
+                ),
+            ));
+        };
+        ids.push(id);
+    }
+    let namespace = call.namespace();
+    let (mut killed, mut unknown) = (Vec::new(), Vec::new());
+    for id in ids {
+        match call.engine.cursors.take(id) {
+            Some(cursor) if cursor.namespace == namespace => killed.push(id),
+            Some(cursor) => {
+                call.engine.cursors.put_back(id, cursor);
+                unknown.push(id);
+            }
+            None => unknown.push(id),
+        }
+    }
+    reply(doc! {
+        "cursorsKilled": killed,
+        "cursorsNotFound": unknown,
+        "cursorsAlive": [],
+        "cursorsUnknown": [],
+    })
+}

@@ -1,0 +1,41 @@
+//! `listIndexes`.
+
+use bson::raw::RawDocumentBuf;
+
+use crate::engine::catalog::options::to_raw;
+use crate::engine::command::args::{Kind, field};
+use crate::engine::command::call::Call;
+use crate::engine::command::collections::{batch_size, listing};
+use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::error::{Code, ServerError};
+
+pub(crate) const LIST_INDEXES: Command = Command {
+    name: "listIndexes",
+    idl: "listIndexes",
+    fields: &[
+        field("cursor", Kind::Object),
+        field("includeBuildUUIDs", Kind::Unsupported),
+    ],
+    target: Target::Collection,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: false,
+    run: list_indexes,
+};
+
+fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    let batch_size = batch_size(call.args.document("cursor"), "cursor")?;
+    let Some(collection) = call.find_collection(&namespace) else {
+        return Err(ServerError::new(
+            Code::NAMESPACE_NOT_FOUND,
+            format!("ns does not exist: {namespace}"),
+        ));
+    };
+    let rows = collection
+        .indexes
+        .iter()
+        .map(|index| to_raw(&index.spec.document))
+        .collect::<Result<_, _>>()?;
+    listing(call, namespace, rows, batch_size)
+}

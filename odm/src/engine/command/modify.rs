@@ -1,0 +1,171 @@
+//! Changing and removing documents that match: what `update`, `delete` and `findAndModify` share.
+
+use bson::Bson;
+use bson::oid::ObjectId;
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+
+use crate::engine::command::insert::check_capped;
+use crate::engine::cursor::query::{Deadline, Query};
+use crate::engine::expression::Globals;
+use crate::engine::index::RecordId;
+use crate::engine::txn::writer::Writer;
+use crate::engine::updater::{Update, check_id, upsert};
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// Which documents, and in which order if it matters.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) filter: &'a RawDocument,
+    pub(crate) sort: Option<&'a RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) globals: Globals,
+    pub(crate) multi: bool,
+    pub(crate) deadline: Deadline,
+}
+
+/// What to make of them.
+#[derive(Debug)]
+pub(crate) struct Change<'a> {
+    pub(crate) update: RawBsonRef<'a>,
+    pub(crate) array_filters: Option<&'a RawArray>,
+    pub(crate) upsert: bool,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) matched: i64,
+    pub(crate) modified: i64,
+    /// The `_id` of the document that was inserted.
+    pub(crate) upserted: Option<Bson>,
+    /// The last document, as it was and as it is.
+    pub(crate) before: Option<RawDocumentBuf>,
+    pub(crate) after: Option<RawDocumentBuf>,
+}
+
+/// An update that has passed the checks which need no document.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    update: Update,
+}
+
+impl Change<'_> {
+    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Checked, ServerError> {
+        let update = Update::parse(self.update, self.array_filters, &target.globals)?;
+        if target.multi && update.is_replacement() {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "multi update is not supported for replacement-style update",
+            ));
+        }
+        Ok(Checked { update })
+    }
+}
+
+/// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
+/// met twice.
+fn find(
+    writer: &Writer<'_>,
+    target: &Target<'_>,
+) -> Result<(Vec<RecordId>, Option<std::sync::Arc<crate::engine::matcher::Matcher>>), ServerError> {
+    let query = Query {
+        filter: Some(target.filter),
+        sort: target.sort,
+        hint: target.hint,
+        skip: 0,
+        limit: (!target.multi).then_some(1),
+        globals: target.globals.clone(),
+    };
+    let prepared = query.prepare(Some(writer.collection))?;
+    let matcher = prepared.matcher.clone();
+    let snapshot = std::sync::Arc::new(writer.collection.clone());
+    let found = prepared.run(snapshot, target.deadline.clone())?;
+    let records = found
+        .map(|row| row.map(|(record, _)| record))
+        .collect::<Result<_, _>>()?;
+    Ok((records, matcher))
+}
+
+/// Updates the matching documents. With `writer` absent there is no collection, and nothing matches.
+pub(crate) fn update(
+    writer: &mut Writer<'_>,
+    target: &Target<'_>,
+    change: &Change<'_>,
+    checked: &Checked,
+    new_id: impl FnOnce() -> ObjectId,
+) -> Result<Outcome, ServerError> {
+    check_capped(writer)?;
+    let (records, matcher) = find(writer, target)?;
+    let mut outcome = Outcome::default();
+    for record in records {
+        let Some(before) = writer.collection.document(record).map(RawDocument::to_owned) else {
+            continue;
+        };
+        writer.check_record(record)?;
+        let position = match &matcher {
+            Some(matcher) if checked.update.needs_position() => matcher
+                .match_position(&before)?
+                .and_then(|found| found.array_index),
+            _ => None,
+        };
+        let applied = checked
+            .update
+            .apply(&before, position, &target.globals, false)?;
+        outcome.matched += 1;
+        if applied.modified {
+            outcome.modified += 1;
+            writer.replace(record, applied.document.clone())?;
+        }
+        if !target.multi {
+            outcome.before = Some(before);
+            outcome.after = Some(applied.document);
+        }
+    }
+    if outcome.matched == 0 && change.upsert {
+        let inserted = inserted(target, checked, new_id)?;
+        let id = raw::get(&inserted, "_id").and_then(|id| Bson::try_from(id).ok());
+        writer.insert(inserted.clone())?;
+        outcome.upserted = Some(id.unwrap_or(Bson::Null));
+        outcome.after = Some(inserted);
+    }
+    Ok(outcome)
+}
+
+/// The document of an upsert.
+fn inserted(
+    target: &Target<'_>,
+    checked: &Checked,
+    new_id: impl FnOnce() -> ObjectId,
+) -> Result<RawDocumentBuf, ServerError> {
+    let seed = upsert::seed(target.filter, &checked.update)?;
+    let document = checked
+        .update
+        .apply(&seed, None, &target.globals, true)?
+        .document;
+    if let Some(id) = raw::get(&document, "_id") {
+        check_id(id)?;
+        return Ok(document);
+    }
+    let mut with_id = RawDocumentBuf::new();
+    with_id.append(cstr!("_id"), new_id());
+    for (name, value) in document.iter().flatten() {
+        with_id.append_ref(name, value);
+    }
+    Ok(with_id)
+}
+
+/// Removes the matching documents; the last of them is returned where only one is wanted.
+pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Outcome, ServerError> {
+    check_capped(writer)?;
+    let (records, _) = find(writer, target)?;
+    let mut outcome = Outcome::default();
+    for record in records {
+        if !target.multi {
+            outcome.before = writer.collection.document(record).map(RawDocument::to_owned);
+        }
+        writer.remove(record)?;
+        outcome.matched += 1;
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,80 @@
+//! Retryable writes: which statement of a command has been executed before.
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::command::args::{Field, Kind, field, whole};
+use crate::engine::txn::session::{Statement, Statements};
+use crate::value::raw;
+
+/// The fields that number the statements; the write commands take them.
+pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::SafeInt);
+pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Array);
+
+/// The statements of one command: their ids, and what is known of them.
+#[derive(Debug)]
+pub(crate) struct Retry<'a> {
+    statements: Option<&'a mut Statements>,
+    ids: Vec<i32>,
+    first: i32,
+    retried: Vec<i32>,
+}
+
+impl<'a> Retry<'a> {
+    pub(crate) fn new(statements: Option<&'a mut Statements>, command: &RawDocument) -> Self {
+        let number = |value| whole(value).and_then(|id| i32::try_from(id).ok());
+        let ids = match raw::get(command, "stmtIds") {
+            Some(RawBsonRef::Array(ids)) => raw::values(ids).filter_map(number).collect(),
+            _ => Vec::new(),
+        };
+        let first = raw::get(command, "stmtId").and_then(number).unwrap_or(0);
+        Self {
+            statements,
+            ids,
+            first,
+            retried: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.statements.is_some()
+    }
+
+    fn id(&self, index: usize) -> i32 {
+        self.ids.get(index).copied().unwrap_or_else(|| {
+            self.first
+                .saturating_add(i32::try_from(index).unwrap_or(i32::MAX))
+        })
+    }
+
+    /// What the statement did when it was executed before.
+    pub(crate) fn before(&mut self, index: usize) -> Option<Statement> {
+        let id = self.id(index);
+        let found = self.statements.as_ref()?.get(&id).cloned();
+        if found.is_some() {
+            self.retried.push(id);
+        }
+        found
+    }
+
+    /// Remembers statements that were executed, once their writes are published.
+    pub(crate) fn remember(&mut self, done: Vec<(usize, Statement)>) {
+        for (index, statement) in done {
+            let id = self.id(index);
+            if let Some(statements) = &mut self.statements {
+                statements.insert(id, statement);
+            }
+        }
+    }
+
+    /// Names the statements that were not executed again.
+    pub(crate) fn report(&self, reply: &mut Document) {
+        if !self.retried.is_empty() {
+            reply.insert("retriedStmtIds", self.retried.clone());
+        }
+    }
+
+    pub(crate) fn retried(&self) -> Option<i32> {
+        self.retried.first().copied()
+    }
+}

@@ -1,0 +1,99 @@
+//! Cursors between commands: what is left of a result, by id.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bson::DateTime;
+use bson::raw::RawDocumentBuf;
+
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::txn::session::SessionId;
+use crate::error::ServerError;
+
+/// How long a cursor may lie unused, in milliseconds.
+const LIFETIME: i64 = 10 * 60_000;
+
+/// Documents still to come.
+pub(crate) trait Results: Send {
+    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>>;
+
+    /// Whether the end is known to be reached. A scan knows only after it has looked for one more document, and then
+    /// the server keeps the cursor open, too.
+    fn is_at_end(&self) -> bool;
+}
+
+pub(crate) struct Cursor {
+    pub(crate) namespace: Namespace,
+    pub(crate) results: Box<dyn Results>,
+    /// A document that did not fit in the last batch.
+    pub(crate) held: Option<RawDocumentBuf>,
+    /// The collection that the cursor reads; if it goes, the cursor goes.
+    pub(crate) collection: Option<[u8; 16]>,
+    /// The transaction that opened it: no other command may go on with it.
+    pub(crate) transaction: Option<(SessionId, i64)>,
+    pub(crate) no_timeout: bool,
+    pub(crate) used: i64,
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cursor")
+            .field("namespace", &self.namespace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The open cursors of an engine.
+#[derive(Debug, Default)]
+pub(crate) struct Cursors {
+    open: Mutex<HashMap<i64, Cursor>>,
+}
+
+impl Cursors {
+    fn open(&self) -> MutexGuard<'_, HashMap<i64, Cursor>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a cursor and gives it an id, positive and unused.
+    pub(crate) fn keep(&self, cursor: Cursor, mut random: impl FnMut() -> u64) -> i64 {
+        let mut open = self.open();
+        let mut id = i64::try_from(random() >> 1).unwrap_or(1).max(1);
+        while open.contains_key(&id) {
+            id = id.checked_add(1).unwrap_or(1);
+        }
+        open.insert(id, cursor);
+        id
+    }
+
+    /// Keeps a cursor again under its id.
+    pub(crate) fn put_back(&self, id: i64, cursor: Cursor) {
+        self.open().insert(id, cursor);
+    }
+
+    /// Takes a cursor out, to read from it: nobody else can meanwhile.
+    pub(crate) fn take(&self, id: i64) -> Option<Cursor> {
+        self.open().remove(&id)
+    }
+
+    /// Closes cursors that nobody has used for long.
+    pub(crate) fn expire(&self, now: DateTime) {
+        let now = now.timestamp_millis();
+        self.open()
+            .retain(|_, cursor| cursor.no_timeout || now.saturating_sub(cursor.used) <= LIFETIME);
+    }
+}
+
+/// Documents that are all there.
+#[derive(Debug)]
+pub(crate) struct Ready(pub(crate) std::vec::IntoIter<RawDocumentBuf>);
+
+impl Results for Ready {
+    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
+        self.0.next().map(Ok)
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.0.len() == 0
+    }
+}

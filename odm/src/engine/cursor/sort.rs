@@ -1,0 +1,179 @@
+//! Sorting by a pattern: the same keys as an index over its fields would have, the smallest of each document.
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::index::keys;
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::key::{self, Direction};
+use crate::value::path::Path;
+use crate::value::{kind, print, raw};
+
+/// A parsed sort pattern.
+#[derive(Debug, Clone)]
+pub(crate) struct Sort {
+    pub(crate) paths: Vec<Path>,
+    pub(crate) directions: Vec<Direction>,
+}
+
+/// What a `sort` asks for.
+#[derive(Debug, Clone)]
+pub(crate) enum Order {
+    /// Nothing.
+    None,
+    /// `{$natural: 1}`: the order of the records.
+    Natural { backwards: bool },
+    Fields(Sort),
+}
+
+impl Order {
+    pub(crate) fn parse(pattern: Option<&RawDocument>) -> Result<Self, ServerError> {
+        let Some(pattern) = pattern else {
+            return Ok(Self::None);
+        };
+        let mut sort = Sort {
+            paths: Vec::new(),
+            directions: Vec::new(),
+        };
+        for (name, value) in raw::elements(pattern) {
+            if name == "$natural" {
+                return natural(pattern, value);
+            }
+            sort.directions.push(direction(name, value)?);
+            check_path(name)?;
+            if sort.paths.iter().any(|path| path.as_str() == name) {
+                continue;
+            }
+            sort.paths.push(Path::new(name));
+        }
+        if sort.paths.len() > 32 {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "too many compound keys",
+            ));
+        }
+        Ok(if sort.paths.is_empty() {
+            Self::None
+        } else {
+            Self::Fields(sort)
+        })
+    }
+}
+
+impl Sort {
+    /// The bytes by which a document is sorted.
+    pub(crate) fn key(
+        &self,
+        document: &RawDocument,
+        collation: Option<&Collator>,
+    ) -> Result<Vec<u8>, ServerError> {
+        let mut least: Option<Vec<u8>> = None;
+        keys::generate(document, &self.paths, &mut |values| {
+            let mut bytes = Vec::new();
+            for (value, direction) in values.iter().zip(&self.directions) {
+                let value = value.unwrap_or(RawBsonRef::Null);
+                key::append(&mut bytes, value, *direction, collation);
+            }
+            if least.as_ref().is_none_or(|least| bytes < *least) {
+                least = Some(bytes);
+            }
+            Ok(())
+        })
+        .map_err(|_| {
+            ServerError::new(
+                Code::BAD_VALUE,
+                "Executor error during find command :: caused by :: cannot sort with keys that are parallel arrays",
+            )
+        })?;
+        Ok(least.unwrap_or_default())
+    }
+}
+
+fn natural(pattern: &RawDocument, value: RawBsonRef<'_>) -> Result<Order, ServerError> {
+    if raw::elements(pattern).count() > 1 {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "$natural sort cannot be set to a value other than -1 or 1 or be combined with other fields: {}",
+                print::document(pattern)
+            ),
+        ));
+    }
+    match unit(value) {
+        Some(direction) => Ok(Order::Natural {
+            backwards: direction == Direction::Descending,
+        }),
+        None => Err(ServerError::new(
+            Code::BAD_VALUE,
+            "$natural sort cannot be set to a value other than -1 or 1.",
+        )),
+    }
+}
+
+/// 1 or −1, in any numeric type.
+pub(crate) fn unit(value: RawBsonRef<'_>) -> Option<Direction> {
+    #[expect(clippy::float_cmp, reason = "both are exact")]
+    let direction = |value: f64| {
+        if value == 1.0 {
+            Some(Direction::Ascending)
+        } else if value == -1.0 {
+            Some(Direction::Descending)
+        } else {
+            None
+        }
+    };
+    match value {
+        RawBsonRef::Int32(value) => direction(f64::from(value)),
+        RawBsonRef::Int64(1) => Some(Direction::Ascending),
+        RawBsonRef::Int64(-1) => Some(Direction::Descending),
+        RawBsonRef::Double(value) => direction(value),
+        RawBsonRef::Decimal128(value) => value.to_string().parse().ok().and_then(direction),
+        _ => None,
+    }
+}
+
+fn direction(name: &str, value: RawBsonRef<'_>) -> Result<Direction, ServerError> {
+    if kind::TypeSet::NUMBER.contains(value.element_type()) {
+        return unit(value).ok_or_else(|| {
+            ServerError::new(
+                Code::location(15975),
+                "$sort key ordering must be 1 (for ascending) or -1 (for descending)",
+            )
+        });
+    }
+    if let RawBsonRef::Document(meta) = value
+        && raw::get(meta, "$meta").is_some()
+    {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            "the in-memory engine does not support sorting by $meta",
+        ));
+    }
+    Err(ServerError::new(
+        Code::location(15974),
+        format!(
+            "Illegal key in $sort specification: {}",
+            print::field(name, value)
+        ),
+    ))
+}
+
+fn check_path(name: &str) -> Result<(), ServerError> {
+    let error = |code, message: &str| Err(ServerError::new(Code::location(code), message));
+    if name.is_empty() {
+        return error(40352, "FieldPath cannot be constructed with empty string");
+    }
+    if name.ends_with('.') {
+        return error(40353, "FieldPath must not end with a '.'.");
+    }
+    if name.split('.').any(str::is_empty) {
+        return error(15998, "FieldPath field names may not be empty strings.");
+    }
+    if name.split('.').any(|part| part.starts_with('$')) {
+        return error(
+            16410,
+            "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+        );
+    }
+    Ok(())
+}

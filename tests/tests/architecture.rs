@@ -32,12 +32,8 @@ const ROOF: &[&str] = &["prelude", "support"];
 
 /// The modules inside `engine`, lowest floor first; `engine` itself is the door above them.
 const ENGINE_FLOORS: &[&[&str]] = &[
-<<<<<<< HEAD
     &["context"],
     &["expression"],
-=======
-    &["context", "expression"],
->>>>>>> 7e49246 (wip2)
     &["matcher"],
     &["updater", "index"],
     &["planner", "pipeline"],

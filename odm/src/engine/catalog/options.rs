@@ -112,9 +112,6 @@ impl Options {
         if let Some(id) = raw::get(document, "_id") {
             info.insert("failingDocumentId", Bson::try_from(id).unwrap_or(Bson::Null));
         }
-        if let Some(details) = validator.failure(document)? {
-            info.insert("details", details);
-        }
         Err(ServerError::new(
             Code::DOCUMENT_VALIDATION_FAILURE,
             "Document failed validation",

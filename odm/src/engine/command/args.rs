@@ -4,6 +4,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 
 use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 /// What a field of a command may hold. The messages of a refusal depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +164,14 @@ impl<'a> Args<'a> {
             RawBsonRef::Array(array) => Some(array),
             _ => None,
         }
+    }
+
+    /// The array; an empty one if it is absent.
+    pub(crate) fn array_or_empty(&self, name: &str) -> &'a RawArray {
+        const EMPTY: &[u8] = b"\x05\0\0\0\0";
+        self.array(name)
+            .or_else(|| raw::array_from_bytes(EMPTY))
+            .expect("five bytes are an empty array")
     }
 
     pub(crate) fn str(&self, name: &str) -> Option<&'a str> {

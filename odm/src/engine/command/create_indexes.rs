@@ -41,7 +41,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_create()?;
     let quorum = quorum(call.args.get("commitQuorum"))?;
-    let array = call.args.array("indexes").unwrap_or_else(|| raw::empty_array());
+    let array = call.args.array_or_empty("indexes");
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
     let existing = call.find_collection(&namespace);
     if call.transaction.as_deref().is_some_and(|transaction| {

@@ -88,7 +88,7 @@ impl<'a> Row<'a> {
 
 fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    let array = call.args.array("deletes").unwrap_or_else(|| raw::empty_array());
+    let array = call.args.array_or_empty("deletes");
     let statements = batch(array, "delete.deletes")?
         .into_iter()
         .map(Row::parse)

@@ -100,7 +100,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             explain_aggregate(call, inner, &aggregate, &args, executes)
         }
         "update" => {
-            let array = args.array("updates").unwrap_or_else(|| raw::empty_array());
+            let array = args.array_or_empty("updates");
             let statement = one(batch(array, "update.updates")?)?;
             let row = update::Row::parse(statement)?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
@@ -112,7 +112,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, executes)
         }
         "delete" => {
-            let array = args.array("deletes").unwrap_or_else(|| raw::empty_array());
+            let array = args.array_or_empty("deletes");
             let statement = one(batch(array, "delete.deletes")?)?;
             let row = delete::Row::parse(statement)?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;

@@ -12,6 +12,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::{Cursor, Results};
 use crate::engine::cursor::query::{Found, Query, owned};
 use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
@@ -88,9 +89,7 @@ impl<'a> Find<'a> {
         }
         let projection_document = args.filled("projection");
         let projection = projection_document
-            .map(|projection| {
-                Projection::parse(projection, args.document("filter"), &globals)
-            })
+            .map(|projection| Projection::parse(projection, &globals))
             .transpose()?;
         let sort = args.filled("sort");
         Ok(Self {
@@ -123,10 +122,12 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     let uuid = collection.uuid;
     let by_id = prepared.plan.by_id;
+    let matcher = prepared.matcher.clone();
     let found = prepared.run(collection, call.deadline())?;
     let results = Projected {
         found,
-        projection: find.projection.map(Arc::new),
+        projection: find.projection,
+        matcher,
         by_id,
         globals: find.query.globals,
         given: 0,
@@ -242,10 +243,27 @@ fn tree(filter: &RawDocument) -> String {
     })
 }
 
+/// A projected document; the filter says which element the positional `$` means.
+pub(crate) fn project(
+    projection: &Projection,
+    matcher: Option<&Matcher>,
+    document: &RawDocument,
+    globals: &Globals,
+) -> Result<RawDocumentBuf, ServerError> {
+    let index = match matcher {
+        Some(matcher) if projection.needs_position() => matcher
+            .match_position(document)?
+            .and_then(|found| found.array_index),
+        _ => None,
+    };
+    projection.apply(document, index, globals)
+}
+
 /// The documents of a query, projected.
 struct Projected {
     found: Found,
-    projection: Option<Arc<Projection>>,
+    projection: Option<Projection>,
+    matcher: Option<Arc<Matcher>>,
     globals: Globals,
     by_id: bool,
     given: u64,
@@ -261,7 +279,12 @@ impl Results for Projected {
         let document = owned(&bytes);
         Some(match &self.projection {
             None => Ok(document),
-            Some(projection) => projection.apply(&document, &self.globals),
+            Some(projection) => project(
+                projection,
+                self.matcher.as_deref(),
+                &document,
+                &self.globals,
+            ),
         })
     }
 

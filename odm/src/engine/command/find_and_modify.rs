@@ -5,12 +5,13 @@ use bson::{Bson, Document, doc};
 
 use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::explain_hint;
+use crate::engine::command::find::{explain_hint, project as project_one};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::check_filter;
+use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
@@ -60,7 +61,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     check_filter(&target)?;
     let projection = args
         .filled("fields")
-        .map(|fields| Projection::parse(fields, args.document("query"), &target.globals))
+        .map(|fields| Projection::parse(fields, &target.globals))
         .transpose()?;
     let remove = args.flag("remove");
     let change = args.get("update").map(|update| Change {
@@ -100,7 +101,11 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .unwrap_or_default();
     let project = |document: &RawDocument| match &projection {
         None => Ok(document.to_owned()),
-        Some(projection) => projection.apply(document, &target.globals),
+        Some(projection) => {
+            // Which element matched is known of the document as it was.
+            let matcher = Matcher::parse(target.filter, &target.globals)?;
+            project_one(projection, Some(&matcher), document, &target.globals)
+        }
     };
     let value = match (&outcome.before, &outcome.after) {
         (_, Some(after)) if returns_new => Some(project(after)?),

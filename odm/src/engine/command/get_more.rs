@@ -121,7 +121,7 @@ fn not_found(id: i64) -> ServerError {
 }
 
 fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let array = call.args.array("cursors").unwrap_or_else(|| raw::empty_array());
+    let array = call.args.array_or_empty("cursors");
     let mut ids = Vec::new();
     for (at, value) in raw::values(array).enumerate() {
         let RawBsonRef::Int64(id) = value else {

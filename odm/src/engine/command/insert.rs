@@ -93,7 +93,7 @@ pub(crate) fn check_capped(writer: &Writer<'_>) -> Result<(), ServerError> {
 
 fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    let array = call.args.array("documents").unwrap_or_else(|| raw::empty_array());
+    let array = call.args.array_or_empty("documents");
     let documents = batch(array, "insert.documents")?;
     let ordered = call.args.bool("ordered").unwrap_or(true);
     let bypass = call.args.flag("bypassDocumentValidation");
@@ -172,7 +172,7 @@ fn prepare(
     }
     let mut stored = RawDocumentBuf::new();
     match id {
-        Some(id) => stored.append_ref(cstr!("_id"), id),
+        Some(id) => stored.append(cstr!("_id"), id),
         None => stored.append(cstr!("_id"), new_id()),
     }
     let seconds = u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0);
@@ -191,7 +191,7 @@ fn prepare(
             };
             stored.append(name, value);
         } else {
-            stored.append_ref(name, value);
+            stored.append(name, value);
         }
     }
     Ok(stored)
@@ -208,7 +208,7 @@ pub(crate) fn with_id(
     let mut stored = RawDocumentBuf::new();
     stored.append(cstr!("_id"), new_id());
     for (name, value) in document.iter().flatten() {
-        stored.append_ref(name, value);
+        stored.append(name, value);
     }
     stored
 }

@@ -150,7 +150,7 @@ fn inserted(
     let mut with_id = RawDocumentBuf::new();
     with_id.append(cstr!("_id"), new_id());
     for (name, value) in document.iter().flatten() {
-        with_id.append_ref(name, value);
+        with_id.append(name, value);
     }
     Ok(with_id)
 }

@@ -7,8 +7,6 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::call::Call;
-use crate::engine::command::modify;
-use crate::engine::command::update::Row;
 use crate::engine::cursor::query::{Query, owned};
 use crate::engine::expression::Globals;
 use crate::engine::pipeline::Source;
@@ -96,28 +94,5 @@ impl Source for CallSource<'_, '_> {
             Ok(())
         })?;
         Ok(())
-    }
-
-    fn update_one(
-        &self,
-        database: Option<&str>,
-        collection: &str,
-        statement: &RawDocument,
-    ) -> Result<u64, ServerError> {
-        let namespace = self.namespace(database, collection);
-        let row = Row::parse(statement)?;
-        let mut call = self.call.borrow_mut();
-        let target = row.target(&call, &namespace, None)?;
-        let change = row.change();
-        let checked = change.check(&target)?;
-        if change.upsert {
-            call.ensure(&namespace)?;
-        }
-        let bypass = call.args.flag("bypassDocumentValidation");
-        let context = call.context.clone();
-        let outcome = call.write(&namespace, bypass, |writer| {
-            modify::update(writer, &target, &change, &checked, || context.object_id())
-        })?;
-        Ok(outcome.map_or(0, |outcome| outcome.matched.unsigned_abs()))
     }
 }

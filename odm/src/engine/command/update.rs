@@ -126,7 +126,7 @@ impl<'a> Row<'a> {
 
 fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    let array = call.args.array("updates").unwrap_or_else(|| raw::empty_array());
+    let array = call.args.array_or_empty("updates");
     let statements = batch(array, "update.updates")?
         .into_iter()
         .map(Row::parse)

@@ -1,2 +1,0 @@
-//! A walk through the library.
-fn main() {}

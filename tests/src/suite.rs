@@ -6,6 +6,7 @@ mod indexes;
 mod sync;
 mod transactions;
 mod updates;
+mod values;
 
 use crate::case::Case;
 
@@ -18,6 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
         sync::CASES,
         transactions::CASES,
         updates::CASES,
+        values::CASES,
     ]
     .concat()
 }

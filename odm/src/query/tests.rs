@@ -462,3 +462,13 @@ proptest! {
         prop_assert_eq!(sent.as_bytes(), stored.as_bytes());
     }
 }
+
+#[test]
+fn builders_and_handles_cross_threads() {
+    fn assert<T: Send + Sync + 'static>() {}
+    assert::<Filter<M>>();
+    assert::<Sort<M>>();
+    assert::<crate::update::Update<M>>();
+    assert::<Field<M, std::rc::Rc<str>>>();
+    assert::<Id<std::rc::Rc<str>>>();
+}

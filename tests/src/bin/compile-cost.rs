@@ -32,7 +32,9 @@ fn main() -> io::Result<()> {
         .nth(1)
         .map_or(Ok(5), |rounds| rounds.parse())
         .map_err(io::Error::other)?;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let place = target.join("compile-cost");
     let serde = write(&root, &place.join("serde-alone"), false)?;

@@ -7,6 +7,7 @@ mod sync;
 mod transactions;
 mod updates;
 mod values;
+mod validation;
 
 use crate::case::Case;
 
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         transactions::CASES,
         updates::CASES,
         values::CASES,
+        validation::CASES,
     ]
     .concat()
 }

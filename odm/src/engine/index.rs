@@ -7,8 +7,8 @@
 
 pub(crate) mod keys;
 pub(crate) mod partial;
-pub(crate) mod special;
 pub(crate) mod spec;
+pub(crate) mod special;
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -163,8 +163,10 @@ impl Index {
         direction: Direction,
         limit: usize,
     ) -> Vec<Arc<[u8]>> {
-        if let (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) =
-            (low, high)
+        if let (
+            Bound::Included(low) | Bound::Excluded(low),
+            Bound::Included(high) | Bound::Excluded(high),
+        ) = (low, high)
             && low > high
         {
             return Vec::new();
@@ -182,7 +184,12 @@ impl Index {
     }
 
     /// The refusal of a document whose key another record has.
-    pub(crate) fn duplicate(&self, namespace: &str, document: &RawDocument, key: &[u8]) -> ServerError {
+    pub(crate) fn duplicate(
+        &self,
+        namespace: &str,
+        document: &RawDocument,
+        key: &[u8],
+    ) -> ServerError {
         let spec = &self.spec;
         let mut shown = String::new();
         let mut values = Document::new();
@@ -293,5 +300,7 @@ pub(crate) fn record_of(entry: &[u8]) -> RecordId {
 
 /// The key bytes of an entry.
 pub(crate) fn key_of(entry: &[u8]) -> &[u8] {
-    entry.get(..entry.len().saturating_sub(8)).unwrap_or_default()
+    entry
+        .get(..entry.len().saturating_sub(8))
+        .unwrap_or_default()
 }

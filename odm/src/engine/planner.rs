@@ -12,8 +12,8 @@ pub(crate) mod interval;
 
 use std::ops::Bound;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind, Spec, same_key};
@@ -110,9 +110,9 @@ pub(crate) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Plan, Serve
         }
         let candidate = Candidate::new(index, wanted, &conditions);
         let better = candidate.worth > 0
-            && best
-                .as_ref()
-                .is_none_or(|best| (candidate.worth, candidate.plan.sorted) > (best.worth, best.plan.sorted));
+            && best.as_ref().is_none_or(|best| {
+                (candidate.worth, candidate.plan.sorted) > (best.worth, best.plan.sorted)
+            });
         if better {
             best = Some(candidate);
         }
@@ -134,10 +134,9 @@ fn hinted(
         Some(RawBsonRef::String(name)) => indexes.iter().find(|index| index.spec.name == name),
         Some(RawBsonRef::Document(key)) => {
             if let Some(value) = raw::get(key, "$natural") {
-                let backwards = matches!(
-                    value,
-                    RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1)
-                ) || matches!(value, RawBsonRef::Double(value) if value < 0.0);
+                let backwards =
+                    matches!(value, RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1))
+                        || matches!(value, RawBsonRef::Double(value) if value < 0.0);
                 return Ok(Some(Plan {
                     sorted: wanted.natural == Some(backwards),
                     ..Plan::of(Access::Records { backwards })
@@ -296,10 +295,16 @@ impl Candidate {
             })
             .collect();
         let by_id = spec.is_id()
-            && wanted.filter.is_some_and(|filter| raw::elements(filter).count() == 1)
+            && wanted
+                .filter
+                .is_some_and(|filter| raw::elements(filter).count() == 1)
             && matches!(fields.as_slice(), [intervals] if intervals.len() == 1 && intervals.iter().all(Interval::is_point));
         Self {
-            worth: if worth == 0 && direction.is_some() { 1 } else { worth * 2 },
+            worth: if worth == 0 && direction.is_some() {
+                1
+            } else {
+                worth * 2
+            },
             plan: Plan {
                 access: Access::Index {
                     name: spec.name.clone(),
@@ -403,7 +408,10 @@ fn extend(bytes: &mut Vec<u8>, key: &[u8], hashed: bool, descending: bool) {
     if hashed {
         bytes.extend_from_slice(&crate::engine::index::hash_key(key).to_be_bytes());
     } else {
-        bytes.extend(key.iter().map(|byte| if descending { !byte } else { *byte }));
+        bytes.extend(
+            key.iter()
+                .map(|byte| if descending { !byte } else { *byte }),
+        );
     }
 }
 
@@ -462,16 +470,15 @@ fn order(
         return None;
     }
     let single = |at: usize| {
-        fields
-            .get(at)
-            .is_some_and(|intervals| intervals.len() == 1 && intervals.iter().all(Interval::is_point))
+        fields.get(at).is_some_and(|intervals| {
+            intervals.len() == 1 && intervals.iter().all(Interval::is_point)
+        })
     };
     let mut at = 0;
     let mut backwards = None;
     for (path, direction) in paths.iter().zip(directions) {
-        let fixed = (0..fields.len()).any(|other| {
-            single(other) && index.spec.paths.get(other) == Some(path)
-        });
+        let fixed = (0..fields.len())
+            .any(|other| single(other) && index.spec.paths.get(other) == Some(path));
         if fixed {
             continue;
         }

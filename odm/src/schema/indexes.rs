@@ -49,12 +49,11 @@ pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
 
 /// How a message names an index: as it is declared.
 fn title(index: &IndexMeta) -> String {
-    match index.name {
-        Some(name) => format!("\"{name}\""),
-        None => {
-            let keys = index.keys.iter().map(|key| key.path.join("."));
-            format!("({})", keys.collect::<Vec<_>>().join(", "))
-        }
+    if let Some(name) = index.name {
+        format!("\"{name}\"")
+    } else {
+        let keys = index.keys.iter().map(|key| key.path.join("."));
+        format!("({})", keys.collect::<Vec<_>>().join(", "))
     }
 }
 

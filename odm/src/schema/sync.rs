@@ -164,9 +164,8 @@ impl Plan {
     }
 
     async fn send(&self, step: &Step, command: &Document) -> Result<()> {
-        let error = match self.store.run_command(command.clone()).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
+        let Err(error) = self.store.run_command(command.clone()).await else {
+            return Ok(());
         };
         // Several processes may start with the same models: the first one creates.
         if step.action == Action::CreateCollection && error.code() == Some(Code::NAMESPACE_EXISTS) {

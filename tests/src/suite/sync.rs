@@ -255,9 +255,12 @@ async fn capped_bounds_are_changed_in_place(db: &Db) {
 }
 
 async fn a_view_in_the_way_is_reported(db: &Db) {
-    db.run_command(doc! {"create": "cars", "viewOn": "others", "pipeline": []})
-        .await
-        .unwrap();
+    let view = doc! {"create": "cars", "viewOn": "others", "pipeline": []};
+    if let Err(error) = db.run_command(view).await {
+        // A store without views says so, and nothing can be in the way.
+        assert_eq!(error.code(), Some(odm::Code::COMMAND_NOT_SUPPORTED));
+        return;
+    }
     let plan = db.sync(models![Car]).plan().await.unwrap();
     assert_eq!(plan.commands().count(), 0);
     let everything = Allow::CREATE | Allow::CHANGE | Allow::DROP;

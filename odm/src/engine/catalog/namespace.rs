@@ -51,7 +51,9 @@ impl Namespace {
     pub(crate) fn check_read(&self) -> Result<(), ServerError> {
         self.check()?;
         if self.collection.contains('$') {
-            return Err(invalid(format!("Invalid collection name specified '{self}")));
+            return Err(invalid(format!(
+                "Invalid collection name specified '{self}"
+            )));
         }
         Ok(())
     }
@@ -61,7 +63,9 @@ impl Namespace {
         self.check()?;
         let name = &*self.collection;
         if name.starts_with('.') {
-            return Err(invalid(format!("Collection names cannot start with '.': {name}")));
+            return Err(invalid(format!(
+                "Collection names cannot start with '.': {name}"
+            )));
         }
         if name.contains('$') {
             return Err(invalid(format!("Invalid collection name: {name}")));

@@ -105,12 +105,16 @@ impl Options {
         if self.level == Level::Off || self.warn || passes(validator, document) {
             return Ok(());
         }
-        if self.level == Level::Moderate && before.is_some_and(|before| !passes(validator, before)) {
+        if self.level == Level::Moderate && before.is_some_and(|before| !passes(validator, before))
+        {
             return Ok(());
         }
         let mut info = Document::new();
         if let Some(id) = raw::get(document, "_id") {
-            info.insert("failingDocumentId", Bson::try_from(id).unwrap_or(Bson::Null));
+            info.insert(
+                "failingDocumentId",
+                Bson::try_from(id).unwrap_or(Bson::Null),
+            );
         }
         Err(ServerError::new(
             Code::DOCUMENT_VALIDATION_FAILURE,

@@ -167,7 +167,8 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .map_err(|error| explain_hint(error, &namespace, &call.args))?;
     let mut output = Vec::new();
     {
-        let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> = match collection {
+        let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> = match collection
+        {
             None => Box::new(std::iter::empty()),
             Some(collection) => Box::new(
                 prepared
@@ -176,12 +177,10 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             ),
         };
         let source = CallSource::new(call);
-        let documents = aggregate.pipeline.run(
-            aggregate.leading.stages,
-            input,
-            &source,
-            &aggregate.globals,
-        )?;
+        let documents =
+            aggregate
+                .pipeline
+                .run(aggregate.leading.stages, input, &source, &aggregate.globals)?;
         for document in documents {
             output.push(document?);
         }

@@ -73,10 +73,11 @@ impl Call<'_> {
         variables: Option<&RawDocument>,
         collection: Option<&Collection>,
     ) -> Result<Globals, ServerError> {
-        let collator = match collation.filter(|collation| !super::args::is_empty_document(collation)) {
-            Some(collation) => Collator::parse(collation, "collation")?,
-            None => collection.and_then(|collection| collection.options.collation.clone()),
-        };
+        let collator =
+            match collation.filter(|collation| !super::args::is_empty_document(collation)) {
+                Some(collation) => Collator::parse(collation, "collation")?,
+                None => collection.and_then(|collection| collection.options.collation.clone()),
+            };
         let mut globals = Globals::new(self.now).with_collator(collator);
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
             check_variable(name)?;

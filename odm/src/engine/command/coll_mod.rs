@@ -65,7 +65,9 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             check_validator_place(&collection.namespace, collection.uuid)?;
         }
         let mut document = collection.options.document.clone();
-        let capped = ["size", "max"].iter().any(|name| changes.contains_key(*name));
+        let capped = ["size", "max"]
+            .iter()
+            .any(|name| changes.contains_key(*name));
         if capped && collection.options.capped.is_none() {
             return Err(invalid("Collection must be capped."));
         }
@@ -170,10 +172,7 @@ fn change_index(
         let shown = key.map_or_else(|| name.unwrap_or_default().to_owned(), |key| show(&key));
         return Err(ServerError::new(
             Code::INDEX_NOT_FOUND,
-            format!(
-                "cannot find index {shown} for ns {}",
-                collection.namespace
-            ),
+            format!("cannot find index {shown} for ns {}", collection.namespace),
         ));
     };
     if index.spec.is_id() {
@@ -198,7 +197,9 @@ fn change_index(
         let value = i32::try_from(seconds).map_err(|_| {
             invalid("TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number")
         })?;
-        let spec = index.spec.with_option("expireAfterSeconds", Bson::Int32(value))?;
+        let spec = index
+            .spec
+            .with_option("expireAfterSeconds", Bson::Int32(value))?;
         *index = index.with_spec(spec);
     }
     if let Some(hidden) = hidden

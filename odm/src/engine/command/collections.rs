@@ -65,7 +65,10 @@ pub(crate) const RENAME_COLLECTION: Command = Command {
 };
 
 /// The `batchSize` of a `cursor: {…}` option.
-pub(crate) fn batch_size(cursor: Option<&RawDocument>, idl: &str) -> Result<Option<u64>, ServerError> {
+pub(crate) fn batch_size(
+    cursor: Option<&RawDocument>,
+    idl: &str,
+) -> Result<Option<u64>, ServerError> {
     let mut size = None;
     for (name, value) in cursor.into_iter().flat_map(raw::elements) {
         if name != "batchSize" {
@@ -174,16 +177,16 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )
     };
     let to = call.args.str("to").unwrap_or_default();
-    let source = Namespace::split(call.collection)
-        .ok_or_else(|| invalid("source", call.collection))?;
+    let source =
+        Namespace::split(call.collection).ok_or_else(|| invalid("source", call.collection))?;
     let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
     let drop_target = call.args.flag("dropTarget");
     if source == target {
         return Err(illegal("Can't rename a collection to itself"));
     }
-    target.check_create().map_err(|error| {
-        illegal(format!("error with target namespace: {}", error.message()))
-    })?;
+    target
+        .check_create()
+        .map_err(|error| illegal(format!("error with target namespace: {}", error.message())))?;
     let catalog = &call.engine.catalog;
     let Some(collection) = catalog.collection(&source) else {
         return Err(ServerError::new(
@@ -211,7 +214,9 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     let mut root = catalog.publish();
     root.check_case(&target.database)?;
-    let unchanged = root.collection(&source).is_some_and(|now| now.uuid == collection.uuid)
+    let unchanged = root
+        .collection(&source)
+        .is_some_and(|now| now.uuid == collection.uuid)
         && root.collection(&target).map(|now| now.uuid) == existing.as_ref().map(|was| was.uuid);
     if !unchanged {
         return Err(crate::engine::txn::write_conflict());

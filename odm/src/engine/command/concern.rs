@@ -95,7 +95,9 @@ fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
         None | Some("local" | "available" | "majority" | "linearizable" | "snapshot") => Ok(()),
         Some(other) => Err(ServerError::new(
             Code::BAD_VALUE,
-            format!("Enumeration value '{other}' for field 'readConcern.level' is not a valid value."),
+            format!(
+                "Enumeration value '{other}' for field 'readConcern.level' is not a valid value."
+            ),
         )),
     }
 }

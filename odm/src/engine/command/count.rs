@@ -3,13 +3,13 @@
 use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::int;
-use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::query::Query;
 use crate::error::{Code, ServerError};
 
@@ -46,7 +46,9 @@ pub(crate) fn query<'a>(
             ServerError::new(Code::BAD_VALUE, "limit value is not a valid number")
         })?),
     };
-    let hint = args.get("hint").filter(|hint| !matches!(hint, RawBsonRef::Null));
+    let hint = args
+        .get("hint")
+        .filter(|hint| !matches!(hint, RawBsonRef::Null));
     if let Some(hint) = hint
         && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
     {

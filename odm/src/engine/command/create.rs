@@ -103,7 +103,9 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
     }
     match (capped, size) {
         (true, None) => {
-            return Err(invalid("the 'size' field is required when 'capped' is true"));
+            return Err(invalid(
+                "the 'size' field is required when 'capped' is true",
+            ));
         }
         (true, Some(size)) => {
             let rounded = (size.saturating_add(CAPPED_STEP - 1) / CAPPED_STEP) * CAPPED_STEP;

@@ -45,9 +45,9 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
     let existing = call.find_collection(&namespace);
     if call.transaction.as_deref().is_some_and(|transaction| {
-        existing.as_ref().is_some_and(|existing| {
-            !transaction.created(&namespace) && existing.len() > 0
-        })
+        existing
+            .as_ref()
+            .is_some_and(|existing| !transaction.created(&namespace) && existing.len() > 0)
     }) {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
@@ -79,7 +79,10 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 ),
             ));
         }
-        let collection = transaction.root().collection(&namespace).map(|c| (**c).clone());
+        let collection = transaction
+            .root()
+            .collection(&namespace)
+            .map(|c| (**c).clone());
         match collection {
             Some(mut collection) => {
                 let counts = add(&mut collection)?;
@@ -213,9 +216,8 @@ fn add_all(
 
 /// True if the index is there already; an error if another one stands in its way.
 fn conflict(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
-    let options_conflict = |message: String| {
-        Err(ServerError::new(Code::INDEX_OPTIONS_CONFLICT, message))
-    };
+    let options_conflict =
+        |message: String| Err(ServerError::new(Code::INDEX_OPTIONS_CONFLICT, message));
     if let Some(named) = collection.index(&spec.name) {
         if named.spec.same_signature(spec) {
             if named.spec.same_options(spec) {

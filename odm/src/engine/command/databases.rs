@@ -57,7 +57,10 @@ fn list_databases(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let mut total = 0;
     let mut rows: Vec<Bson> = Vec::new();
     for name in root.databases() {
-        let size: u64 = root.database(name).map(|collection| collection.bytes()).sum();
+        let size: u64 = root
+            .database(name)
+            .map(|collection| collection.bytes())
+            .sum();
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let mut row = doc! { "name": &**name };
         if !name_only {

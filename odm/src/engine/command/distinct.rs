@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::collection::document;
 use crate::engine::command::args::{Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::catalog::collection::document;
 use crate::engine::cursor::query::Query;
 use crate::error::{Code, ServerError};
 use crate::value::key;
@@ -75,7 +75,9 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             };
             for value in path.get_all(document) {
                 let size = match value {
-                    RawBsonRef::Array(array) => raw::values(array).map(&mut add).last().unwrap_or(0),
+                    RawBsonRef::Array(array) => {
+                        raw::values(array).map(&mut add).last().unwrap_or(0)
+                    }
                     value => add(value),
                 };
                 if size > LARGEST {

@@ -59,7 +59,10 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     check_word("explain", "verbosity", verbosity, VERBOSITIES)?;
     let executes = verbosity != "queryPlanner";
     let Some((name, value)) = raw::elements(inner).next() else {
-        return Err(ServerError::new(Code::FAILED_TO_PARSE, "the command is empty"));
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "the command is empty",
+        ));
     };
     let Some(row) = table::find(name) else {
         return Err(ServerError::new(
@@ -81,7 +84,15 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 sort: find.sort.map(to_document).transpose()?,
                 above: Vec::new(),
             };
-            answer(call, inner, &namespace, &args, &find.query, &around, executes)
+            answer(
+                call,
+                inner,
+                &namespace,
+                &args,
+                &find.query,
+                &around,
+                executes,
+            )
         }
         "count" => {
             let query = count::query(call, &namespace, &args)?;
@@ -92,8 +103,21 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, executes)
         }
         "distinct" => {
-            let query = plain(call, &namespace, args.document("query"), args.document("collation"))?;
-            answer(call, inner, &namespace, &args, &query, &Around::default(), executes)
+            let query = plain(
+                call,
+                &namespace,
+                args.document("query"),
+                args.document("collation"),
+            )?;
+            answer(
+                call,
+                inner,
+                &namespace,
+                &args,
+                &query,
+                &Around::default(),
+                executes,
+            )
         }
         "aggregate" => {
             let aggregate = Aggregate::parse(call, value, &args)?;
@@ -124,13 +148,22 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, executes)
         }
         "findAndModify" => {
-            let mut query = plain(call, &namespace, args.document("query"), args.document("collation"))?;
+            let mut query = plain(
+                call,
+                &namespace,
+                args.document("query"),
+                args.document("collation"),
+            )?;
             query.sort = args.filled("sort");
             query.hint = args.get("hint");
             query.limit = Some(1);
             let around = Around {
                 sort: args.filled("sort").map(to_document).transpose()?,
-                above: vec![if args.flag("remove") { "DELETE" } else { "UPDATE" }],
+                above: vec![if args.flag("remove") {
+                    "DELETE"
+                } else {
+                    "UPDATE"
+                }],
                 ..Around::default()
             };
             answer(call, inner, &namespace, &args, &query, &around, executes)
@@ -164,7 +197,15 @@ fn explain_aggregate(
         sort: query.sort.map(to_document).transpose()?,
         ..Around::default()
     };
-    answer(call, command, &aggregate.namespace, args, &query, &around, executes)
+    answer(
+        call,
+        command,
+        &aggregate.namespace,
+        args,
+        &query,
+        &around,
+        executes,
+    )
 }
 
 fn one<'a>(mut statements: Vec<&'a RawDocument>) -> Result<&'a RawDocument, ServerError> {

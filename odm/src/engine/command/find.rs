@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Batch;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::{Cursor, Results};
 use crate::engine::cursor::query::{Found, Query, owned};
 use crate::engine::expression::Globals;
@@ -115,7 +115,9 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
     let single = call.args.flag("singleBatch");
     let collection = call.find_collection(&namespace);
-    let prepared = find.query.prepare(collection.as_deref())
+    let prepared = find
+        .query
+        .prepare(collection.as_deref())
         .map_err(|error| explain_hint(error, &namespace, &call.args))?;
     let Some(collection) = collection else {
         return Ok(Batch::new().into_reply(cstr!("firstBatch"), 0, &namespace));

@@ -51,10 +51,16 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let args = &call.args;
     let collection = call.find_collection(&namespace);
     let target = Wanted {
-        filter: args.document("query").unwrap_or_else(|| raw::empty_document()),
+        filter: args
+            .document("query")
+            .unwrap_or_else(|| raw::empty_document()),
         sort: args.filled("sort"),
         hint: args.get("hint"),
-        globals: call.globals(args.document("collation"), args.document("let"), collection.as_deref())?,
+        globals: call.globals(
+            args.document("collation"),
+            args.document("let"),
+            collection.as_deref(),
+        )?,
         multi: false,
         deadline: call.deadline(),
     };
@@ -141,7 +147,10 @@ fn explain(
     if error.message().starts_with("planner returned error") {
         return explain_hint(error, namespace, &call.args);
     }
-    if matches!(error.code(), Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE) {
+    if matches!(
+        error.code(),
+        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE
+    ) {
         return error;
     }
     let prefixed = ServerError::new(

@@ -71,10 +71,7 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     {
         return Err(ServerError::new(
             Code::QUERY_PLAN_KILLED,
-            format!(
-                "collection dropped. UUID {}",
-                bson::Uuid::from_bytes(uuid)
-            ),
+            format!("collection dropped. UUID {}", bson::Uuid::from_bytes(uuid)),
         ));
     }
     let (batch, more) = fill(&mut cursor, batch_size)?;

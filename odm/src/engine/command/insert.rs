@@ -177,9 +177,8 @@ fn prepare(
     }
     let seconds = u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0);
     for element in document.iter() {
-        let (name, value) = element.map_err(|e| {
-            ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}"))
-        })?;
+        let (name, value) = element
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}")))?;
         if name.as_str() == "_id" {
             continue;
         }

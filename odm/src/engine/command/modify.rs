@@ -68,7 +68,13 @@ impl Change<'_> {
 fn find(
     writer: &Writer<'_>,
     target: &Target<'_>,
-) -> Result<(Vec<RecordId>, Option<std::sync::Arc<crate::engine::matcher::Matcher>>), ServerError> {
+) -> Result<
+    (
+        Vec<RecordId>,
+        Option<std::sync::Arc<crate::engine::matcher::Matcher>>,
+    ),
+    ServerError,
+> {
     let query = Query {
         filter: Some(target.filter),
         sort: target.sort,
@@ -99,7 +105,11 @@ pub(crate) fn update(
     let (records, matcher) = find(writer, target)?;
     let mut outcome = Outcome::default();
     for record in records {
-        let Some(before) = writer.collection.document(record).map(RawDocument::to_owned) else {
+        let Some(before) = writer
+            .collection
+            .document(record)
+            .map(RawDocument::to_owned)
+        else {
             continue;
         };
         writer.check_record(record)?;
@@ -162,7 +172,10 @@ pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Out
     let mut outcome = Outcome::default();
     for record in records {
         if !target.multi {
-            outcome.before = writer.collection.document(record).map(RawDocument::to_owned);
+            outcome.before = writer
+                .collection
+                .document(record)
+                .map(RawDocument::to_owned);
         }
         writer.remove(record)?;
         outcome.matched += 1;

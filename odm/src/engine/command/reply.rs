@@ -60,12 +60,7 @@ impl Batch {
     }
 
     /// `{cursor: {firstBatch, id, ns}, ok: 1}`.
-    pub(crate) fn into_reply(
-        self,
-        name: &CStr,
-        id: i64,
-        namespace: &Namespace,
-    ) -> RawDocumentBuf {
+    pub(crate) fn into_reply(self, name: &CStr, id: i64, namespace: &Namespace) -> RawDocumentBuf {
         let mut cursor = RawDocumentBuf::new();
         cursor.append(name, self.documents);
         cursor.append(cstr!("id"), id);

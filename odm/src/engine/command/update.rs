@@ -220,7 +220,6 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
-
 pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
     crate::engine::matcher::Matcher::parse(target.filter, &target.globals).map(|_| ())
 }
@@ -246,7 +245,8 @@ impl Total {
         self.modified += modified;
         if let Some(id) = upserted {
             let index = i32::try_from(index).unwrap_or(i32::MAX);
-            self.upserted.push(doc! { "index": index, "_id": id }.into());
+            self.upserted
+                .push(doc! { "index": index, "_id": id }.into());
         }
     }
 

@@ -82,7 +82,9 @@ impl Query<'_> {
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let collation = self.globals.collator().cloned();
         let matcher = match self.filter {
-            Some(filter) if !filter.is_empty() => Some(Arc::new(Matcher::parse(filter, &self.globals)?)),
+            Some(filter) if !filter.is_empty() => {
+                Some(Arc::new(Matcher::parse(filter, &self.globals)?))
+            }
             _ => None,
         };
         let order = Order::parse(self.sort)?;

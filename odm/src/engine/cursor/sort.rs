@@ -22,7 +22,9 @@ pub(crate) enum Order {
     /// Nothing.
     None,
     /// `{$natural: 1}`: the order of the records.
-    Natural { backwards: bool },
+    Natural {
+        backwards: bool,
+    },
     Fields(Sort),
 }
 
@@ -47,10 +49,7 @@ impl Order {
             sort.paths.push(Path::new(name));
         }
         if sort.paths.len() > 32 {
-            return Err(ServerError::new(
-                Code::BAD_VALUE,
-                "too many compound keys",
-            ));
+            return Err(ServerError::new(Code::BAD_VALUE, "too many compound keys"));
         }
         Ok(if sort.paths.is_empty() {
             Self::None

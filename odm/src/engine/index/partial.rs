@@ -41,7 +41,10 @@ pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
                 )));
             }
             (path, Bson::Document(operators))
-                if operators.keys().next().is_some_and(|key| key.starts_with('$')) =>
+                if operators
+                    .keys()
+                    .next()
+                    .is_some_and(|key| key.starts_with('$')) =>
             {
                 for (operator, operand) in operators {
                     check_operator(path, operator, operand)?;

@@ -144,8 +144,8 @@ impl Spec {
         if let Some(collation) = &collation {
             versioned.insert("collation", collation.document());
         }
-        let rest = options(&given, &key, &name, collation.as_ref())
-            .map_err(|e| within(&versioned, &e))?;
+        let rest =
+            options(&given, &key, &name, collation.as_ref()).map_err(|e| within(&versioned, &e))?;
         if key.len() == 1 && key.get("_id").and_then(number) == Some(1.0) {
             return Ok(Self::id(inherited));
         }

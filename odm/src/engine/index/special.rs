@@ -58,9 +58,7 @@ pub(crate) fn check_key(key: &Document) -> Result<(), ServerError> {
 fn check_value(value: &Bson) -> Result<(), ServerError> {
     if let Some(direction) = number(value) {
         return if direction.is_nan() {
-            Err(refused(
-                "Values in the index key pattern cannot be NaN.",
-            ))
+            Err(refused("Values in the index key pattern cannot be NaN."))
         } else if direction.abs() > 0.0 {
             Ok(())
         } else {
@@ -209,9 +207,37 @@ fn hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
 
 /// The languages that the server's text search knows (version 3).
 const LANGUAGES: &[&str] = &[
-    "da", "danish", "de", "dutch", "en", "english", "es", "fi", "finnish", "fr", "french",
-    "german", "hu", "hungarian", "it", "italian", "nb", "nl", "none", "norwegian", "porter",
-    "portuguese", "pt", "ro", "romanian", "ru", "russian", "spanish", "sv", "swedish", "tr",
+    "da",
+    "danish",
+    "de",
+    "dutch",
+    "en",
+    "english",
+    "es",
+    "fi",
+    "finnish",
+    "fr",
+    "french",
+    "german",
+    "hu",
+    "hungarian",
+    "it",
+    "italian",
+    "nb",
+    "nl",
+    "none",
+    "norwegian",
+    "porter",
+    "portuguese",
+    "pt",
+    "ro",
+    "romanian",
+    "ru",
+    "russian",
+    "spanish",
+    "sv",
+    "swedish",
+    "tr",
     "turkish",
 ];
 
@@ -256,8 +282,7 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         None => {
             options.insert("default_language", "english");
         }
-        Some(Bson::String(language))
-            if LANGUAGES.contains(&language.to_lowercase().as_str()) => {}
+        Some(Bson::String(language)) if LANGUAGES.contains(&language.to_lowercase().as_str()) => {}
         Some(_) => return Err(refused("default_language is not valid")),
     }
     options

@@ -44,7 +44,10 @@ fn collect(
             (path, value) => {
                 let path = format!("{prefix}{path}");
                 // A number may be an index or a name: its keys are not those of the whole path.
-                if path.split('.').any(|part| part.bytes().all(|b| b.is_ascii_digit())) {
+                if path
+                    .split('.')
+                    .any(|part| part.bytes().all(|b| b.is_ascii_digit()))
+                {
                     continue;
                 }
                 match value {
@@ -183,9 +186,7 @@ fn ordered(
         | RawBsonRef::DateTime(_)
         | RawBsonRef::Boolean(_)
         | RawBsonRef::Timestamp(_)
-        | RawBsonRef::Binary(_) => {
-            Some(vec![Interval::beyond(value, above, inclusive, collation)])
-        }
+        | RawBsonRef::Binary(_) => Some(vec![Interval::beyond(value, above, inclusive, collation)]),
         _ => None,
     }
 }

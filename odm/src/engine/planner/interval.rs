@@ -66,11 +66,7 @@ impl Interval {
         let here = edge(value, inclusive, collation);
         let bracket = Bracket::of(value);
         let (first, last) = ends(bracket);
-        let (low, high) = if above {
-            (here, last)
-        } else {
-            (first, here)
-        };
+        let (low, high) = if above { (here, last) } else { (first, here) };
         Self {
             low,
             high,
@@ -131,17 +127,20 @@ impl Interval {
 
     /// The common values; `None` where there are none.
     pub(crate) fn intersect(&self, other: &Self) -> Option<Self> {
-        let low = if (&self.low.key, !self.low.inclusive) >= (&other.low.key, !other.low.inclusive) {
+        let low = if (&self.low.key, !self.low.inclusive) >= (&other.low.key, !other.low.inclusive)
+        {
             self.low.clone()
         } else {
             other.low.clone()
         };
-        let high = if (&self.high.key, self.high.inclusive) <= (&other.high.key, other.high.inclusive) {
-            self.high.clone()
-        } else {
-            other.high.clone()
-        };
-        let empty = low.key > high.key || (low.key == high.key && !(low.inclusive && high.inclusive));
+        let high =
+            if (&self.high.key, self.high.inclusive) <= (&other.high.key, other.high.inclusive) {
+                self.high.clone()
+            } else {
+                other.high.clone()
+            };
+        let empty =
+            low.key > high.key || (low.key == high.key && !(low.inclusive && high.inclusive));
         (!empty).then(|| Self {
             low,
             high,
@@ -166,7 +165,11 @@ impl Interval {
     }
 
     /// The bounds on index keys that start with `prefix` and go on with a value of this interval.
-    pub(crate) fn bounds(&self, prefix: &[u8], descending: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    pub(crate) fn bounds(
+        &self,
+        prefix: &[u8],
+        descending: bool,
+    ) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
         let (from, to) = if descending {
             (&self.high, &self.low)
         } else {

@@ -42,7 +42,9 @@ impl Transaction {
     }
 
     pub(crate) fn is_expired(&self, now: DateTime) -> bool {
-        now.timestamp_millis().saturating_sub(self.started.timestamp_millis()) > LIFETIME
+        now.timestamp_millis()
+            .saturating_sub(self.started.timestamp_millis())
+            > LIFETIME
     }
 
     /// What the transaction sees: its snapshot and its own writes.
@@ -52,13 +54,16 @@ impl Transaction {
 
     /// Adds a collection, which others see after the commit.
     pub(crate) fn create(&mut self, collection: Collection) {
-        self.written.entry(collection.namespace.clone()).or_default();
+        self.written
+            .entry(collection.namespace.clone())
+            .or_default();
         self.working.put(collection);
     }
 
     /// Whether the transaction itself made this collection.
     pub(crate) fn created(&self, namespace: &Namespace) -> bool {
-        self.working.collection(namespace).is_some() && self.snapshot.collection(namespace).is_none()
+        self.working.collection(namespace).is_some()
+            && self.snapshot.collection(namespace).is_none()
     }
 
     /// Replaces a collection that the transaction itself made (its indexes changed).

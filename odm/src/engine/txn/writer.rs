@@ -85,7 +85,8 @@ impl Writer<'_> {
     }
 
     fn is_locked(&self, holder: Option<&Owner>) -> bool {
-        holder.is_some_and(|holder| Some(*holder) != self.inside.as_ref().map(|inside| inside.owner))
+        holder
+            .is_some_and(|holder| Some(*holder) != self.inside.as_ref().map(|inside| inside.owner))
     }
 
     fn write(
@@ -94,7 +95,9 @@ impl Writer<'_> {
         before: Option<Arc<[u8]>>,
         after: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
-        let before_document = before.as_deref().and_then(|bytes| RawDocument::from_bytes(bytes).ok());
+        let before_document = before
+            .as_deref()
+            .and_then(|bytes| RawDocument::from_bytes(bytes).ok());
         if let Some(after) = &after
             && !self.bypass_validation
         {

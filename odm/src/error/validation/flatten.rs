@@ -221,7 +221,7 @@ fn meant<'a>(branches: &'a [Vec<Violation>], path: &str) -> Option<&'a Vec<Viola
         };
         let has_tags = branches.iter().flatten().any(tag);
         let fits = |violation: &Violation| {
-            !tag(violation) && !(violation.path == path && is_other_shape(violation, path))
+            !(tag(violation) || violation.path == path && is_other_shape(violation, path))
         };
         only(&fits).filter(|_| has_tags)
     })

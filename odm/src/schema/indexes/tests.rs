@@ -73,8 +73,7 @@ const DOWN: KeyKind = KeyKind::Descending;
 const TEXT: KeyKind = KeyKind::Text { weight: 1 };
 
 fn specs(declared: &[IndexMeta]) -> Result<Vec<Document>, String> {
-    let declared: &'static [IndexMeta] =
-        Box::leak(Vec::from_iter(declared.iter().map(copy)).into());
+    let declared: &'static [IndexMeta] = Box::leak(declared.iter().map(copy).collect());
     let meta = ModelMeta {
         indexes: declared,
         ..model(embedded)
@@ -295,7 +294,7 @@ fn indexes_are_checked_against_each_other() {
     );
     let many = (0..64).map(|_| TITLE);
     assert!(
-        specs(&Vec::from_iter(many))
+        specs(&many.collect::<Vec<_>>())
             .unwrap_err()
             .contains("at most 64")
     );
@@ -309,15 +308,6 @@ fn indexes_are_checked_against_each_other() {
 
 #[test]
 fn options_of_the_collection_count() {
-    const CAPPED: ModelMeta = ModelMeta {
-        capped: Some(Capped { size: 1, max: None }),
-        indexes: &[IndexMeta {
-            expire_after_seconds: Some(1),
-            ..index(&[key(&["time"], UP)])
-        }],
-        ..model(embedded)
-    };
-    assert!(indexes(&CAPPED).unwrap_err().to_string().contains("capped"));
     const COLLATED: ModelMeta = ModelMeta {
         collation: Some(CollationMeta {
             locale: "fr",
@@ -333,6 +323,15 @@ fn options_of_the_collection_count() {
         indexes: &[index(&[key(&["title"], TEXT)])],
         ..model(embedded)
     };
+    const CAPPED: ModelMeta = ModelMeta {
+        capped: Some(Capped { size: 1, max: None }),
+        indexes: &[IndexMeta {
+            expire_after_seconds: Some(1),
+            ..index(&[key(&["time"], UP)])
+        }],
+        ..model(embedded)
+    };
+    assert!(indexes(&CAPPED).unwrap_err().to_string().contains("capped"));
     assert_eq!(
         indexes(&COLLATED).unwrap(),
         [doc! {"key": {"title": "text"}, "name": "title_text", "collation": {"locale": "simple"}}]

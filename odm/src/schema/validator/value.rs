@@ -42,14 +42,13 @@ impl Writer {
         deny_undeclared: bool,
     ) -> Result<Document> {
         self.open.push(meta);
-        let schema = match &meta.variants {
-            Some(variants) => self.enumeration(meta, variants, deny_undeclared, true),
-            None => {
-                let mut members = Members::new(deny_undeclared || meta.deny_undeclared);
-                members.keep_id();
-                self.fields(meta.fields, &mut members, false)?;
-                Ok(members.into_object())
-            }
+        let schema = if let Some(variants) = &meta.variants {
+            self.enumeration(meta, variants, deny_undeclared, true)
+        } else {
+            let mut members = Members::new(deny_undeclared || meta.deny_undeclared);
+            members.keep_id();
+            self.fields(meta.fields, &mut members, false)?;
+            Ok(members.into_object())
         };
         self.open.pop();
         schema
@@ -112,20 +111,20 @@ impl Writer {
     /// The schema of a subdocument.
     fn embedded(&mut self, meta: &'static EmbeddedMeta) -> Result<Document> {
         if self.is_deep_in(meta) {
-            return Ok(match meta.variants {
-                Some(_) => Document::new(),
-                None => doc! {"bsonType": "object"},
+            return Ok(if meta.variants.is_some() {
+                Document::new()
+            } else {
+                doc! {"bsonType": "object"}
             });
         }
         self.open.push(meta);
         self.written += 1;
-        let schema = match &meta.variants {
-            Some(variants) => self.enumeration(meta, variants, false, false)?,
-            None => {
-                let mut members = Members::new(meta.deny_undeclared);
-                self.fields(meta.fields, &mut members, false)?;
-                members.into_object()
-            }
+        let schema = if let Some(variants) = &meta.variants {
+            self.enumeration(meta, variants, false, false)?
+        } else {
+            let mut members = Members::new(meta.deny_undeclared);
+            self.fields(meta.fields, &mut members, false)?;
+            members.into_object()
         };
         self.open.pop();
         Ok(schema)
@@ -188,13 +187,12 @@ impl Writer {
                     return Ok(());
                 }
                 self.open.push(meta);
-                match &meta.variants {
-                    Some(variants) => self.flatten_enum(variants, members, optional)?,
-                    None => {
-                        self.fields(meta.fields, members, optional)?;
-                        if meta.deny_undeclared {
-                            members.close();
-                        }
+                if let Some(variants) = &meta.variants {
+                    self.flatten_enum(variants, members, optional)?;
+                } else {
+                    self.fields(meta.fields, members, optional)?;
+                    if meta.deny_undeclared {
+                        members.close();
                     }
                 }
                 self.open.pop();

@@ -86,6 +86,10 @@ impl<M: Document> Collection<M> {
     }
 
     /// The collection's name.
+    #[expect(
+        clippy::misnamed_getters,
+        reason = "the name of a collection; the model's own is another"
+    )]
     pub fn name(&self) -> &'static str {
         M::model().collection
     }

@@ -1,8 +1,12 @@
 //! The cases, one file for each feature.
 
+mod bulk;
 mod collections;
 mod filters;
 mod indexes;
+mod joins;
+mod saves;
+mod sessions;
 mod sync;
 mod transactions;
 mod updates;
@@ -14,9 +18,13 @@ use crate::case::Case;
 /// Every case, in the order of the files.
 pub(crate) fn cases() -> Vec<Case> {
     [
+        bulk::CASES,
         collections::CASES,
         filters::CASES,
         indexes::CASES,
+        joins::CASES,
+        saves::CASES,
+        sessions::CASES,
         sync::CASES,
         transactions::CASES,
         updates::CASES,

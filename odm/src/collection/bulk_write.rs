@@ -115,9 +115,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
                     };
                     let stop = ordered && !bulk.errors.is_empty();
                     failure
-                        .get_or_insert_with(|| {
-                            BulkError::new(BulkWriteResult::default(), Vec::new(), None)
-                        })
+                        .get_or_insert_with(BulkError::default)
                         .add(bulk, position);
                     if stop {
                         break;

@@ -60,7 +60,7 @@ impl<'s, M: Document> CountDocuments<'s, M> {
     }
 }
 
-impl<'s, M: Document> EstimatedDocumentCount<'s, M> {
+impl<M: Document> EstimatedDocumentCount<'_, M> {
     options!(command comment max_time read_concern read_preference);
 
     async fn run(self) -> Result<u64> {

@@ -86,3 +86,12 @@ impl Db {
         self.store.drop_database().await
     }
 }
+
+/// Handles travel between tasks.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Db>();
+    shared::<crate::error::Error>();
+    const fn sent<T: Send>() {}
+    sent::<Session>();
+};

@@ -96,14 +96,9 @@ impl<'s, M: Document> InsertMany<'s, M> {
                         Kind::Bulk(bulk) => bulk.clone(),
                         _ => return Err(refused(partial(error, inserted), model)),
                     };
-                    match &mut failure {
-                        Some(failure) => failure.add(bulk, |index| index + sent),
-                        None => {
-                            let mut first = BulkError::new(Default::default(), Vec::new(), None);
-                            first.add(bulk, |index| index + sent);
-                            failure = Some(first);
-                        }
-                    }
+                    failure
+                        .get_or_insert_with(BulkError::default)
+                        .add(bulk, |index| index + sent);
                     if ordered {
                         break;
                     }

@@ -84,7 +84,7 @@ impl WriteError {
 }
 
 /// Some of several writes failed; the rest were done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct BulkError {
     pub(crate) result: BulkWriteResult,
     pub(crate) errors: Vec<WriteError>,

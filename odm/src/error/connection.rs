@@ -15,7 +15,7 @@ pub(crate) struct ConnectionError {
 
 impl ConnectionError {
     #[cfg_attr(
-        not(feature = "mongodb"),
+        not(any(feature = "mongodb", test)),
         expect(dead_code, reason = "only the driver connects")
     )]
     pub(crate) fn new(
@@ -74,5 +74,25 @@ impl Error {
                 )
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Code, ServerError};
+
+    #[test]
+    fn a_timeout_is_the_connection_s_or_the_operation_s() {
+        let broken = |timeout| {
+            let labels = vec!["RetryableWriteError".to_owned()];
+            Error::new(ConnectionError::new("broken pipe", timeout, labels, None))
+        };
+        assert!(broken(true).is_timeout() && broken(true).is_connection());
+        assert!(!broken(false).is_timeout() && broken(false).is_retryable());
+        assert!(broken(false).has_label("RetryableWriteError"));
+        let expired = ServerError::new(Code::MAX_TIME_MS_EXPIRED, "operation exceeded time limit");
+        let expired = Error::from(expired);
+        assert!(expired.is_timeout() && !expired.is_connection());
     }
 }

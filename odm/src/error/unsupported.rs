@@ -33,3 +33,18 @@ impl Error {
         matches!(self.kind(), Kind::Unsupported(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_its_own_kind() {
+        let error = Error::unsupported("the in-memory store has no secondary").with_model("Book");
+        assert!(error.is_unsupported() && !error.is_usage() && error.code().is_none());
+        assert_eq!(
+            error.to_string(),
+            "Book: the in-memory store has no secondary"
+        );
+    }
+}

@@ -40,18 +40,17 @@ impl Reply {
 impl Batch {
     pub(crate) fn new(reply: Reply) -> Result<Self> {
         let document = reply.document();
-        let cursor = match field(document, "cursor") {
-            Some(RawBsonRef::Document(cursor)) => cursor,
-            _ => return Err(Error::malformed_reply("`cursor`")),
+        let Some(RawBsonRef::Document(cursor)) = field(document, "cursor") else {
+            return Err(Error::malformed_reply("`cursor`"));
         };
         let cursor_id = match field(cursor, "id") {
             Some(RawBsonRef::Int64(id)) => id,
             Some(RawBsonRef::Int32(id)) => id.into(),
             _ => return Err(Error::malformed_reply("`cursor.id`")),
         };
-        let array = match field(cursor, "firstBatch").or_else(|| field(cursor, "nextBatch")) {
-            Some(RawBsonRef::Array(array)) => array,
-            _ => return Err(Error::malformed_reply("`firstBatch` or `nextBatch`")),
+        let batch = field(cursor, "firstBatch").or_else(|| field(cursor, "nextBatch"));
+        let Some(RawBsonRef::Array(array)) = batch else {
+            return Err(Error::malformed_reply("`firstBatch` or `nextBatch`"));
         };
         let start = offset(document.as_bytes(), array.as_bytes())
             .ok_or_else(|| Error::malformed_reply("a batch inside of its reply"))?;

@@ -28,7 +28,7 @@ pub(crate) struct RawCursor<'s> {
 /// Where further batches come from.
 pub(crate) enum Source<'s> {
     #[cfg(feature = "memory")]
-    Memory(MemoryCursor),
+    Memory(Box<MemoryCursor>),
     #[cfg(feature = "mongodb")]
     Driver(Box<ImplicitCursor>),
     #[cfg(feature = "mongodb")]

@@ -299,16 +299,13 @@ async fn find<'s>(
     session: Option<&'s mut DriverSession>,
 ) -> Result<Response<'s>> {
     let action = target.find(filter).with_options(options::find(options)?);
-    let cursor = match session {
-        Some(session) => {
-            let cursor = action.session(&mut session.session).batch().await;
-            let cursor = cursor.map_err(error)?;
-            SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
-        }
-        None => {
-            let cursor = action.batch().await.map_err(error)?;
-            ImplicitCursor::open(cursor, options.batch_size).await?
-        }
+    let cursor = if let Some(session) = session {
+        let cursor = action.session(&mut session.session).batch().await;
+        let cursor = cursor.map_err(error)?;
+        SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
+    } else {
+        let cursor = action.batch().await.map_err(error)?;
+        ImplicitCursor::open(cursor, options.batch_size).await?
     };
     Ok(Response::Cursor(cursor))
 }
@@ -322,16 +319,13 @@ async fn aggregate<'s>(
     let action = target
         .aggregate(pipeline)
         .with_options(options::aggregate(options)?);
-    let cursor = match session {
-        Some(session) => {
-            let cursor = action.session(&mut session.session).batch().await;
-            let cursor = cursor.map_err(error)?;
-            SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
-        }
-        None => {
-            let cursor = action.batch().await.map_err(error)?;
-            ImplicitCursor::open(cursor, options.batch_size).await?
-        }
+    let cursor = if let Some(session) = session {
+        let cursor = action.session(&mut session.session).batch().await;
+        let cursor = cursor.map_err(error)?;
+        SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
+    } else {
+        let cursor = action.batch().await.map_err(error)?;
+        ImplicitCursor::open(cursor, options.batch_size).await?
     };
     Ok(Response::Cursor(cursor))
 }

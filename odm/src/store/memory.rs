@@ -106,7 +106,7 @@ impl Memory {
         if !session.memory.is_same(self) {
             return Err(Session::foreign());
         }
-        session.decorate(&mut command)?;
+        session.decorate(&mut command);
         if session.in_transaction() {
             self.run(database, command)
         } else {
@@ -140,13 +140,13 @@ impl Memory {
             session.memory()?.append_fields(&mut fields);
         }
         let batch = Batch::new(Reply::Memory(reply))?;
-        let source = Source::Memory(MemoryCursor::new(
+        let source = Source::Memory(Box::new(MemoryCursor::new(
             self.clone(),
             Arc::clone(database),
             &batch,
             batch_size,
             fields,
-        ));
+        )));
         Ok(RawCursor::new(batch, source, batch_size))
     }
 

@@ -23,9 +23,12 @@ pub struct CommandEvent<'a> {
     pub duration: Duration,
 }
 
+/// What a handler is called with.
+type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
+
 /// The handler, if there is one.
 #[derive(Clone, Default)]
-pub(crate) struct Monitor(Option<Arc<dyn Fn(&CommandEvent<'_>) + Send + Sync>>);
+pub(crate) struct Monitor(Option<Arc<Handler>>);
 
 impl Monitor {
     pub(crate) fn new(handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {

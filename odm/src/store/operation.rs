@@ -93,7 +93,7 @@ impl Request {
     /// The command document, as the shell would print it.
     pub(crate) fn command(&self) -> Result<Document> {
         let raw = self.raw_command()?;
-        Document::try_from(&*raw).map_err(|error| Error::encode(error))
+        Document::try_from(&*raw).map_err(Error::encode)
     }
 }
 

@@ -34,10 +34,6 @@ pub(crate) enum Prepared {
     Delete(RawDocumentBuf),
 }
 
-#[expect(
-    clippy::unused_self,
-    reason = "the value names the model, so that closures know their fields"
-)]
 impl<M: Document> Writes<M> {
     pub(super) fn new() -> Self {
         Self(PhantomData)

@@ -37,13 +37,13 @@ impl ImplicitCursor {
 pub(crate) struct SessionCursor<'s>(State<'s>);
 
 enum State<'s> {
-    Idle(SessionRawBatchCursor, &'s mut ClientSession),
+    Idle(Box<SessionRawBatchCursor>, &'s mut ClientSession),
     Fetching(BoxFuture<'s, Fetched<'s>>),
     Gone,
 }
 
 struct Fetched<'s> {
-    cursor: SessionRawBatchCursor,
+    cursor: Box<SessionRawBatchCursor>,
     session: &'s mut ClientSession,
     batch: Option<mongodb::error::Result<RawBatch>>,
 }
@@ -51,10 +51,11 @@ struct Fetched<'s> {
 impl<'s> SessionCursor<'s> {
     /// Takes the first batch, which is already here.
     pub(crate) async fn open(
-        mut cursor: SessionRawBatchCursor,
+        cursor: SessionRawBatchCursor,
         session: &'s mut ClientSession,
         batch_size: Option<u32>,
     ) -> Result<RawCursor<'s>> {
+        let mut cursor = Box::new(cursor);
         let first = cursor.stream(session).next().await;
         let first = batch(first).unwrap_or_else(|| Err(no_batch()))?;
         let source = Source::DriverSession(Self(State::Idle(cursor, session)));

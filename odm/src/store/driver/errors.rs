@@ -9,6 +9,10 @@ use crate::error::{
 use crate::store::response::{self, WriteKind, Written};
 
 /// The kind, code, labels and details of what the driver reports.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it stands in `map_err`, which gives the error away"
+)]
 pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     let labels = labels(&failure);
     // The reply says more than the driver's structs: `keyPattern`, `keyValue`, `errInfo`.
@@ -142,4 +146,26 @@ fn labelled(error: ServerError, labels: Vec<String>) -> ServerError {
 
 fn connection(message: String, timeout: bool, labels: Vec<String>) -> Error {
     Error::new(ConnectionError::new(message, timeout, labels, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::doc;
+
+    use crate::store::Store;
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there() {
+        // Nothing listens on port 1.
+        let uri = "mongodb://u:hunter2@127.0.0.1:1/app?serverSelectionTimeoutMS=50";
+        let store = Store::connect(uri).await.unwrap();
+        let error = store.run_command(doc! { "ping": 1 }).await.unwrap_err();
+        assert!(error.is_connection() && error.is_timeout(), "{error:?}");
+        assert!(error.is_retryable() && error.code().is_none());
+        assert!(
+            !format!("{error} {error:?}").contains("hunter2"),
+            "{error:?}"
+        );
+        assert!(!format!("{store:?}").contains("hunter2"), "{store:?}");
+    }
 }

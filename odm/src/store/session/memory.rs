@@ -48,7 +48,7 @@ impl MemorySession {
     }
 
     /// Adds the session's fields to a command that is about to run.
-    pub(crate) fn decorate(&mut self, command: &mut RawDocumentBuf) -> Result<()> {
+    pub(crate) fn decorate(&mut self, command: &mut RawDocumentBuf) {
         self.append_fields(command);
         match std::mem::replace(&mut self.state, State::None) {
             State::Starting(options) => {
@@ -62,7 +62,6 @@ impl MemorySession {
             // An operation outside of a transaction forgets the last one.
             State::None | State::Committed(_) | State::Aborted => {}
         }
-        Ok(())
     }
 
     /// The fields that every command of the session carries, a `getMore` among them.
@@ -132,10 +131,10 @@ impl MemorySession {
         command.append(cstr!("lsid"), &self.id);
         command.append(cstr!("txnNumber"), self.number);
         command.append(cstr!("autocommit"), false);
-        if let Some(time) = options.max_commit_time {
-            if let Ok(time) = bson::raw::RawBson::try_from(millis(time)) {
-                command.append(cstr!("maxTimeMS"), time);
-            }
+        if let Some(time) = options.max_commit_time
+            && let Ok(time) = bson::raw::RawBson::try_from(millis(time))
+        {
+            command.append(cstr!("maxTimeMS"), time);
         }
         self.memory.run("admin", command).map(drop)
     }

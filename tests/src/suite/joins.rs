@@ -1,0 +1,210 @@
+//! References, resolved by one more query.
+
+use std::sync::{Arc, Mutex};
+
+use odm::bson::{Document as BsonDocument, doc};
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    two_commands_for_all_rows,
+    what_dangles_is_seen,
+    lists_keep_their_order,
+    a_projection_must_hold_the_reference,
+    references_in_embedded_documents,
+    a_join_reads_in_a_transaction,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    publisher: Ref<Publisher>,
+    second: Option<Ref<Publisher>>,
+    #[odm(references(many, max = 10))]
+    sellers: Vec<Ref<Publisher>>,
+    deal: Deal,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Deal {
+    with: Ref<Publisher>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "publishers")]
+struct Publisher {
+    #[serde(rename = "_id")]
+    id: i64,
+    name: String,
+}
+
+#[derive(Debug, Deserialize, Projection)]
+#[odm(of = Book)]
+struct OnlyId {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+#[derive(Debug, Deserialize, Projection)]
+#[odm(of = Book)]
+#[expect(dead_code, reason = "only that it is sent matters")]
+struct WithPublisher {
+    publisher: Ref<Publisher>,
+}
+
+fn book(id: i32, publisher: i64) -> Book {
+    Book {
+        id,
+        publisher: Ref::from(publisher),
+        second: None,
+        sellers: Vec::new(),
+        deal: Deal {
+            with: Ref::from(publisher),
+        },
+    }
+}
+
+async fn library(db: &Db) -> Collection<Book> {
+    for (id, name) in [(1, "one"), (2, "two")] {
+        let name = name.to_owned();
+        let publisher = Publisher { id, name };
+        let publishers = db.collection::<Publisher>();
+        publishers.insert_one(&publisher).await.unwrap();
+    }
+    let books = db.collection::<Book>();
+    books
+        .insert_many([book(1, 2), book(2, 1), book(3, 2), book(4, 9)])
+        .await
+        .unwrap();
+    books
+}
+
+/// The publisher's name, or the id that dangles.
+fn shown(resolved: &Resolved<Publisher>) -> Result<&str, i64> {
+    match resolved {
+        Resolved::Found(publisher) => Ok(&publisher.name),
+        Resolved::Dangling(id) => Err(*id),
+    }
+}
+
+async fn two_commands_for_all_rows(db: &Db) {
+    library(db).await;
+    let sent = Arc::new(Mutex::new(Vec::<BsonDocument>::new()));
+    let log = Arc::clone(&sent);
+    let watched = db.on_command(move |event| log.lock().unwrap().push(event.command.clone()));
+    let rows = watched
+        .collection::<Book>()
+        .find(|b| b.id.lte(3))
+        .sort(|b| b.id.desc())
+        .join(|b| b.publisher)
+        .all()
+        .await
+        .unwrap();
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| (row.id, shown(&row.joined)))
+        .collect();
+    assert_eq!(found, [(3, Ok("two")), (2, Ok("one")), (1, Ok("two"))]);
+    assert_eq!(
+        *sent.lock().unwrap(),
+        [
+            doc! {"find": "books", "filter": {"_id": {"$lte": 3}}, "sort": {"_id": -1}},
+            doc! {"find": "publishers", "filter": {"_id": {"$in": [2_i64, 1_i64]}}},
+        ]
+    );
+}
+
+async fn what_dangles_is_seen(db: &Db) {
+    let books = library(db).await;
+    let row = books
+        .find(|b| b.id.eq(4))
+        .join(|b| b.publisher)
+        .first()
+        .await;
+    let row = row.unwrap().unwrap();
+    assert!(row.joined.is_dangling());
+    assert_eq!(shown(&row.joined), Err(9));
+    // No row, no second query, no error.
+    let none = books.find(|b| b.id.eq(5)).join(|b| b.publisher).all().await;
+    assert!(none.unwrap().is_empty());
+    let row = books.find(|b| b.id.eq(4)).join(|b| b.second).first().await;
+    assert_eq!(row.unwrap().unwrap().joined, None);
+}
+
+async fn lists_keep_their_order(db: &Db) {
+    let books = library(db).await;
+    books
+        .update_one(
+            |b| b.id.eq(1),
+            |_| raw(doc! {"$set": {"sellers": [9_i64, 2_i64, 1_i64, 2_i64]}}),
+        )
+        .await
+        .unwrap();
+    let rows = books
+        .find(|b| b.id.lte(2))
+        .sort(|b| b.id.asc())
+        .join(|b| b.sellers)
+        .all()
+        .await
+        .unwrap();
+    let sellers: Vec<_> = rows[0].joined.iter().map(shown).collect();
+    assert_eq!(sellers, [Err(9), Ok("two"), Ok("one"), Ok("two")]);
+    assert!(rows[1].joined.is_empty());
+}
+
+async fn a_projection_must_hold_the_reference(db: &Db) {
+    let books = library(db).await;
+    let find = || books.find(|b| b.id.eq(1));
+    let rows = find()
+        .select::<WithPublisher>()
+        .join(|b| b.publisher)
+        .all()
+        .await;
+    assert_eq!(shown(&rows.unwrap()[0].joined), Ok("two"));
+    let refused = find()
+        .select::<OnlyId>()
+        .join(|b| b.publisher)
+        .all()
+        .await
+        .unwrap_err();
+    assert_eq!(refused.path(), Some("publisher"));
+    let plain = find().select::<OnlyId>().all().await.unwrap();
+    assert_eq!(plain[0].id, 1);
+}
+
+async fn references_in_embedded_documents(db: &Db) {
+    let books = library(db).await;
+    let rows = books
+        .find(|b| b.id.eq(2))
+        .join(|b| b.deal.with.clone())
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(shown(&rows[0].joined), Ok("one"));
+}
+
+async fn a_join_reads_in_a_transaction(db: &Db) {
+    let books = library(db).await;
+    db.transaction(async |tx| {
+        let publisher = Publisher {
+            id: 9,
+            name: "nine".to_owned(),
+        };
+        let publishers = db.collection::<Publisher>();
+        publishers.insert_one(&publisher).session(tx).await?;
+        let rows = books
+            .find(|b| b.id.eq(4))
+            .join(|b| b.publisher)
+            .session(tx)
+            .all()
+            .await?;
+        assert_eq!(shown(&rows[0].joined), Ok("nine"));
+        Ok(())
+    })
+    .await
+    .unwrap();
+}

@@ -1,0 +1,226 @@
+//! Sessions, cursors in them, and options that stores honour or refuse.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::TryStreamExt;
+use odm::bson::doc;
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    a_cursor_of_a_session_crosses_batches,
+    a_write_waits_for_the_transaction_in_its_way,
+    concerns_belong_to_the_whole_transaction,
+    an_unacknowledged_write_is_refused,
+    an_abandoned_transaction_leaves_nothing,
+    a_body_may_give_up_for_its_own_reason,
+    a_session_of_another_store_is_refused,
+    the_monitor_sees_commands_and_failures,
+    a_pipeline_answers_any_type,
+    a_missing_collection_is_dropped_in_peace,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "counters")]
+struct Counter {
+    #[serde(rename = "_id")]
+    id: i32,
+    n: i32,
+}
+
+async fn counters(db: &Db, count: i32) -> Collection<Counter> {
+    let counters = db.collection::<Counter>();
+    let all = (0..count).map(|id| Counter { id, n: 0 });
+    counters.insert_many(all).await.unwrap();
+    counters
+}
+
+async fn a_cursor_of_a_session_crosses_batches(db: &Db) {
+    let counters = counters(db, 20).await;
+    let mut session = db.start_session().await.unwrap();
+    for in_transaction in [false, true] {
+        if in_transaction {
+            session.start_transaction().await.unwrap();
+        }
+        let cursor = counters
+            .find_all()
+            .sort(|c| c.id.asc())
+            .batch_size(3)
+            .session(&mut session)
+            .await
+            .unwrap();
+        let ids: Vec<i32> = cursor.map_ok(|c| c.id).try_collect().await.unwrap();
+        assert_eq!(ids, (0..20).collect::<Vec<_>>());
+    }
+    session.commit_transaction().await.unwrap();
+}
+
+async fn a_write_waits_for_the_transaction_in_its_way(db: &Db) {
+    let counters = counters(db, 1).await;
+    let mut session = db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    counters
+        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
+        .session(&mut session)
+        .await
+        .unwrap();
+    let other = counters.clone();
+    let waiting = async move { other.update_one(|c| c.id.eq(0), |c| c.n.inc(10)).await };
+    let committing = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        session.commit_transaction().await
+    };
+    let (written, committed) = futures::join!(waiting, committing);
+    committed.unwrap();
+    assert_eq!(written.unwrap().modified, 1);
+    assert_eq!(counters.get(&0).await.unwrap().unwrap().n, 11);
+}
+
+async fn concerns_belong_to_the_whole_transaction(db: &Db) {
+    let counters = counters(db, 1)
+        .await
+        .with_write_concern(WriteConcern::majority())
+        .with_read_concern(ReadConcern::Majority);
+    let mut session = db.start_session().await.unwrap();
+    let options = TransactionOptions::new()
+        .read_concern(ReadConcern::Snapshot)
+        .write_concern(WriteConcern::majority());
+    session.start_transaction_with(options).await.unwrap();
+    // The collection's own concerns give way.
+    assert!(
+        counters
+            .get(&0)
+            .session(&mut session)
+            .await
+            .unwrap()
+            .is_some()
+    );
+    let refused = counters
+        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
+        .write_concern(WriteConcern::majority())
+        .session(&mut session)
+        .await
+        .unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+    session.commit_transaction().await.unwrap();
+    assert!(session.commit_transaction().await.is_ok());
+    assert!(session.abort_transaction().await.unwrap_err().is_usage());
+    assert!(counters.get(&0).await.unwrap().is_some());
+}
+
+async fn an_unacknowledged_write_is_refused(db: &Db) {
+    let refused = db
+        .collection::<Counter>()
+        .insert_one(Counter { id: 1, n: 0 })
+        .write_concern(WriteConcern::nodes(0))
+        .await
+        .unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+}
+
+async fn an_abandoned_transaction_leaves_nothing(db: &Db) {
+    let counters = counters(db, 1).await;
+    let mut session = db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    counters
+        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
+        .session(&mut session)
+        .await
+        .unwrap();
+    drop(session);
+    let written = counters.update_one(|c| c.id.eq(0), |c| c.n.inc(10)).await;
+    assert_eq!(written.unwrap().modified, 1);
+    assert_eq!(counters.get(&0).await.unwrap().unwrap().n, 10);
+}
+
+async fn a_body_may_give_up_for_its_own_reason(db: &Db) {
+    let counters = counters(db, 1).await;
+    let mut runs = 0;
+    let refused = db
+        .transaction(async |tx| {
+            runs += 1;
+            counters.delete_all().session(tx).await?;
+            Err::<(), _>(odm::Error::other("not today"))
+        })
+        .await
+        .unwrap_err();
+    assert_eq!((refused.is_other(), runs), (true, 1));
+    assert_eq!(refused.to_string(), "not today");
+    assert_eq!(counters.estimated_document_count().await.unwrap(), 1);
+}
+
+async fn a_session_of_another_store_is_refused(db: &Db) {
+    let counters = counters(db, 1).await;
+    let mut foreign = Db::memory().start_session().await.unwrap();
+    let refused = counters.get(&0).session(&mut foreign).await.unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+}
+
+async fn the_monitor_sees_commands_and_failures(db: &Db) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let watched = db.on_command(move |event| {
+        let outcome = match event.outcome {
+            Ok(reply) => reply.to_string(),
+            Err(error) => error.code().map_or_else(String::new, |code| code.name()),
+        };
+        let name = event.command.keys().next().cloned().unwrap_or_default();
+        log.lock().unwrap().push((name, outcome));
+    });
+    let counters = watched.collection::<Counter>();
+    counters.insert_one(Counter { id: 1, n: 0 }).await.unwrap();
+    counters
+        .insert_one(Counter { id: 1, n: 0 })
+        .await
+        .unwrap_err();
+    counters
+        .update_one(|c| c.id.eq(1), |c| c.n.inc(1))
+        .await
+        .unwrap();
+    counters
+        .insert_many([2, 3].map(|id| Counter { id, n: 0 }))
+        .await
+        .unwrap();
+    counters.find_all().batch_size(2).all().await.unwrap();
+    // The handler belongs to one handle.
+    db.collection::<Counter>().delete_all().await.unwrap();
+    let names: Vec<(String, String)> = seen.lock().unwrap().clone();
+    let names: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["insert", "insert", "update", "insert", "find", "getMore"]
+    );
+    let outcomes = seen.lock().unwrap();
+    assert_eq!(outcomes[0].1, doc! {"n": 1, "ok": 1.0}.to_string());
+    assert_eq!(outcomes[1].1, "DuplicateKey");
+    assert_eq!(
+        outcomes[2].1,
+        doc! {"n": 1, "nModified": 1, "ok": 1.0}.to_string()
+    );
+}
+
+async fn a_pipeline_answers_any_type(db: &Db) {
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Sum {
+        total: i32,
+    }
+    let counters = counters(db, 5).await;
+    counters.update_all(|c| c.n.inc(2)).await.unwrap();
+    let pipeline = [
+        doc! {"$match": {"_id": {"$lt": 4}}},
+        doc! {"$group": {"_id": null, "total": {"$sum": "$n"}}},
+    ];
+    let sums = counters.aggregate(pipeline).with_type::<Sum>().all().await;
+    assert_eq!(sums.unwrap(), [Sum { total: 8 }]);
+    let refused = counters.aggregate([doc! {"$nonsense": 1}]).all().await;
+    assert_eq!(refused.unwrap_err().code().unwrap().number(), 40324);
+}
+
+async fn a_missing_collection_is_dropped_in_peace(db: &Db) {
+    let counters = counters(db, 1).await;
+    counters.drop().await.unwrap();
+    counters.drop().await.unwrap();
+    assert!(counters.find_all().all().await.unwrap().is_empty());
+}

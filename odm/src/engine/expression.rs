@@ -25,6 +25,8 @@ pub(crate) mod sort;
 mod string;
 pub(crate) mod sum;
 mod table;
+#[cfg(test)]
+mod tests;
 pub(crate) mod text;
 mod types;
 mod value;

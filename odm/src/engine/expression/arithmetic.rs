@@ -59,13 +59,17 @@ fn type_mismatch<T>(message: String) -> Result<T, ServerError> {
 
 /// The one argument of an operator on numbers; `None` for null.
 fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
+    operand_or(args, 28765)
+}
+
+fn operand_or(args: &Args<'_>, code: i32) -> Result<Option<Number>, ServerError> {
     if args.is_nullish(0) {
         return Ok(None);
     }
     match args.get(0).and_then(Number::from_raw) {
         Some(number) => Ok(Some(number)),
         None => refuse(
-            28765,
+            code,
             format!(
                 "{} only supports numeric types, not {}",
                 args.operator,
@@ -97,10 +101,13 @@ fn add<'a>(args: Args<'a>) -> Outcome<'a> {
             Some(value) => match Number::from_raw(value) {
                 Some(number) => sum.add(number),
                 None => {
-                    return type_mismatch(format!(
-                        "$add only supports numeric or date types, not {}",
-                        args.type_name(index)
-                    ));
+                    return refuse(
+                        16554,
+                        format!(
+                            "$add only supports numeric or date types, not {}",
+                            args.type_name(index)
+                        ),
+                    );
                 }
             },
         }
@@ -216,12 +223,18 @@ fn whole<'a>(args: Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> Outco
 }
 
 fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
-    let Some(value) = operand(args)? else {
+    let Some(value) = operand_or(args, 51081)? else {
         return null();
     };
     let place = if args.values.len() > 1 {
         if args.is_nullish(1) {
             return null();
+        }
+        if Number::from_raw(args.or_null(1)).is_none() {
+            return refuse(
+                16004,
+                format!("can't convert from BSON type {} to long", args.type_name(1)),
+            );
         }
         let Some(place) = integral(args.or_null(1)) else {
             return refuse(

@@ -233,7 +233,9 @@ fn range<'a>(args: Args<'a>) -> Outcome<'a> {
             return refuse(
                 code,
                 format!(
-                    "$range requires a numeric {what} value, found value of type:{}",
+                    "$range requires a numeric {what} value, found value of type:{}{}",
+                    // The server's own spelling.
+                    if index == 2 { "" } else { " " },
                     args.type_name(index)
                 ),
             );
@@ -320,7 +322,12 @@ fn slice<'a>(args: Args<'a>) -> Outcome<'a> {
             return refuse(
                 code,
                 format!(
-                    "{which} argument to $slice must be numeric, but is of type: {}",
+                    "{which} argument to $slice must be {}, but is of type: {}",
+                    if index == 1 {
+                        "a numeric value"
+                    } else {
+                        "numeric"
+                    },
                     args.type_name(index)
                 ),
             );
@@ -499,7 +506,7 @@ fn to_object<'a>(args: Args<'a>) -> Outcome<'a> {
                 if pairs.replace(false) == Some(true) {
                     return refuse(
                         40396,
-                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object",
+                        "$arrayToObject requires a consistent input format. Elements mustall be arrays or all be objects. Array was detected, now found: object",
                     );
                 }
                 object_pair(document)?

@@ -121,6 +121,20 @@ fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
     }
 }
 
+/// The instant of an argument that the server names in its refusal.
+fn named_instant(args: &Args<'_>, index: usize, name: &str, code: i32) -> Result<i64, ServerError> {
+    instant(args.or_null(index)).or_else(|_| {
+        refuse(
+            code,
+            format!(
+                "{} requires '{name}' to be a date, but got {}",
+                args.operator,
+                args.type_name(index)
+            ),
+        )
+    })
+}
+
 /// The offset in milliseconds of the time zone argument; `None` for null.
 fn zone(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
     if !args.given(index) {
@@ -144,6 +158,15 @@ fn zone(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
                 )),
             }
         }
+        Some(_) if args.values.len() == 2 => refuse(
+            40533,
+            format!(
+                "{} requires a string for the timezone argument, but was given a {} ({})",
+                args.operator,
+                args.type_name(index),
+                text::computed(args.or_null(index))
+            ),
+        ),
         Some(_) => refuse(
             40517,
             format!(
@@ -182,6 +205,12 @@ enum Unit {
 
 fn unit(args: &Args<'_>, index: usize) -> Result<Unit, ServerError> {
     let RawBsonRef::String(name) = args.or_null(index) else {
+        if matches!(args.operator, "$dateAdd" | "$dateSubtract") {
+            return refuse(
+                5_166_404,
+                format!("{} expects string defining the time unit", args.operator),
+            );
+        }
         return refuse(
             5_439_013,
             format!(
@@ -202,13 +231,19 @@ fn unit(args: &Args<'_>, index: usize) -> Result<Unit, ServerError> {
         "second" => Unit::Fixed(1_000),
         "millisecond" => Unit::Fixed(1),
         other => {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
+            if matches!(args.operator, "$dateAdd" | "$dateSubtract") {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!("unknown time unit value: {other}"),
+                ));
+            }
+            return refuse(
+                5_439_014,
                 format!(
-                    "{} parameter 'unit' value parsing failed :: caused by :: unknown time unit value: {other}",
+                    "{} parameter 'unit' value cannot be recognized as a time unit: {other}",
                     args.operator
                 ),
-            ));
+            );
         }
     })
 }
@@ -338,8 +373,8 @@ fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
     }
     let unit = unit(&args, 2)?;
     let start_of_week = week_start(&args, 4)?;
-    let start = instant(args.or_null(0))?.saturating_add(offset);
-    let end = instant(args.or_null(1))?.saturating_add(offset);
+    let start = named_instant(&args, 0, "startDate", 5_166_307)?.saturating_add(offset);
+    let end = named_instant(&args, 1, "endDate", 5_166_307)?.saturating_add(offset);
     owned(ordinal(end, unit, start_of_week) - ordinal(start, unit, start_of_week))
 }
 
@@ -358,7 +393,7 @@ fn truncate<'a>(args: Args<'a>) -> Outcome<'a> {
     }
     let unit = unit(&args, 1)?;
     let start_of_week = week_start(&args, 4)?;
-    let at = instant(args.or_null(0))?.saturating_add(offset);
+    let at = named_instant(&args, 0, "date", 5_439_012)?.saturating_add(offset);
     let parts = calendar::parts(at);
     let month = |month| {
         calendar::millis(Parts {

@@ -155,7 +155,7 @@ fn switch(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
         }
     }
     if branches.is_empty() {
-        return refuse(40068, "$switch requires at least one branch.");
+        return refuse(40068, "$switch requires at least one branch");
     }
     Ok(Form::Switch { branches, default })
 }

@@ -8,13 +8,13 @@ use crate::engine::expression::operator::{
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
-use crate::value::raw::{elements, get};
+use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     row(
         "$getField",
-        Shape::Named(&[("field", true), ("input", false)]),
+        Shape::Named(&[("field", true), ("input", true)]),
         get_field,
     ),
     row("$mergeObjects", Shape::Listed(0, ANY), merge),
@@ -70,23 +70,31 @@ pub(crate) fn merge_into(document: &mut RawDocumentBuf, with: &bson::raw::RawDoc
 
 fn merge<'a>(args: Args<'a>) -> Outcome<'a> {
     let mut merged = RawDocumentBuf::new();
-    for (index, value) in args.values.iter().enumerate() {
+    for value in &args.values {
         match value.get() {
             None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => {}
             Some(RawBsonRef::Document(document)) => merge_into(&mut merged, document),
-            Some(other) => {
-                return refuse(
-                    40400,
-                    format!(
-                        "$mergeObjects requires object inputs, but input {} is of type {}",
-                        text::computed(other),
-                        args.type_name(index)
-                    ),
-                );
+            Some(RawBsonRef::Array(items)) if args.values.len() == 1 => {
+                for item in values(items) {
+                    match item {
+                        RawBsonRef::Null | RawBsonRef::Undefined => {}
+                        RawBsonRef::Document(document) => merge_into(&mut merged, document),
+                        other => return refuse(40400, not_an_object(other)),
+                    }
+                }
             }
+            Some(other) => return refuse(40400, not_an_object(other)),
         }
     }
     owned(merged)
+}
+
+fn not_an_object(value: RawBsonRef<'_>) -> String {
+    format!(
+        "$mergeObjects requires object inputs, but input {} is of type {}",
+        text::computed(value),
+        text::type_name(Some(value))
+    )
 }
 
 fn to_array<'a>(args: Args<'a>) -> Outcome<'a> {
@@ -128,10 +136,7 @@ fn set_field<'a>(args: Args<'a>) -> Outcome<'a> {
         Some(_) => {
             return refuse(
                 4_161_105,
-                format!(
-                    "$setField requires 'input' to evaluate to type Object, but got {}",
-                    args.type_name(1)
-                ),
+                "$setField requires 'input' to evaluate to type Object",
             );
         }
     };

@@ -53,6 +53,9 @@ fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
         let path = path.map_or(Ok(Vec::new()), field_path)?;
         return Ok(Node::Variable(name.to_owned(), path));
     }
+    if text == "$" {
+        return refuse(16872, "'$' by itself is not a valid FieldPath");
+    }
     let path = field_path(text.strip_prefix('$').unwrap_or(text))?;
     if scope.knows("CURRENT") {
         return Ok(Node::Variable("CURRENT".to_owned(), path));
@@ -145,8 +148,7 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
             return refuse(
                 15983,
                 format!(
-                    "an expression specification must contain exactly one field, the name of the expression. Found {} fields in {}",
-                    elements(document).count(),
+                    "An object representing an expression must have exactly one field: {}",
                     text::stored_document(document)
                 ),
             );
@@ -206,6 +208,18 @@ pub(super) fn parse_operator(
             )
         });
     };
+    if name == "$setEquals"
+        && let RawBsonRef::Array(array) = argument
+        && values(array).count() < 2
+    {
+        return refuse(
+            17045,
+            format!(
+                "$setEquals needs at least two arguments had: {}",
+                values(array).count()
+            ),
+        );
+    }
     let arguments = match operator.shape {
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
         Shape::Named(names) => named(operator, argument, names, scope)?,
@@ -283,16 +297,11 @@ fn named(
                 }
                 other => other,
             };
-            let mut arguments = vec![Some(parse(argument, scope)?)];
-            arguments.resize_with(names.len(), || None);
-            return Ok(arguments);
+            return bare(name, argument, names.len(), scope);
         }
         return refuse(
             table::not_an_object(name),
-            format!(
-                "{name} only supports an object as an argument, found: {}",
-                text::type_name(Some(argument))
-            ),
+            table::not_an_object_message(name, text::type_name(Some(argument))),
         );
     };
     if table::BARE.contains(&name)
@@ -300,9 +309,7 @@ fn named(
             .next()
             .is_some_and(|(first, _)| first.starts_with('$'))
     {
-        let mut arguments = vec![Some(parse(argument, scope)?)];
-        arguments.resize_with(names.len(), || None);
-        return Ok(arguments);
+        return bare(name, argument, names.len(), scope);
     }
     let mut arguments: Vec<Option<Node>> = names.iter().map(|_| None).collect();
     for (key, value) in elements(document) {
@@ -311,7 +318,7 @@ fn named(
             .position(|(known, _)| *known == key)
             .and_then(|index| arguments.get_mut(index));
         match slot {
-            Some(slot) => *slot = Some(parse(value, scope)?),
+            Some(slot) => *slot = Some(constant_field(name, key, parse(value, scope)?)?),
             None => {
                 return refuse(
                     table::unknown_argument(name),
@@ -324,9 +331,48 @@ fn named(
         if *required && argument.is_none() {
             return refuse(
                 table::missing_argument(name, key),
-                table::missing_argument_message(name, key),
+                table::missing_argument_message(name, key, document),
             );
         }
     }
     Ok(arguments)
+}
+
+/// The one argument of an operator that may have more.
+fn bare(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    arguments: usize,
+    scope: &Scope,
+) -> Result<Vec<Option<Node>>, ServerError> {
+    let first = constant_field(name, "field", parse(argument, scope)?)?;
+    let mut parsed = vec![Some(first)];
+    parsed.resize_with(arguments, || None);
+    if name == "$getField"
+        && let Some(input) = parsed.last_mut()
+    {
+        *input = Some(Node::Variable("CURRENT".to_owned(), Vec::new()));
+    }
+    Ok(parsed)
+}
+
+/// The `field` of `$getField` and `$setField` is a constant.
+fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, ServerError> {
+    if !matches!(operator, "$getField" | "$setField") || argument != "field" {
+        return Ok(node);
+    }
+    match &node {
+        Node::Field(path) => refuse(
+            5_654_600,
+            format!(
+                "'$CURRENT.{0}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '$CURRENT.{0}'}}?",
+                path.join(".")
+            ),
+        ),
+        Node::Literal(_) => Ok(node),
+        _ => refuse(
+            5_654_601,
+            format!("{operator} requires 'field' to evaluate to a constant"),
+        ),
+    }
 }

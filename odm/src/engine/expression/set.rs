@@ -76,21 +76,20 @@ fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(RawArrayBuf::from_iter(kept))
 }
 
+/// An operand of `$setEquals`.
+fn set_of<'v>(args: &'v Args<'_>, index: usize) -> Result<&'v RawArray, ServerError> {
+    let message = format!(
+        "All operands of $setEquals must be arrays. {}-th argument is of type: ",
+        index + 1
+    );
+    array(args, index, 17044, &message)
+}
+
 fn equals<'a>(args: Args<'a>) -> Outcome<'a> {
-    let first = array(
-        &args,
-        0,
-        17044,
-        "All operands of $setEquals must be arrays. One argument is of type: ",
-    )?;
+    let first = set_of(&args, 0)?;
     let first = distinct(values(first), &args);
     for index in 1..args.values.len() {
-        let other = array(
-            &args,
-            index,
-            17044,
-            "All operands of $setEquals must be arrays. One argument is of type: ",
-        )?;
+        let other = set_of(&args, index)?;
         let other = distinct(values(other), &args);
         let same = first.len() == other.len()
             && first

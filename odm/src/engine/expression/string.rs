@@ -260,7 +260,7 @@ pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), S
             None => refuse(
                 40096,
                 format!(
-                    "{} requires an integral {name} index, found a value of type: {}, with value: {}",
+                    "{}requires an integral {name} index, found a value of type: {}, with value: {}",
                     args.operator,
                     args.type_name(index),
                     text::computed(args.or_null(index))
@@ -322,7 +322,7 @@ fn substring_points<'a>(args: Args<'a>) -> Outcome<'a> {
     let Ok(start) = usize::try_from(start) else {
         return refuse(
             34455,
-            "$substrCP: the starting index must be a nonnegative integer.",
+            "$substrCP: the starting index must be nonnegative integer.",
         );
     };
     owned(input.chars().skip(start).take(length).collect::<String>())
@@ -345,7 +345,7 @@ fn substring_bytes<'a>(args: Args<'a>) -> Outcome<'a> {
     let Ok(start) = usize::try_from(start) else {
         return refuse(
             50752,
-            format!("$substrBytes: starting index must be non-negative (got: {start})"),
+            format!("$substrBytes:  starting index must be non-negative (got: {start})"),
         );
     };
     let length = usize::try_from(length).unwrap_or(usize::MAX);

@@ -73,7 +73,7 @@ impl Sum {
         if let Some(decimal) = self.decimal {
             let mut total = decimal;
             if self.double {
-                total = total.add(Decimal::from_f64(self.high + self.low));
+                total = total.add(Decimal::from_f64_exact(self.high + self.low));
             }
             return Number::Decimal(total.add(integer_decimal(self.integers)));
         }

@@ -1,6 +1,9 @@
 //! The families of operators, and what their refusals of arguments are numbered.
 
+use bson::raw::{RawBsonRef, RawDocument};
+
 use crate::engine::expression::operator::Operator;
+use crate::engine::expression::text;
 use crate::engine::expression::{
     accumulate, arithmetic, array, comparison, date, object, set, string, types,
 };
@@ -130,12 +133,29 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
 
 pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
     match name {
-        "$convert" | "$zip" | "$sortArray" => {
-            format!("{name} found an unknown argument: {key}")
-        }
-        "$trim" | "$ltrim" | "$rtrim" => format!("{name} found an unknown argument: {key}"),
+        "$convert" | "$zip" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexMatch"
+        | "$getField" | "$setField" => format!("{name} found an unknown argument: {key}"),
         "$dateToString" => format!("Unrecognized argument to {name}: {key}"),
-        _ => format!("unrecognized argument to {name}: {key}"),
+        "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
+            format!("Unrecognized argument to {name}: {key}")
+        }
+        _ => format!("unrecognized option to {name}: \"{key}\""),
+    }
+}
+
+pub(super) fn not_an_object_message(name: &str, found: &str) -> String {
+    match name {
+        "$trim" | "$ltrim" | "$rtrim" => {
+            format!("{name} only supports an object as an argument, found {found}")
+        }
+        "$convert" | "$regexMatch" => {
+            format!("{name} expects an object of named arguments but found: {found}")
+        }
+        "$sortArray" => format!("{name} requires an object as an argument, found: {found}"),
+        "$dateToString" | "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
+            format!("{name} only supports an object as its argument")
+        }
+        _ => format!("{name} only supports an object as an argument, found: {found}"),
     }
 }
 
@@ -148,25 +168,28 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$dateAdd" | "$dateSubtract", _) => 5_166_402,
         ("$dateDiff", _) => 5_166_303,
         ("$dateTrunc", _) => 5_439_009,
-        ("$sortArray", _) => 2_942_502,
+        ("$sortArray", "input") => 2_942_502,
+        ("$sortArray", _) => 2_942_503,
         ("$zip", _) => 34465,
         ("$regexMatch", "input") => 31022,
         ("$regexMatch", _) => 31023,
         ("$getField", "field") => 3_041_702,
         ("$getField", _) => 3_041_703,
+        ("$setField", "input") => 4_161_109,
         ("$setField", _) => 4_161_102,
         _ => 40539,
     }
 }
 
-pub(super) fn missing_argument_message(name: &str, key: &str) -> String {
+pub(super) fn missing_argument_message(name: &str, key: &str, given: &RawDocument) -> String {
     match name {
-        "$trim" | "$ltrim" | "$rtrim" | "$regexMatch" => {
-            format!("{name} requires an '{key}'")
-        }
-        "$convert" => format!("Missing '{key}' parameter to {name}"),
-        "$dateToString" => format!("Missing '{key}' parameter to {name}"),
-        "$sortArray" => format!("{name} requires '{key}' to be specified"),
+        "$trim" | "$ltrim" | "$rtrim" => format!("{name} requires an '{key}' field"),
+        "$regexMatch" => format!("{name} requires '{key}' parameter"),
+        "$convert" | "$dateToString" => format!("Missing '{key}' parameter to {name}"),
+        _ if BARE.contains(&name) && name != "$getField" => format!(
+            "missing '{key}' argument to {name}, provided: {}",
+            text::element(name, RawBsonRef::Document(given))
+        ),
         _ => format!("{name} requires '{key}' to be specified"),
     }
 }

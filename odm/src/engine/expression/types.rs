@@ -230,9 +230,13 @@ fn unparsable<T>(text: &str, why: &str) -> Result<T, ServerError> {
 }
 
 fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
+    // The server leaves the number out where it is a long.
+    let shown = match value {
+        RawBsonRef::Int64(_) => String::new(),
+        other => text::computed(other),
+    };
     failure(format!(
-        "Conversion would overflow target type in $convert with no onError value: {}",
-        text::computed(value)
+        "Conversion would overflow target type in $convert with no onError value: {shown}"
     ))
 }
 
@@ -303,7 +307,10 @@ fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
             }
         },
         RawBsonRef::Int64(_) | RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => {
-            Number::from_raw(value).and_then(Number::to_i64_truncated)
+            return match integer(value, "date", |n| i64::try_from(n).ok().map(RawBson::Int64))? {
+                RawBson::Int64(millis) => Ok(RawBson::DateTime(DateTime::from_millis(millis))),
+                other => Ok(other),
+            };
         }
         other => return unsupported(other, "date"),
     };

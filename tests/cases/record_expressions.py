@@ -1,0 +1,129 @@
+"""Records what a real mongod makes of expressions, for the engine's unit tests.
+
+    python3 record_expressions.py mongodb://127.0.0.1:27717/?directConnection=true
+
+Recorded is the value (absent where it is missing), or the error's code and message without the words that the stage
+puts before it.
+"""
+
+import datetime
+import re
+import sys
+from pathlib import Path
+
+import pymongo
+from bson import Decimal128, Int64, MinKey, ObjectId, Timestamp, json_util
+
+DOCUMENT = {
+    "i": 7, "j": -3, "z": 0, "l": Int64(2**40), "big": Int64(2**63 - 1), "max": 2147483647, "d": 2.5, "e": -7.5,
+    "dec": Decimal128("1.50"), "s": "Hello wörld", "t": "a,b,,c", "p": "  padded\t", "n": None, "b": True, "f": False,
+    "a": [3, 1, 2], "m": [1, "x", None, 2.0, [5]], "o": {"x": 1, "y": {"z": 2}}, "docs": [{"k": "a", "v": 1}, {"k": "b", "v": 2}],
+    "nest": [{"q": [{"r": 1}, {"r": 2}]}, {"q": 5}, 6], "when": datetime.datetime(2024, 2, 29, 13, 45, 59, 123000),
+    "later": datetime.datetime(2025, 1, 1), "id": ObjectId("507f1f77bcf86cd799439011"), "ts": Timestamp(1700000000, 3),
+    "num": "42", "bad": "4x2", "float": "2.5", "hex": "507f1f77bcf86cd799439012", "iso": "2020-01-02T03:04:05Z",
+    "nan": float("nan"), "inf": float("inf"), "empty": [], "re": re.compile("^h", re.I),
+}
+
+
+def op(name, *arguments):
+    return [{name: argument} for argument in arguments]
+
+
+UNARY = ["$i", "$j", "$z", "$l", "$d", "$e", "$dec", "$n", "$missing", "$s", "$b", "$nan", "$inf"]
+PAIRS = [["$i", "$j"], ["$i", "$d"], ["$l", "$i"], ["$dec", "$i"], ["$i", "$z"], ["$n", "$i"], ["$missing", "$i"], ["$s", "$i"],
+    ["$max", "$i"], ["$big", "$i"], ["$when", "$i"], ["$i", "$when"], ["$later", "$when"], ["$e", "$i"], ["$d", "$dec"], ["$b", "$i"]]
+LISTS = ["$a", "$m", "$empty", "$n", "$missing", "$i", "$docs"]
+DATE_PARTS = ["year", "month", "dayOfMonth", "hour", "minute", "second", "millisecond", "dayOfWeek", "dayOfYear", "week",
+    "isoWeek", "isoWeekYear", "isoDayOfWeek"]
+CONVERTIBLE = ["$i", "$l", "$d", "$e", "$dec", "$b", "$f", "$n", "$missing", "$num", "$bad", "$float", "$when", "$id", "$ts", "$a",
+    "$o", "$nan", "$inf", "$iso", "$hex", "$big", "$re", "$z"]
+
+# The engine reads ISO 8601 only, and does not repeat the server's account of what else it found in a string.
+UNREADABLE = [("toDate", value) for value in ("$num", "$bad", "$float", "$hex")]
+
+FILES = {
+    "paths": ["$i", "$missing", "$o.x", "$o.y.z", "$o.x.q", "$docs.k", "$docs.zz", "$nest.q.r", "$nest.q", "$a.0", "$$ROOT.i",
+        "$$CURRENT.o.x", "$$REMOVE", "$$nope", "$", "$a.", "$a..b", "$.a", "$$", "$$1x", "$$NOW.x", "plain", 5, None, True, [],
+        ["$i", "$missing"], {"x": "$i", "y": "$missing"}, {"x": {"y": "$o.x"}}, {"$literal": "$i"}, {"$literal": {"$add": 1}},
+        {"x.y": 1}, {"$foo": 1}, {"$add": 1, "$subtract": 2}, {"x": 1, "$add": 2}, {"$const": 5}, "$o.$x"],
+    "arithmetic": op("$abs", *UNARY) + op("$ceil", *UNARY) + op("$floor", *UNARY) + op("$sqrt", *UNARY) + op("$exp", "$z", "$n", "$s")
+        + op("$ln", "$i", "$z", "$j", "$n", "$s") + op("$log10", "$l", "$z", "$n") + op("$log", ["$i", 7], ["$i", 1], ["$z", 2], ["$s", 2], ["$i", "$s"], ["$n", 2])
+        + op("$add", *PAIRS, [], ["$i"], "$i", ["$i", "$j", "$d", "$l"], ["$when", "$later"], ["$d", 0.1, 0.2, 0.3], ["$big", 1, -1], ["$big", "$big"], ["$i", "$s"], [0.1, "$dec"], [0.1, 0.2, "$i", "$dec"])
+        + op("$subtract", *PAIRS, ["$i"], ["$when", "$s"]) + op("$multiply", *PAIRS, [], ["$big", 2], ["$i", "$j", "$d"]) + op("$divide", *PAIRS)
+        + op("$mod", *PAIRS) + op("$pow", *PAIRS[:2], ["$i", 2], ["$i", -1], ["$z", -1], ["$max", 2], ["$l", 2], ["$big", 2], ["$d", 2], ["$n", 2], ["$s", 2], ["$i", "$s"])
+        + op("$round", "$d", "$e", ["$d", 0], [2.345, 2], ["$i", -1], ["$l", -3], ["$dec", 1], ["$dec", 0], "$n", "$s", ["$d", "$s"], ["$d", 101], "$nan", "$inf", [-0.4, 0])
+        + op("$trunc", "$d", "$e", [2.345, 2], ["$i", -1], ["$dec", 0], "$n", "$s"),
+    "comparison": [{name: pair} for name in ("$cmp", "$eq", "$gt", "$lt") for pair in (["$i", 7.0], ["$i", "$j"], ["$missing", None], ["$n", None],
+        ["$missing", "$nope"], ["$s", "$i"], ["$a", [3, 1, 2]], ["$o", "$a"], ["$missing", MinKey()], ["$dec", 1.5])] + op("$eq", ["$i"], [1, 2, 3])
+        + op("$not", ["$i"], "$i", ["$z"], ["$n"], ["$missing"], ["$s"], []) + op("$gte", [1, 1]) + op("$lte", [2, 1]) + op("$ne", [2, 1]),
+    "boolean": op("$and", [], ["$i"], ["$i", "$z"], "$i", ["$n"], ["$s", "$a", "$o"]) + op("$or", [], ["$z", "$i"], ["$n", "$missing"])
+        + op("$cond", ["$b", 1, 2], ["$f", 1, 2], {"if": "$i", "then": "y", "else": "n"}, {"if": 1, "then": 2}, {"if": 1, "then": 2, "else": 3, "x": 4}, [1, 2], {"then": 1, "else": 2}, {"if": 1, "else": 2})
+        + op("$ifNull", ["$n", "$missing", 5], ["$i", 5], ["$n"], ["$missing", "$nope"], 5)
+        + op("$switch", {"branches": [{"case": "$f", "then": 1}, {"case": "$b", "then": 2}], "default": 3}, {"branches": [{"case": "$f", "then": 1}], "default": 3},
+            {"branches": [{"case": "$f", "then": 1}]}, {"branches": []}, {}, 5, {"branches": 5}, {"branches": [5]}, {"branches": [{"case": 1}]}, {"branches": [{"then": 1}]}, {"x": 1}, {"branches": [{"case": 1, "then": 1, "x": 1}]}),
+    "string": op("$concat", ["$s", "!"], ["$s", "$n"], ["$s", "$i"], [], "$s") + op("$toLower", "$s", "$n", "$i", "$a", "$d", "$when") + op("$toUpper", "$s", "$missing")
+        + op("$substrCP", ["$s", 6, 3], ["$s", 0, 100], ["$s", -1, 2], ["$s", 1, -1], ["$n", 0, 1], ["$s", "x", 1], ["$s", 1, "x"], ["$s", 1.5, 1], ["$i", 0, 1], ["$s", 50, 1], ["$s", 0, 1.5])
+        + op("$substrBytes", ["$s", 6, 3], ["$s", 0, -1], ["$s", 7, 1], ["$s", 8, 2], ["$s", -1, 2], ["$n", 0, 1], ["$s", 50, 1], ["$s", "x", 1], ["$s", 1, "x"])
+        + op("$strLenCP", "$s", "$n", "$i", "$missing") + op("$strLenBytes", "$s", "$n", "$i") + op("$split", ["$t", ","], ["$t", ""], ["$n", ","], ["$i", ","], ["$t", 5], ["$t", "zz"])
+        + op("$indexOfCP", ["$s", "l"], ["$s", "l", 4], ["$s", "l", 4, 6], ["$s", "zz"], ["$n", "l"], ["$i", "l"], ["$s", 5], ["$s", "l", -1], ["$s", "l", "x"], ["$s", ""], ["$s", "l", 50])
+        + [{name: argument} for name in ("$trim", "$ltrim", "$rtrim") for argument in ({"input": "$p"}, {"input": "$p", "chars": " p"}, {"input": "$n"}, {"input": "$p", "chars": None}, {"input": "$i"}, {"input": "$p", "chars": 5}, {}, 5, {"input": "$p", "x": 1})]
+        + op("$strcasecmp", ["$s", "HELLO Wörld"], ["$s", "a"], ["$n", "a"], ["a", "$s"])
+        + op("$regexMatch", {"input": "$s", "regex": "^h"}, {"input": "$s", "regex": "^h", "options": "i"}, {"input": "$s", "regex": "$re"}, {"input": "$n", "regex": "a"}, {"input": "$i", "regex": "a"},
+            {"input": "$s", "regex": 5}, {"input": "$s"}, {"regex": "a"}, {"input": "$s", "regex": "a", "x": 1}, 5, {"input": "$s", "regex": "a", "options": "q"}, {"input": "$s", "regex": "$n"}, {"input": "$s", "regex": "$re", "options": "i"}, {"input": "$s", "regex": "a", "options": 5}),
+    "array": op("$size", *[[x] for x in LISTS]) + op("$first", *LISTS) + op("$last", *LISTS) + op("$isArray", "$a", "$i", ["$a"], "$missing") + op("$reverseArray", *LISTS)
+        + op("$arrayElemAt", ["$a", 0], ["$a", -1], ["$a", 9], ["$a", -9], ["$n", 0], ["$i", 0], ["$a", "x"], ["$a", 1.5], ["$a", 1.0], ["$a", "$n"])
+        + op("$in", [2, "$a"], [2.0, "$a"], [9, "$a"], [1, "$i"], [1, "$n"], ["$n", "$m"], ["$missing", "$m"]) + op("$concatArrays", ["$a", "$m"], ["$a", "$n"], ["$a", "$i"], [])
+        + op("$slice", ["$a", 2], ["$a", -2], ["$a", 1, 1], ["$a", -2, 1], ["$a", 9, 1], ["$a", 0], ["$n", 1], ["$i", 1], ["$a", "x"], ["$a", 1.5], ["$a", 1, 0], ["$a", 1, "x"], ["$a", -9, 2])
+        + op("$range", [0, 3], [3, 0, -1], [0, 10, 3], [0, 3, 0], ["x", 1], [0, "x"], [0, 1, "x"], [0.5, 1], [0, 3, -1], [2, 2])
+        + op("$indexOfArray", ["$a", 1], ["$a", 9], ["$a", 2, 1], ["$a", 2, 0, 2], ["$n", 1], ["$i", 1], ["$a", 1, -1], ["$a", 1, "x"])
+        + op("$zip", {"inputs": ["$a", "$m"]}, {"inputs": ["$a", "$m"], "useLongestLength": True}, {"inputs": ["$a", "$m"], "useLongestLength": True, "defaults": [0, 1]}, {"inputs": ["$a", "$n"]}, {"inputs": ["$a", "$i"]})
+        + op("$arrayToObject", "$docs", [[["a", 1], ["b", 2]]], "$n", "$i", "$a", [[["a", 1], ["a", 2]]], [[["a"]]], [[[1, 2]]], [[{"k": "a"}]], [[{"k": 1, "v": 2}]], [[{"k": "a", "v": 1, "z": 2}]], [[["a", 1], {"k": "b", "v": 1}]], "$empty")
+        + op("$sortArray", {"input": "$a", "sortBy": 1}, {"input": "$a", "sortBy": -1}, {"input": "$m", "sortBy": 1}, {"input": "$docs", "sortBy": {"v": -1}}, {"input": "$n", "sortBy": 1}, {"input": "$i", "sortBy": 1}, {"input": "$a"}, {"sortBy": 1}, 5, {"input": "$a", "sortBy": 1, "x": 1})
+        + op("$allElementsTrue", ["$a"], ["$m"], ["$empty"], ["$n"], ["$i"]) + op("$anyElementTrue", ["$a"], ["$empty"], ["$n"], ["$i"]),
+    "forms": op("$let", {"vars": {"x": "$i", "y": 2}, "in": {"$add": ["$$x", "$$y"]}}, {"vars": {"x": "$o"}, "in": "$$x.y.z"}, {"vars": {"X": 1}, "in": 1}, {"vars": {"x": 1}, "in": "$$y"}, {"vars": {}, "in": "$i"}, {"in": 1}, {"vars": {}}, 5, {"vars": {}, "in": 1, "z": 1}, {"vars": {"x-y": 1}, "in": 1}, {"vars": {"x": 1}, "in": {"$let": {"vars": {"x": 2}, "in": "$$x"}}}, {"vars": {"CURRENT": "$o"}, "in": "$x"})
+        + op("$map", {"input": "$a", "as": "v", "in": {"$multiply": ["$$v", 2]}}, {"input": "$a", "in": "$$this"}, {"input": "$docs", "as": "v", "in": "$$v.k"}, {"input": "$n", "in": 1}, {"input": "$i", "in": 1}, {"in": 1}, {"input": "$a"}, 5, {"input": "$a", "in": "$missing"}, {"input": "$a", "as": "V", "in": 1}, {"input": "$a", "as": 5, "in": 1})
+        + op("$filter", {"input": "$a", "cond": {"$gt": ["$$this", 1]}}, {"input": "$a", "as": "v", "cond": {"$gt": ["$$v", 1]}, "limit": 1}, {"input": "$n", "cond": 1}, {"input": "$i", "cond": 1}, {"cond": 1}, {"input": "$a"}, 5, {"input": "$a", "cond": 1, "limit": 0}, {"input": "$a", "cond": 1, "limit": "x"}, {"input": "$a", "cond": 1, "limit": "$n"}, {"input": "$a", "cond": 1, "z": 1})
+        + op("$reduce", {"input": "$a", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}, {"input": "$n", "initialValue": 0, "in": 1}, {"input": "$i", "initialValue": 0, "in": 1}, {"input": "$a", "initialValue": 0}, {"input": "$a", "in": 0}, 5, {"initialValue": 0, "in": 1}, {"input": "$empty", "initialValue": "$s", "in": 1}),
+    "object": op("$mergeObjects", ["$o", {"x": 9}], "$o", ["$o", "$n"], ["$o", "$i"], [], ["$missing"], "$docs") + op("$objectToArray", "$o", "$n", "$i", {"a": 1})
+        + op("$getField", "i", {"field": "x", "input": "$o"}, {"field": "zz", "input": "$o"}, {"field": 5}, {"input": "$o"}, {"field": "x", "input": "$n"}, {"field": "x", "input": "$i"}, {"field": "x", "input": "$missing"}, {"field": "x", "input": "$o", "z": 1}, "$s", {"field": "$s", "input": "$o"})
+        + op("$setField", {"field": "x", "input": "$o", "value": 5}, {"field": "new", "input": "$o", "value": "$i"}, {"field": "x", "input": "$o", "value": "$$REMOVE"}, {"field": "x", "input": "$n", "value": 1}, {"field": "x", "input": "$i", "value": 1}, {"field": "x", "value": 1}),
+    "set": op("$setUnion", ["$a", [2, 9]], ["$a", "$n"], ["$a", "$i"], []) + op("$setIntersection", ["$a", [2, 9, 2.0]], ["$a", "$n"], ["$a", "$i"], []) + op("$setDifference", ["$a", [2]], ["$a", "$n"], ["$a", "$i"], ["$i", "$a"], [[1, 1, 2], [3]])
+        + op("$setEquals", ["$a", [1, 2, 3, 3]], ["$a", [1]], ["$a", "$n"], ["$a"]) + op("$setIsSubset", [[1, 2], "$a"], ["$a", [1]], ["$a", "$n"], ["$n", "$a"]),
+    "types": [{"$" + name: value} for name in ("toBool", "toDate", "toDecimal", "toDouble", "toInt", "toLong", "toObjectId", "toString") for value in CONVERTIBLE if (name, value) not in UNREADABLE]
+        + op("$type", *CONVERTIBLE) + op("$isNumber", "$i", "$s", "$missing", "$dec")
+        + op("$convert", {"input": "$num", "to": "int"}, {"input": "$bad", "to": "int", "onError": "e"}, {"input": "$n", "to": "int", "onNull": "z"}, {"input": "$n", "to": "int"}, {"input": "$i", "to": 2}, {"input": "$i", "to": "zz"}, {"input": "$i", "to": 1000}, {"input": "$i", "to": {"$add": [1, 0.5]}}, {"input": "$i", "to": "$n"}, {"input": "$i"}, {"to": "int"}, 5, {"input": "$i", "to": "int", "x": 1}, {"input": "$i", "to": "object"}, {"input": "$i", "to": "$a"}),
+    "date": [{"$" + part: value} for part in DATE_PARTS for value in ("$when", "$later", "$n", "$id")] + op("$year", "$i", "$ts", {"date": "$when", "timezone": "+05:30"}, {"date": "$when", "timezone": "-0100"}, ["$when"], {"date": "$when", "timezone": None}, {"date": "$when", "timezone": 5}, ["$when", "$when"], {"timezone": "UTC"}, {"date": "$when", "x": 1})
+        + op("$dateToString", {"date": "$when"}, {"date": "$when", "format": "%Y/%m/%d %H:%M:%S.%L %j %w %u %U %V %G %z %Z %%"}, {"date": "$n"}, {"date": "$n", "onNull": "x"}, {"date": "$when", "format": "%q"}, {"date": "$when", "format": "%"}, {"date": "$when", "format": 5}, {"date": "$i"}, {}, 5, {"date": "$when", "timezone": "+02:00"}, {"date": "$when", "x": 1})
+        + [{name: {"startDate": start, "unit": unit, "amount": amount}} for name in ("$dateAdd", "$dateSubtract") for start, unit, amount in (("$when", "day", 1), ("$when", "month", 12), ("$when", "year", 1), ("$when", "quarter", 3), ("$when", "week", 2), ("$when", "hour", 25), ("$n", "day", 1), ("$when", "zz", 1), ("$when", "day", 1.5), ("$i", "day", 1), ("$when", 5, 1))]
+        + [{"$dateDiff": {"startDate": "$when", "endDate": "$later", "unit": unit}} for unit in ("year", "quarter", "month", "week", "day", "hour", "second", "millisecond", "zz")] + op("$dateDiff", {"startDate": "$n", "endDate": "$later", "unit": "day"}, {"startDate": "$when", "endDate": "$later", "unit": "week", "startOfWeek": "monday"}, {"startDate": "$i", "endDate": "$later", "unit": "day"})
+        + [{"$dateTrunc": {"date": "$when", "unit": unit}} for unit in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")] + op("$dateTrunc", {"date": "$n", "unit": "day"}, {"date": "$when", "unit": "week", "startOfWeek": "mon"}, {"date": "$i", "unit": "day"}),
+    "accumulate": [{name: argument} for name in ("$sum", "$avg", "$min", "$max", "$stdDevPop", "$stdDevSamp") for argument in ("$a", "$m", "$i", "$s", "$n", "$missing", ["$i", "$d"], ["$i", "$s", "$n"], ["$a", 5], [], ["$i", "$dec"], "$empty", ["$big", 1], [0.1, 0.2, 0.3], [0.1, "$dec"])],
+}
+
+NOISE = re.compile(r"^(PlanExecutor error during aggregation|Failed to optimize pipeline|Invalid \$\w+) :: caused by :: ")
+
+
+def record(collection, expression):
+    case = {"expression": expression}
+    try:
+        result = list(collection.aggregate([{"$replaceWith": {"v": expression}}]))[0]
+    except pymongo.errors.OperationFailure as error:
+        message = NOISE.sub("", error.details["errmsg"])
+        return {**case, "error": {"code": error.code, "message": message}}
+    return {**case, **{"result": result["v"] for _ in range(1) if "v" in result}}
+
+
+def main(uri):
+    database = pymongo.MongoClient(uri, datetime_conversion="DATETIME_AUTO").exprs
+    database.expressions.delete_many({})
+    database.expressions.insert_one({"_id": 1, **DOCUMENT})
+    here = Path(__file__).parent / "expression"
+    here.mkdir(exist_ok=True)
+    dumps = lambda value: json_util.dumps(value, json_options=json_util.CANONICAL_JSON_OPTIONS)
+    (here / "document.json").write_text(dumps({"_id": 1, **DOCUMENT}) + "\n")
+    for name, expressions in FILES.items():
+        lines = [dumps(record(database.expressions, expression)) for expression in expressions]
+        (here / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+main(sys.argv[1])

@@ -9,12 +9,14 @@
 mod ast;
 mod bits;
 mod eval;
+mod failure;
+mod json_schema;
 mod operators;
 mod parse;
 mod path;
 mod regex;
 
-use bson::RawDocument;
+use bson::{Document, RawDocument};
 
 use crate::engine::expression::Globals;
 use crate::error::ServerError;
@@ -22,6 +24,7 @@ use crate::error::ServerError;
 pub(crate) use self::ast::{
     Comparison, ElementMatch, Expr, FieldTest, Group, In, Negation, Operand, Predicate, Test,
 };
+pub(crate) use self::json_schema::Schema;
 pub(crate) use self::regex::Regex;
 
 /// A compiled filter.
@@ -61,6 +64,14 @@ impl Matcher {
         let mut array_index = None;
         let matched = eval::matches(&self.predicate, document, &self.globals, &mut array_index)?;
         Ok(matched.then_some(Match { array_index }))
+    }
+
+    /// Why a document does not match, as `errInfo.details` says it; `None` if it does.
+    pub(crate) fn failure(&self, document: &RawDocument) -> Result<Option<Document>, ServerError> {
+        if self.matches(document)? {
+            return Ok(None);
+        }
+        failure::explain(&self.predicate, document, &self.globals).map(Some)
     }
 
     /// The filter as data.

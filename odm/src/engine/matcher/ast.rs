@@ -4,6 +4,7 @@ use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::Expression;
 use crate::engine::matcher::bits::Bits;
+use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::regex::Regex;
 use crate::value::kind::{Bracket, TypeSet};
 use crate::value::path::Path;
@@ -23,6 +24,8 @@ pub(crate) enum Predicate {
     Field(FieldTest),
     /// `$expr`.
     Expr(Expr),
+    /// `$jsonSchema`.
+    Schema(Box<Schema>),
     /// `$alwaysTrue` and `$alwaysFalse`.
     Always(bool),
 }
@@ -77,7 +80,7 @@ impl Predicate {
             Self::Field(field) => (field.test.rank(), field.path.as_str()),
             Self::Not(_) => (30, ""),
             Self::Nor(_) => (31, ""),
-            Self::Expr(_) | Self::Always(_) => (40, ""),
+            Self::Expr(_) | Self::Schema(_) | Self::Always(_) => (40, ""),
         }
     }
 }

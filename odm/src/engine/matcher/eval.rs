@@ -57,6 +57,7 @@ pub(super) fn matches(
         }
         Predicate::Not(negation) => Ok(!matches(&negation.child, document, globals, &mut None)?),
         Predicate::Field(field) => field_matches(field, raw::walk(document), globals, position),
+        Predicate::Schema(schema) => schema.matches(document),
         Predicate::Always(answer) => Ok(*answer),
     }
 }
@@ -207,8 +208,8 @@ fn passes(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> An
         Predicate::Not(negation) => Ok(!passes(&negation.child, element, globals)?),
         Predicate::Field(field) => test_matches(&field.test, Some(element), globals),
         Predicate::Always(answer) => Ok(*answer),
-        // refused where it is parsed
-        Predicate::Expr(_) => Ok(false),
+        // not among operators on a field
+        Predicate::Expr(_) | Predicate::Schema(_) => Ok(false),
     }
 }
 

@@ -4,12 +4,13 @@ use bson::{RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CStr
 
 use crate::engine::expression::{Expression, Globals};
 use crate::engine::matcher::ast::{Expr, Group, Negation, Predicate};
+use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::operators::{self, TopLevel};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 mod field;
-mod operand;
+pub(super) mod operand;
 
 use self::operand::integer;
 
@@ -127,7 +128,16 @@ fn top_level(
             expression: Expression::parse(value, &globals.scope())?,
             source: single(name, value),
         }),
-        TopLevel::JsonSchema | TopLevel::SampleRate | TopLevel::Unsupported => {
+        TopLevel::JsonSchema => match value {
+            RawBsonRef::Document(schema) => Predicate::Schema(Box::new(Schema::parse(schema)?)),
+            _ => {
+                return Err(ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    "$jsonSchema must be an object",
+                ));
+            }
+        },
+        TopLevel::SampleRate | TopLevel::Unsupported => {
             return Err(unsupported(name));
         }
     });

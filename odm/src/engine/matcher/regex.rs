@@ -56,7 +56,12 @@ impl Regex {
             .dot_matches_new_line(flags.dot_all)
             .verbose_mode(flags.extended)
             .build()
-            .map_err(|error| invalid(&error.to_string()))?;
+            .map_err(|error| match error {
+                fancy_regex::Error::ParseError(_, fancy_regex::ParseError::UnclosedOpenParen) => {
+                    invalid("missing )")
+                }
+                other => invalid(&other.to_string()),
+            })?;
         Ok(Self {
             shared: Arc::new(Shared {
                 pattern: pattern.to_owned(),

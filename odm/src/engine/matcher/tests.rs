@@ -110,3 +110,49 @@ fn positions_are_the_servers() {
         failures.join("\n")
     );
 }
+
+/// `[{validator, document, details}]`, or `{validator, code, errmsg}` where it is refused.
+#[test]
+fn failures_are_explained_as_by_a_server() {
+    let path = format!(
+        "{}/../tests/cases/validation/details.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<Document> = serde_json::from_str(&text).unwrap();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let validator = case.get_document("validator").unwrap();
+        let matcher = match Matcher::parse(&raw(validator), &globals()) {
+            Ok(matcher) => matcher,
+            Err(error) => {
+                let expected = (case.get_i32("code").ok(), case.get_str("errmsg").ok());
+                if expected != (Some(error.code().number()), Some(error.message())) {
+                    failures.push(format!("{validator}\n  {error}\n  not {expected:?}"));
+                }
+                continue;
+            }
+        };
+        if let Ok(message) = case.get_str("errmsg") {
+            failures.push(format!("{validator}\n  is accepted, not {message}"));
+            continue;
+        }
+        let Ok(document) = case.get_document("document") else {
+            continue;
+        };
+        let found = matcher.failure(&raw(document)).unwrap();
+        let expected = case.get_document("details").ok();
+        if format!("{:?}", found.as_ref()) != format!("{expected:?}") {
+            failures.push(format!(
+                "{validator}\n  {document}\n  {found:?}\n  not {expected:?}"
+            ));
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {}\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
+}

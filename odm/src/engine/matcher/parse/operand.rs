@@ -6,7 +6,10 @@ use crate::value::number::Number;
 use crate::value::print;
 
 /// The integer that a number of any type is. The error is the message alone: its code differs.
-pub(super) fn integer(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
+pub(in crate::engine::matcher) fn integer(
+    name: &str,
+    value: RawBsonRef<'_>,
+) -> Result<i64, String> {
     let shown = || print::field(name, value);
     let number =
         Number::from_raw(value).ok_or_else(|| format!("Expected a number in: {}", shown()))?;
@@ -27,7 +30,10 @@ pub(super) fn integer(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> 
 }
 
 /// As [`integer`], not below zero.
-pub(super) fn non_negative(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
+pub(in crate::engine::matcher) fn non_negative(
+    name: &str,
+    value: RawBsonRef<'_>,
+) -> Result<i64, String> {
     let number = integer(name, value)?;
     if number < 0 {
         return Err(format!(
@@ -39,7 +45,10 @@ pub(super) fn non_negative(name: &str, value: RawBsonRef<'_>) -> Result<i64, Str
 }
 
 /// As [`non_negative`], in 32 bits.
-pub(super) fn non_negative_int(name: &str, value: RawBsonRef<'_>) -> Result<i32, String> {
+pub(in crate::engine::matcher) fn non_negative_int(
+    name: &str,
+    value: RawBsonRef<'_>,
+) -> Result<i32, String> {
     let number = integer(name, value)?;
     let int = i32::try_from(number)
         .map_err(|_| format!("Cannot represent {} in an int", print::field(name, value)))?;
@@ -47,7 +56,7 @@ pub(super) fn non_negative_int(name: &str, value: RawBsonRef<'_>) -> Result<i32,
 }
 
 /// The integer part of a number, as `$mod` takes it.
-pub(super) fn truncated(value: Number) -> Result<i64, &'static str> {
+pub(in crate::engine::matcher) fn truncated(value: Number) -> Result<i64, &'static str> {
     if !value.is_finite() {
         return Err("Unable to coerce NaN/Inf to integral type");
     }

@@ -1,0 +1,335 @@
+//! `errInfo.details`: why a document does not match, in the words of the server.
+
+use bson::{Bson, Document, RawBsonRef, RawDocument, doc, spec::ElementType};
+
+use crate::engine::expression::Globals;
+use crate::engine::matcher::ast::{FieldTest, Group, Negation, Predicate, Test};
+use crate::engine::matcher::eval;
+use crate::engine::matcher::json_schema::schema_failure;
+use crate::error::ServerError;
+use crate::value::kind::{self, TypeSet};
+use crate::value::path::Path;
+use crate::value::raw;
+
+type Explained<T> = Result<T, ServerError>;
+
+/// Explains an outcome: why a predicate does not hold, or why it does (under a negation).
+struct Outcome<'a> {
+    document: &'a RawDocument,
+    globals: &'a Globals,
+    /// Whether the predicate holds, and that is what is wrong.
+    holds: bool,
+}
+
+/// The details for a document that does not match.
+pub(super) fn explain(
+    predicate: &Predicate,
+    document: &RawDocument,
+    globals: &Globals,
+) -> Explained<Document> {
+    if let Some(constant) = constant(predicate) {
+        return Ok(unexplained(constant));
+    }
+    Outcome {
+        document,
+        globals,
+        holds: false,
+    }
+    .of(predicate)
+}
+
+/// The first constant predicate, for which a server has no explanation at all.
+fn constant(predicate: &Predicate) -> Option<bool> {
+    match predicate {
+        Predicate::Always(answer) => Some(*answer),
+        Predicate::And(group) if group.operator == Some("$all") => None,
+        Predicate::And(group) | Predicate::Or(group) | Predicate::Nor(group) => {
+            group.children.iter().find_map(constant)
+        }
+        Predicate::Not(negation) => constant(&negation.child),
+        Predicate::Field(_) | Predicate::Expr(_) | Predicate::Schema(_) => None,
+    }
+}
+
+fn unexplained(constant: bool) -> Document {
+    let name = if constant {
+        "$alwaysTrue"
+    } else {
+        "$alwaysFalse"
+    };
+    doc! {
+        "code": 4_994_600,
+        "codeName": "Location4994600",
+        "errmsg": format!(
+            "Cannot generate validation error details: no annotation found for expression \
+             {{ {name}: 1 }}"
+        ),
+    }
+}
+
+impl Outcome<'_> {
+    fn inverted(&self) -> Self {
+        Self {
+            holds: !self.holds,
+            ..*self
+        }
+    }
+
+    fn of(&self, predicate: &Predicate) -> Explained<Document> {
+        match predicate {
+            Predicate::And(group) if group.operator == Some("$all") => self.all(group),
+            Predicate::And(group) => self.clauses("$and", group, self.holds),
+            Predicate::Or(group) => self.clauses("$or", group, self.holds),
+            Predicate::Nor(group) => self.clauses("$nor", group, !self.holds),
+            Predicate::Not(negation) => self.not(negation),
+            Predicate::Field(field) => self.field(
+                &field.test,
+                &field.path,
+                field.operator,
+                &field.source,
+                self.holds,
+            ),
+            Predicate::Expr(expr) => {
+                let result = expr.expression.eval(self.document, self.globals)?;
+                let mut details = doc! {
+                    "operatorName": "$expr",
+                    "specifiedAs": decoded(&expr.source),
+                    "reason": if self.holds {
+                        "expression did match"
+                    } else {
+                        "expression did not match"
+                    },
+                };
+                if let Some(value) = result.get() {
+                    details.insert("expressionResult", owned(value));
+                }
+                Ok(details)
+            }
+            Predicate::Schema(_) if self.holds => Ok(doc! {
+                "operatorName": "$jsonSchema",
+                "reason": "schema matched",
+            }),
+            Predicate::Schema(schema) => schema_failure(schema, self.document),
+            Predicate::Always(answer) => Ok(unexplained(*answer)),
+        }
+    }
+
+    /// The clauses that are at fault: those that hold, or those that do not.
+    fn clauses(&self, name: &str, group: &Group, holding: bool) -> Explained<Document> {
+        let outcome = Self {
+            holds: holding,
+            ..*self
+        };
+        let mut clauses = Vec::new();
+        for (index, child) in group.children.iter().enumerate() {
+            if eval::matches(child, self.document, self.globals, &mut None)? == holding {
+                clauses.push(Bson::Document(doc! {
+                    "index": i32::try_from(index).unwrap_or(i32::MAX),
+                    "details": outcome.of(child)?,
+                }));
+            }
+        }
+        let key = if holding {
+            "clausesSatisfied"
+        } else {
+            "clausesNotSatisfied"
+        };
+        Ok(doc! { "operatorName": name, key: clauses })
+    }
+
+    fn not(&self, negation: &Negation) -> Explained<Document> {
+        match (negation.operator, negation.child.as_ref()) {
+            ("$ne" | "$nin" | "$exists", Predicate::Field(field)) => self.field(
+                &field.test,
+                &field.path,
+                negation.operator,
+                &negation.source,
+                !self.holds,
+            ),
+            (_, child) => Ok(doc! {
+                "operatorName": "$not",
+                "details": self.inverted().of(child)?,
+            }),
+        }
+    }
+
+    fn all(&self, group: &Group) -> Explained<Document> {
+        let mut details = doc! {
+            "operatorName": "$all",
+            "specifiedAs": decoded(&group.source),
+        };
+        let path = group.children.iter().find_map(|child| match child {
+            Predicate::Field(FieldTest { path, .. }) => Some(path),
+            _ => None,
+        });
+        let Some(path) = path else {
+            details.insert("reason", "expression always evaluates to false");
+            return Ok(details);
+        };
+        let Some(values) = self.values(path, false) else {
+            details.insert("reason", "field was missing");
+            return Ok(details);
+        };
+        details.insert(
+            "reason",
+            if self.holds {
+                "array did contain all specified values"
+            } else {
+                "array did not contain all specified values"
+            },
+        );
+        considered(&mut details, &values);
+        Ok(details)
+    }
+
+    fn field(
+        &self,
+        test: &Test,
+        path: &Path,
+        operator: &str,
+        source: &RawDocument,
+        holds: bool,
+    ) -> Explained<Document> {
+        let mut details = doc! {
+            "operatorName": operator,
+            "specifiedAs": decoded(source),
+        };
+        if let Test::Exists = test {
+            details.insert(
+                "reason",
+                if holds {
+                    "path does exist"
+                } else {
+                    "path does not exist"
+                },
+            );
+            return Ok(details);
+        }
+        let expand = !matches!(test, Test::Size(_) | Test::Element(_));
+        let Some(values) = self.values(path, expand) else {
+            details.insert("reason", "field was missing");
+            return Ok(details);
+        };
+        if !holds && let Some((expected, names)) = expected(test) {
+            let fits = |value: &RawBsonRef<'_>| expected.contains(value.element_type());
+            if !values.is_empty() && !values.iter().any(fits) {
+                details.insert("reason", "type did not match");
+                types(&mut details, &values);
+                match names {
+                    [only] => details.insert("expectedType", *only),
+                    names => details.insert("expectedTypes", names.to_vec()),
+                };
+                considered(&mut details, &values);
+                return Ok(details);
+            }
+        }
+        let (yes, no) = reasons(test);
+        details.insert("reason", if holds { yes } else { no });
+        considered(&mut details, &values);
+        if let Test::Type(_) = test {
+            types(&mut details, &values);
+        }
+        Ok(details)
+    }
+
+    /// The values at a path, `None` where there is none.
+    fn values(&self, path: &Path, expand: bool) -> Option<Vec<RawBsonRef<'_>>> {
+        let found = path.get_all(self.document);
+        if found.is_empty() {
+            return None;
+        }
+        let mut values = Vec::new();
+        for value in found {
+            match value {
+                RawBsonRef::Array(array) if expand => values.extend(raw::values(array)),
+                value => values.push(value),
+            }
+        }
+        Some(values)
+    }
+}
+
+/// Why a test holds, and why it does not.
+fn reasons(test: &Test) -> (&'static str, &'static str) {
+    match test {
+        Test::Compare(..) => ("comparison succeeded", "comparison failed"),
+        Test::In(_) => (
+            "matching value found in array",
+            "no matching value found in array",
+        ),
+        Test::Exists => ("path does exist", "path does not exist"),
+        Test::Type(_) => ("type did match", "type did not match"),
+        Test::Mod { .. } => (
+            "$mod did evaluate to expected remainder",
+            "$mod did not evaluate to expected remainder",
+        ),
+        Test::Regex(_) => (
+            "regular expression did match",
+            "regular expression did not match",
+        ),
+        Test::Size(_) => (
+            "array length was equal to given size",
+            "array length was not equal to given size",
+        ),
+        Test::Bits(_) => (
+            "bitwise operator matched successfully",
+            "bitwise operator failed to match",
+        ),
+        Test::Element(_) => (
+            "array did satisfy the child predicate",
+            "array did not satisfy the child predicate",
+        ),
+    }
+}
+
+/// The types that a test is about, and how they are named.
+fn expected(test: &Test) -> Option<(TypeSet, &'static [&'static str])> {
+    let one = TypeSet::one;
+    Some(match test {
+        Test::Mod { .. } => (TypeSet::NUMBER, &["decimal", "double", "int", "long"]),
+        Test::Regex(_) => (
+            one(ElementType::RegularExpression)
+                .union(one(ElementType::String))
+                .union(one(ElementType::Symbol)),
+            &["regex", "string", "symbol"],
+        ),
+        Test::Bits(_) => (
+            TypeSet::NUMBER.union(one(ElementType::Binary)),
+            &["binData", "decimal", "double", "int", "long"],
+        ),
+        Test::Size(_) | Test::Element(_) => (one(ElementType::Array), &["array"]),
+        _ => return None,
+    })
+}
+
+fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
+    match values {
+        [only] => details.insert("consideredValue", owned(*only)),
+        values => {
+            let values: Vec<Bson> = values.iter().map(|value| owned(*value)).collect();
+            details.insert("consideredValues", values)
+        }
+    };
+}
+
+fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
+    let mut names: Vec<&str> = values
+        .iter()
+        .map(|value| kind::alias(value.element_type()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [only] => details.insert("consideredType", *only),
+        names => details.insert("consideredTypes", names.to_vec()),
+    };
+}
+
+/// A value to report. What cannot be decoded was refused at the door.
+fn owned(value: RawBsonRef<'_>) -> Bson {
+    Bson::try_from(value).unwrap_or(Bson::Undefined)
+}
+
+fn decoded(document: &RawDocument) -> Document {
+    Document::try_from(document).unwrap_or_default()
+}

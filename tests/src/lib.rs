@@ -6,6 +6,11 @@
 //!
 //! What this crate is not: a place for unit tests (they stand beside the code they test) or for
 //! tests of one store alone.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a case that panics is a test that fails"
+)]
 
 mod backend;
 mod case;

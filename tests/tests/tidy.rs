@@ -1,4 +1,9 @@
 //! What a machine can say about the tree itself.
+#![expect(
+    clippy::unwrap_used,
+    clippy::string_slice,
+    reason = "a check that panics is a test that fails"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

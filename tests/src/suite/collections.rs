@@ -56,7 +56,7 @@ async fn stored(db: &Db) -> Collection<Note> {
 async fn an_inserted_document_is_found(db: &Db) {
     let notes = db.collection::<Note>();
     assert_eq!(notes.get(&1).await.unwrap(), None);
-    notes.insert_one(&note(1, "one", 5)).await.unwrap();
+    notes.insert_one(note(1, "one", 5)).await.unwrap();
     assert_eq!(notes.get(&1).await.unwrap(), Some(note(1, "one", 5)));
     let found = notes.find_one(|n| n.stars.gt(4)).await.unwrap();
     assert_eq!(found, Some(note(1, "one", 5)));
@@ -65,7 +65,7 @@ async fn an_inserted_document_is_found(db: &Db) {
 
 async fn a_duplicate_id_is_refused(db: &Db) {
     let notes = stored(db).await;
-    let refused = notes.insert_one(&note(1, "again", 0)).await.unwrap_err();
+    let refused = notes.insert_one(note(1, "again", 0)).await.unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
     assert_eq!(refused.code(), Some(odm::Code::DUPLICATE_KEY));
     assert_eq!(notes.get(&1).await.unwrap(), Some(note(1, "one", 5)));
@@ -136,13 +136,13 @@ async fn an_upsert_inserts_what_is_missing(db: &Db) {
 async fn a_replacement_keeps_nothing_else(db: &Db) {
     let notes = stored(db).await;
     let replaced = notes
-        .replace_one(|n| n.id.eq(2), &note(2, "deux", 4))
+        .replace_one(|n| n.id.eq(2), note(2, "deux", 4))
         .await
         .unwrap();
     assert_eq!((replaced.matched, replaced.modified), (1, 1));
     assert_eq!(notes.get(&2).await.unwrap(), Some(note(2, "deux", 4)));
     let refused = notes
-        .replace_one(|n| n.id.eq(2), &note(3, "trois", 4))
+        .replace_one(|n| n.id.eq(2), note(3, "trois", 4))
         .await
         .unwrap_err();
     assert_eq!(
@@ -182,7 +182,7 @@ async fn find_and_modify_returns_before_or_after(db: &Db) {
         .unwrap();
     assert_eq!(sorted, Some(note(2, "two", 3)));
     let replaced = notes
-        .find_one_and_replace(|n| n.id.eq(3), &note(3, "trois", 0))
+        .find_one_and_replace(|n| n.id.eq(3), note(3, "trois", 0))
         .await
         .unwrap();
     assert_eq!(replaced, Some(note(3, "three", 5)));

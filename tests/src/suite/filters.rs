@@ -127,7 +127,7 @@ fn items() -> Vec<Item> {
 
 async fn stored(db: &Db) -> Collection<Item> {
     let collection = db.collection::<Item>();
-    collection.insert_many(&items()).await.unwrap();
+    collection.insert_many(items()).await.unwrap();
     collection
 }
 

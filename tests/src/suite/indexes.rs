@@ -56,9 +56,10 @@ async fn fleet(db: &Db) -> Collection<Car> {
     let cars = db.collection::<Car>();
     let makes = ["Fiat", "Ford", "Opel", "fiat"];
     let fleet: Vec<Car> = (0..60)
-        .map(|n| Car {
+        .zip(makes.into_iter().cycle())
+        .map(|(n, make)| Car {
             tags: vec![format!("t{}", n % 7), format!("t{}", n % 5)],
-            ..car(n, makes[n as usize % 4], 1990 + n % 20, None)
+            ..car(n, make, 1990 + n % 20, None)
         })
         .collect();
     cars.insert_many(&fleet).await.unwrap();
@@ -70,11 +71,11 @@ async fn a_unique_index_refuses_the_second(db: &Db) {
         .await
         .unwrap();
     let cars = db.collection::<Car>();
-    cars.insert_one(&car(1, "Fiat", 1999, Some("G 1")))
+    cars.insert_one(car(1, "Fiat", 1999, Some("G 1")))
         .await
         .unwrap();
     let refused = cars
-        .insert_one(&car(2, "Ford", 2000, Some("G 1")))
+        .insert_one(car(2, "Ford", 2000, Some("G 1")))
         .await
         .unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
@@ -83,7 +84,7 @@ async fn a_unique_index_refuses_the_second(db: &Db) {
         message.contains("index: it dup key: { plate: \"G 1\" }"),
         "{message}"
     );
-    cars.insert_one(&car(2, "Ford", 2000, Some("G 2")))
+    cars.insert_one(car(2, "Ford", 2000, Some("G 2")))
         .await
         .unwrap();
     let refused = cars
@@ -102,9 +103,9 @@ async fn a_unique_index_counts_a_missing_field_as_null(db: &Db) {
         .await
         .unwrap();
     let cars = db.collection::<Car>();
-    cars.insert_one(&car(1, "Fiat", 1999, None)).await.unwrap();
+    cars.insert_one(car(1, "Fiat", 1999, None)).await.unwrap();
     let refused = cars
-        .insert_one(&car(2, "Ford", 2000, None))
+        .insert_one(car(2, "Ford", 2000, None))
         .await
         .unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
@@ -115,8 +116,8 @@ async fn a_sparse_unique_index_leaves_out_what_is_missing(db: &Db) {
         .await
         .unwrap();
     let cars = db.collection::<Car>();
-    cars.insert_one(&car(1, "Fiat", 1999, None)).await.unwrap();
-    cars.insert_one(&car(2, "Ford", 2000, None)).await.unwrap();
+    cars.insert_one(car(1, "Fiat", 1999, None)).await.unwrap();
+    cars.insert_one(car(2, "Ford", 2000, None)).await.unwrap();
     // What the index leaves out is found nevertheless.
     let all = cars.find_all().sort(|c| c.plate.asc()).all().await.unwrap();
     assert_eq!(all.len(), 2);
@@ -129,11 +130,11 @@ async fn a_partial_unique_index_holds_where_its_filter_does(db: &Db) {
     index(db, doc! {"make": 1}, partial).await.unwrap();
     let cars = db.collection::<Car>();
     for id in [1, 2] {
-        cars.insert_one(&car(id, "Fiat", 1999, None)).await.unwrap();
+        cars.insert_one(car(id, "Fiat", 1999, None)).await.unwrap();
     }
-    cars.insert_one(&car(3, "Fiat", 2001, None)).await.unwrap();
+    cars.insert_one(car(3, "Fiat", 2001, None)).await.unwrap();
     let refused = cars
-        .insert_one(&car(4, "Fiat", 2002, None))
+        .insert_one(car(4, "Fiat", 2002, None))
         .await
         .unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
@@ -159,10 +160,10 @@ async fn a_unique_array_index_looks_at_elements(db: &Db) {
         ..car(id, "Fiat", 1999, None)
     };
     // Twice in one document is no conflict.
-    cars.insert_one(&with(1, &["a", "b", "a"])).await.unwrap();
-    let refused = cars.insert_one(&with(2, &["c", "b"])).await.unwrap_err();
+    cars.insert_one(with(1, &["a", "b", "a"])).await.unwrap();
+    let refused = cars.insert_one(with(2, &["c", "b"])).await.unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
-    cars.insert_one(&with(2, &["c"])).await.unwrap();
+    cars.insert_one(with(2, &["c"])).await.unwrap();
 }
 
 async fn updates_keep_indexes(db: &Db) {

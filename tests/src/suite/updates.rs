@@ -1,4 +1,9 @@
 //! Every update operator of the typed fields.
+#![expect(
+    clippy::no_effect,
+    clippy::assigning_clones,
+    reason = "what an update changes is written as one assignment, or none"
+)]
 
 use std::collections::BTreeMap;
 

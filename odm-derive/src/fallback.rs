@@ -33,7 +33,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
                 variants: ::core::option::Option::None,
                 deny_undeclared: false,
             };
-            fn fields<__OdmModel>(__odm_path: #support::Path) -> Self::Fields<__OdmModel> {
+            fn fields<__OdmModel>(__odm_path: #support::Path) -> #support::Field<__OdmModel, Self> {
                 #support::Field::at_path(__odm_path)
             }
         }

@@ -1,4 +1,7 @@
-//! Derive macros of the `odm` crate.
+//! Derive macros of the `odm` crate, where they are documented and re-exported.
+//!
+//! A derive goes through `parse` (attributes as written), `model` (names and shapes resolved), `check`
+//! (every refusal) and `expand` (quoting only); each names only those before it.
 
 mod check;
 mod errors;
@@ -55,3 +58,6 @@ fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
     tokens.extend(errors.finish());
     tokens
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,8 +83,9 @@ impl Model {
 
 /// The path of `odm::support`.
 pub(crate) fn support(krate: Option<&Path>) -> TokenStream {
-    match krate {
-        Some(path) => quote!(#path::support),
-        None => quote!(::odm::support),
+    if let Some(path) = krate {
+        quote!(#path::support)
+    } else {
+        quote!(::odm::support)
     }
 }

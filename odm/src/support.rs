@@ -273,7 +273,7 @@ macro_rules! __odm_forward {
             impl $($parameters)* __odm_support::Sequence for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Sequence {
                 type Element = <$inner as __odm_support::Sequence>::Element;
                 const COPIES: usize = <$inner as __odm_support::Sequence>::COPIES;
-                fn of_one(element: Self::Element) -> ::core::option::Option<Self> {
+                fn of_one(element: <$inner as __odm_support::Sequence>::Element) -> ::core::option::Option<Self> {
                     <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
                 }
             }

@@ -2,8 +2,7 @@
 
 use super::{list, rule};
 use crate::errors::Errors;
-use crate::expand::meta::BSON_TYPES;
-use crate::model::ty::Known;
+use crate::model::ty::{BSON_TYPES, Known};
 use crate::model::{Derive, Field, Model};
 use crate::words;
 

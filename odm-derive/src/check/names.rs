@@ -3,7 +3,6 @@
 use syn::LitStr;
 
 use crate::errors::Errors;
-use crate::expand::enumeration::handle_ident;
 use crate::model::{Enum, Field, Tagging};
 
 /// Names that MongoDB can't address, and names that two fields share.
@@ -71,7 +70,7 @@ pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
             );
         }
         seen.push(&variant.stored);
-        if tagged && handle_ident(&variant.ident) == "tag" {
+        if tagged && variant.handle() == "tag" {
             errors.at(
                 &variant.ident,
                 "`tag` is the handle of the tag; name this variant otherwise",

@@ -8,7 +8,6 @@ use super::encoder;
 use super::fields::{self, Handle};
 use super::generics::Generics;
 use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
-use crate::parse::case::snake;
 use crate::parse::serde::plain;
 
 /// The structs of handles: one for the enum, one for each variant with named fields.
@@ -35,7 +34,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
         });
     }
     for variant in &shape.variants {
-        let ident = handle_ident(&variant.ident);
+        let ident = variant.handle();
         if handles.iter().any(|handle: &Handle| handle.ident == ident) {
             continue;
         }
@@ -67,14 +66,6 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
         });
     }
     handles
-}
-
-/// The name of a variant's handle.
-pub(crate) fn handle_ident(variant: &Ident) -> Ident {
-    let name = snake(&plain(variant));
-    syn::parse_str::<Ident>(&name)
-        .map(|_| Ident::new(&name, variant.span()))
-        .unwrap_or_else(|_| format_ident!("{name}_", span = variant.span()))
 }
 
 fn variant_name(model: &Model, variant: &Variant) -> Ident {

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned;
 
+use crate::model::ty::bson_variant;
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
 use crate::parse::serde::plain;
@@ -75,43 +76,14 @@ pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
 
 /// The type that `bson_type` declares, or anything.
 pub(crate) fn declared(support: &TokenStream, bson_type: Option<&LitStr>) -> TokenStream {
-    match bson_type.and_then(|alias| bson_variant(&alias.value())) {
-        Some(variant) => {
-            let variant = proc_macro2::Ident::new(variant, proc_macro2::Span::call_site());
-            quote!(#support::TypeMeta::scalar(&[#support::BsonType::#variant]))
-        }
-        None => quote!(#support::TypeMeta::ANY),
+    let variant = bson_type.and_then(|alias| bson_variant(&alias.value()));
+    if let Some(variant) = variant {
+        let variant = proc_macro2::Ident::new(variant, proc_macro2::Span::call_site());
+        quote!(#support::TypeMeta::scalar(&[#support::BsonType::#variant]))
+    } else {
+        quote!(#support::TypeMeta::ANY)
     }
 }
-
-/// The variant of `BsonType` that has an alias.
-pub(crate) fn bson_variant(alias: &str) -> Option<&'static str> {
-    BSON_TYPES
-        .iter()
-        .find(|(name, _)| *name == alias)
-        .map(|(_, variant)| *variant)
-}
-
-/// Aliases, in BSON-spec order.
-pub(crate) const BSON_TYPES: &[(&str, &str)] = &[
-    ("double", "Double"),
-    ("string", "String"),
-    ("object", "Object"),
-    ("array", "Array"),
-    ("binData", "Binary"),
-    ("objectId", "ObjectId"),
-    ("bool", "Bool"),
-    ("date", "Date"),
-    ("null", "Null"),
-    ("regex", "Regex"),
-    ("javascript", "JavaScript"),
-    ("int", "Int"),
-    ("timestamp", "Timestamp"),
-    ("long", "Long"),
-    ("decimal", "Decimal"),
-    ("minKey", "MinKey"),
-    ("maxKey", "MaxKey"),
-];
 
 fn rules(support: &TokenStream, field: &Field) -> TokenStream {
     let mut tokens = TokenStream::new();
@@ -177,9 +149,10 @@ fn end(support: &TokenStream, bound: Option<Bound>) -> TokenStream {
 
 /// `Some(value)` or `None`.
 pub(crate) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
+    if let Some(value) = value {
+        quote!(::core::option::Option::Some(#value))
+    } else {
+        quote!(::core::option::Option::None)
     }
 }
 

@@ -3,7 +3,7 @@
 use syn::{DataEnum, DataStruct, DeriveInput, ExprPath, Fields, Ident, LitStr, Type};
 
 use crate::errors::Errors;
-use crate::parse::case::Case;
+use crate::parse::case::{Case, snake};
 use crate::parse::field::FieldAttributes;
 use crate::parse::{self, serde};
 
@@ -225,7 +225,7 @@ impl Field {
             ty: field.ty.clone(),
             stored,
             renamed: serde.rename,
-            skipped: serde.skip,
+            skipped: serde.skip || (serde.skip_serializing && serde.skip_deserializing),
             sometimes: serde.skip_serializing || serde.skip_serializing_if,
             omits: serde.skip_serializing_if,
             flatten: serde.flatten,
@@ -236,6 +236,17 @@ impl Field {
 }
 
 impl Variant {
+    /// The name of its handle: `http_port` for `HttpPort`, with a `_` behind it where that is a keyword.
+    pub(crate) fn handle(&self) -> Ident {
+        let name = snake(&serde::plain(&self.ident));
+        let span = self.ident.span();
+        if syn::parse_str::<Ident>(&name).is_ok() {
+            Ident::new(&name, span)
+        } else {
+            quote::format_ident!("{name}_", span = span)
+        }
+    }
+
     fn new(
         variant: &syn::Variant,
         container: &serde::Container,

@@ -99,3 +99,32 @@ fn argument(arguments: &PathArguments) -> Option<&Type> {
         _ => None,
     })
 }
+
+/// The variant of `BsonType` that has an alias.
+pub(crate) fn bson_variant(alias: &str) -> Option<&'static str> {
+    BSON_TYPES
+        .iter()
+        .find(|(name, _)| *name == alias)
+        .map(|(_, variant)| *variant)
+}
+
+/// Aliases, in BSON-spec order.
+pub(crate) const BSON_TYPES: &[(&str, &str)] = &[
+    ("double", "Double"),
+    ("string", "String"),
+    ("object", "Object"),
+    ("array", "Array"),
+    ("binData", "Binary"),
+    ("objectId", "ObjectId"),
+    ("bool", "Bool"),
+    ("date", "Date"),
+    ("null", "Null"),
+    ("regex", "Regex"),
+    ("javascript", "JavaScript"),
+    ("int", "Int"),
+    ("timestamp", "Timestamp"),
+    ("long", "Long"),
+    ("decimal", "Decimal"),
+    ("minKey", "MinKey"),
+    ("maxKey", "MaxKey"),
+];

@@ -126,7 +126,8 @@ fn validation(container: &mut Container, input: ParseStream<'_>) -> syn::Result<
 }
 
 fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
-    let (mut size, mut max): (Option<(u64, Span)>, Option<(u64, Span)>) = (None, None);
+    let mut size: Option<(u64, Span)> = None;
+    let mut max: Option<(u64, Span)> = None;
     inner(input, |word, input| {
         let slot = match word.to_string().as_str() {
             "size" => &mut size,

@@ -286,10 +286,10 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
         }
         words::COLLATION if list => once(&mut index.collation, word, collation(word, input)?)?,
         words::DEFAULT_LANGUAGE if string => {
-            once(&mut index.default_language, word, value(input)?)?
+            once(&mut index.default_language, word, value(input)?)?;
         }
         words::LANGUAGE_OVERRIDE if string => {
-            once(&mut index.language_override, word, value(input)?)?
+            once(&mut index.language_override, word, value(input)?)?;
         }
         _ => return Ok(false),
     }

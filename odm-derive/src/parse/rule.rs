@@ -156,7 +156,8 @@ fn signed(expr: &Expr) -> syn::Result<Number> {
 
 /// Reads `(min = …, max = …)`.
 pub(crate) fn size(input: ParseStream<'_>, what: &str) -> syn::Result<Size> {
-    let (mut min, mut max): (Option<(u32, Span)>, Option<(u32, Span)>) = (None, None);
+    let mut min: Option<(u32, Span)> = None;
+    let mut max: Option<(u32, Span)> = None;
     inner(input, |word, input| match word.to_string().as_str() {
         words::MIN => once(&mut min, word, number(input)?),
         words::MAX => once(&mut max, word, number(input)?),

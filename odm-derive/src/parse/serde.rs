@@ -34,6 +34,10 @@ pub(crate) struct Variant {
 
 /// `#[serde(…)]` on a field.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each of serde's words"
+)]
 pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
     pub(crate) skip: bool,

@@ -130,9 +130,10 @@ fn name(model: &Model, index: &Index) -> Option<String> {
     }
     let mut parts = Vec::new();
     for key in &index.keys {
-        let stored = match key.path.is_empty() {
-            true => "$**".to_owned(),
-            false => own(model, &key.path)?.stored.clone(),
+        let stored = if key.path.is_empty() {
+            "$**".to_owned()
+        } else {
+            own(model, &key.path)?.stored.clone()
         };
         let kind = match key.kind {
             KeyKind::Ascending => "1",

@@ -1,4 +1,8 @@
 //! The same on models that the derives made: names, encoders and handles meet here.
+#![expect(
+    unused_lifetimes,
+    reason = "what the derives forward for newtypes has higher-ranked bounds"
+)]
 
 use std::collections::BTreeMap;
 

@@ -134,6 +134,10 @@ impl Store {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(clippy::unused_async, reason = "a server makes it wait")
+    )]
     pub(crate) async fn start_session(&self) -> Result<Session> {
         match &self.0.backend {
             #[cfg(feature = "memory")]

@@ -90,8 +90,8 @@ impl Db {
 /// Handles travel between tasks.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
+    const fn sent<T: Send>() {}
     shared::<Db>();
     shared::<crate::error::Error>();
-    const fn sent<T: Send>() {}
     sent::<Session>();
 };

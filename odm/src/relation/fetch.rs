@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 15_000_000;
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     positions: HashMap<Vec<u8>, usize>,
-    ids: Vec<Bson>,
+    values: Vec<Bson>,
     sizes: Vec<usize>,
 }
 
@@ -32,12 +32,12 @@ impl Ids {
         if let Some(position) = self.positions.get(&key) {
             return Ok(*position);
         }
-        let position = self.ids.len();
+        let position = self.values.len();
         let id = Bson::try_from(id).map_err(Error::encode)?;
         // A key is about as long as its value; the element around it has a type and an index.
         self.sizes.push(key.len() + 24);
         self.positions.insert(key, position);
-        self.ids.push(id);
+        self.values.push(id);
         Ok(position)
     }
 
@@ -49,9 +49,9 @@ impl Ids {
         mut session: Option<&mut Session>,
     ) -> Result<Fetched<T>> {
         let name = T::model().name;
-        let mut found = vec![None; self.ids.len()];
+        let mut found = vec![None; self.values.len()];
         for range in parts(&self.sizes) {
-            let ids = self.ids.get(range).unwrap_or_default().to_vec();
+            let ids = self.values.get(range).unwrap_or_default().to_vec();
             let mut request = Request::new(
                 T::model().collection,
                 Operation::Find {
@@ -74,7 +74,7 @@ impl Ids {
         }
         Ok(Fetched {
             found,
-            ids: self.ids,
+            ids: self.values,
         })
     }
 }
@@ -127,13 +127,16 @@ mod tests {
         ];
         let positions = added.map(|id| ids.add(id).unwrap());
         assert_eq!(positions, [0, 1, 0]);
-        assert_eq!(ids.ids, [Bson::Int32(1), Bson::from("1")]);
+        assert_eq!(ids.values, [Bson::Int32(1), Bson::from("1")]);
     }
 
     #[test]
     fn no_command_is_too_large() {
         assert!(parts(&[]).is_empty());
-        assert_eq!(parts(&[100; 1000]), [0..1000]);
+        assert_eq!(
+            parts(&[100; 1000]),
+            std::iter::once(0..1000).collect::<Vec<_>>()
+        );
         assert_eq!(parts(&[6_000_000; 5]), [0..2, 2..4, 4..5]);
         assert_eq!(parts(&[20_000_000, 1]), [0..1, 1..2]);
     }

@@ -269,6 +269,13 @@ impl Driver {
     }
 }
 
+#[cfg_attr(
+    not(feature = "memory"),
+    expect(
+        clippy::unnecessary_wraps,
+        reason = "with two stores there may be sessions of the other"
+    )
+)]
 fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSession>> {
     match session {
         None => Ok(None),

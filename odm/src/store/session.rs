@@ -76,6 +76,14 @@ impl TransactionOptions {
     }
 }
 
+#[cfg_attr(
+    not(feature = "mongodb"),
+    expect(
+        clippy::unused_async,
+        clippy::unnecessary_wraps,
+        reason = "a server makes it wait, and there may be sessions of two stores"
+    )
+)]
 impl Session {
     /// Starts a transaction: what is given this session from here on is part of it.
     pub async fn start_transaction(&mut self) -> Result<()> {

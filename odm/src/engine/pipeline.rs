@@ -10,6 +10,8 @@ pub(crate) mod projection;
 pub(crate) mod sort;
 mod stage;
 mod stages;
+#[cfg(test)]
+mod tests;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 

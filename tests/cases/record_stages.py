@@ -1,0 +1,80 @@
+"""Records what a real mongod makes of pipelines and of projections of find, for the engine's unit tests.
+
+    python3 record_stages.py mongodb://127.0.0.1:27717/?directConnection=true
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pymongo
+from bson import json_util
+
+DOCUMENTS = [
+    {"_id": 1, "a": 3, "b": "x", "c": [1, 2], "o": {"p": 1, "q": 2}, "g": [{"x": 2, "y": 1}, {"x": 1, "y": 9}]},
+    {"_id": 2, "a": 1, "b": "y", "c": [], "o": {"p": 2}, "g": []},
+    {"_id": 3, "b": "x", "c": None, "g": [{"x": 1, "y": 3}, 5]},
+    {"_id": 4, "a": 3.0, "b": "z", "c": 5, "o": 7, "g": {"x": 0}},
+    {"_id": 5, "a": None, "b": "X", "c": ["s", [9], {"k": 1}], "o": [{"p": 5}, {"p": 6, "q": 7}, [{"p": 8}], 9]},
+]
+BY_ID = {"$sort": {"_id": 1}}
+
+
+def lookup(**options):
+    return {"$lookup": {"from": "stage_cases", "as": "r", **options}}
+
+
+IDS = {"$project": {"r._id": 1}}
+FILES = {
+    "match": [[{"$match": {"a": 3}}], [{"$match": 5}], [{"$match": {"$foo": 1}}], [{"$match": {}}], [{"$match": {"$expr": {"$gt": ["$a", 1]}}}]],
+    "sort": [[{"$sort": spec}, {"$project": {"_id": 1}}] for spec in ({"a": 1, "_id": 1}, {"a": -1, "_id": 1}, {"c": 1, "_id": 1}, {"c": -1, "_id": 1}, {"g.x": 1, "_id": 1}, {"g.x": -1, "_id": 1}, {"b": 1, "_id": -1}, {"o.p": 1, "_id": 1}, {"o.p": -1, "_id": 1}, {"g.x": 1, "g.y": 1, "_id": 1}, {"c.0": 1, "_id": 1}, {"zz": 1, "_id": -1}, {"g.x": -1, "g.y": 1, "_id": 1})]
+        + [[{"$sort": spec}] for spec in ({}, {"a": 2}, 5, {"a": "x"}, {"a": {"$meta": "x"}}, {"": 1}, {"a.": 1}, {"$a": 1}, {"c": 1, "g": 1})],
+    "limit_skip": [[BY_ID, {"$limit": 2}], [BY_ID, {"$skip": 2}], [BY_ID, {"$skip": 1}, {"$limit": 2}], [BY_ID, {"$limit": 2.0}]] + [[{"$limit": v}] for v in (0, -1, "x", 1.5)] + [[{"$skip": v}] for v in (-1, "x", 1.5)],
+    "count": [[{"$count": v}] for v in ("n", "", 5, "$a", "a.b")] + [[{"$match": {"a": 100}}, {"$count": "n"}]],
+    "unwind": [[{"$unwind": v}] for v in ("$c", "c", {"path": "$c", "preserveNullAndEmptyArrays": True, "includeArrayIndex": "i"}, {"path": "$c", "includeArrayIndex": "$i"}, {}, 5, {"path": 5}, {"path": "$c", "x": 1}, {"path": "$c", "preserveNullAndEmptyArrays": 1}, "$c.d", "$o.p", {"path": "$o.p", "includeArrayIndex": "o.i"}, "$g", {"path": "$zz", "preserveNullAndEmptyArrays": True}, {"path": "$c", "includeArrayIndex": "_id"}, {"path": "$c", "includeArrayIndex": ""}, "$")],
+    "group": [[{"$group": spec}, BY_ID] for spec in ({"_id": "$b", "n": {"$sum": 1}}, {"_id": "$a", "n": {"$push": "$_id"}}, {"_id": None, "s": {"$sum": "$a"}, "v": {"$avg": "$a"}, "mi": {"$min": "$a"}, "ma": {"$max": "$b"}, "c": {"$count": {}}}, {"_id": {"x": "$a", "y": "$zz"}}, {"_id": None, "p": {"$push": "$$REMOVE"}, "sd": {"$stdDevPop": "$_id"}, "ss": {"$stdDevSamp": "$_id"}}, {"_id": None, "m": {"$mergeObjects": {"x": "$a"}}}, {"_id": 1, "s": {"$sum": "$b"}, "v": {"$avg": "$b"}, "mi": {"$min": "$zz"}, "ma": {"$max": "$c"}}, {"_id": "$o.p", "n": {"$sum": "$_id"}})]
+        + [[BY_ID, {"$group": {"_id": None, "f": {"$first": "$a"}, "l": {"$last": "$a"}, "fz": {"$first": "$zz"}, "lg": {"$last": "$g"}}}]]
+        + [[{"$group": spec}] for spec in ({"n": {"$sum": 1}}, {"_id": 1, "n": 5}, {"_id": 1, "n": {"$foo": 1}}, {"_id": 1, "n": {"$sum": 1, "$avg": 1}}, {"_id": 1, "n.x": {"$sum": 1}}, {"_id": 1, "$n": {"$sum": 1}}, 5, {"_id": 1, "n": {"$sum": ["$a", 1]}}, {"_id": None, "m": {"$mergeObjects": "$b"}}, {"_id": None, "c": {"$count": 1}}, {"_id": 1, "n": {}})],
+    "sort_by_count": [[{"$sortByCount": v}] for v in (5, {"x": 1}, "a")] + [[{"$match": {"_id": {"$in": [1, 3, 2]}}}, {"$sortByCount": "$b"}], [{"$match": {"_id": {"$in": [1, 3, 2]}}}, {"$sortByCount": {"$toUpper": "$b"}}]],
+    "facet": [[BY_ID, {"$facet": {"x": [{"$match": {"a": 3}}, {"$project": {"_id": 1}}], "y": [{"$count": "n"}]}}]] + [[{"$facet": v}] for v in ({}, 5, {"x": 5}, {"x": [{"$facet": {"y": []}}]}, {"x": [{"$out": "q"}]}, {"x.y": []}, {"$x": []})],
+    "replace": [[BY_ID, {"$match": {"_id": {"$lt": 3}}}, {"$replaceRoot": {"newRoot": "$o"}}], [BY_ID, {"$replaceWith": {"z": "$b"}}]] + [[BY_ID, {"$project": {"b": 1}}, {name: v}] for name, v in (("$replaceRoot", {}), ("$replaceRoot", 5), ("$replaceRoot", {"newRoot": {"a": 1}, "x": 1}))],
+    "sample": [[{"$sample": v}] for v in ({"size": -1}, 5, {}, {"size": 0}, {"size": "x"}, {"size": 1, "x": 1})] + [[{"$sample": {"size": 99}}, {"$count": "n"}]],
+    "union_with": [[BY_ID, {"$project": {"_id": 1}}, {"$unionWith": v}] for v in ("nope", {"coll": "stage_cases", "pipeline": [{"$match": {"_id": 1}}, {"$project": {"b": 1}}]}, {"pipeline": []}, 5, {"coll": 5}, {"coll": "x", "z": 1})],
+    "lookup": [[BY_ID, lookup(localField=local, foreignField=foreign), IDS] for local, foreign in (("a", "a"), ("c", "_id"), ("zz", "a"), ("_id", "c"), ("o.p", "_id"), ("g.x", "_id"), ("c", "c"))]
+        + [[BY_ID, lookup(**{"let": {"v": "$a"}, "pipeline": [{"$match": {"$expr": {"$eq": ["$a", "$$v"]}}}, {"$project": {"_id": 1}}]}), IDS], [BY_ID, lookup(pipeline=[{"$match": {"_id": {"$lt": 3}}}, {"$project": {"b": 1}}]), {"$project": {"r": 1}}],
+           [BY_ID, {"$lookup": {"from": "stage_cases", "localField": "a", "foreignField": "a", "let": {"q": "$_id"}, "pipeline": [{"$match": {"$expr": {"$lt": ["$_id", "$$q"]}}}, {"$project": {"_id": 1}}], "as": "r.s"}}, {"$project": {"r": 1}}],
+           [BY_ID, {"$lookup": {"from": "nope", "localField": "a", "foreignField": "a", "as": "a"}}, {"$project": {"a": 1}}]]
+        + [[{"$lookup": v}] for v in ({"from": "t", "as": "r"}, {"from": "t", "localField": "a", "as": "r"}, {"from": "t", "localField": "a", "foreignField": "a"}, {"localField": "a", "foreignField": "a", "as": "r"}, {"from": 5, "localField": "a", "foreignField": "a", "as": "r"}, 5, {"from": "t", "localField": "a", "foreignField": "a", "as": "r", "x": 1}, {"from": "t", "localField": "a", "foreignField": "a", "as": "r", "x": "q"}, {"from": "t", "localField": "$a", "foreignField": "a", "as": "r"}, {"from": "t", "pipeline": 5, "as": "r"}, {"from": "t", "pipeline": [{"$foo": 1}], "as": "r"}, {"from": "t", "pipeline": [{"$match": {"$expr": "$$nope"}}], "as": "r"}, {"from": "t", "let": 5, "pipeline": [], "as": "r"}, {"from": "t", "let": {"X": 1}, "pipeline": [], "as": "r"})],
+    "project": [[BY_ID, {"$project": spec}] for spec in ({"a": 1}, {"a": 0}, {"_id": 0}, {"_id": 1}, {"_id": 0, "a": 1}, {"a": 1, "_id": 0}, {"o.p": 1}, {"o.p": 0}, {"g.x": 1, "b": 1}, {"o": {"q": 1}}, {"o": {"p": 0}, "c": 0}, {"_id": 0, "z": "$a", "b": 1}, {"b": 1, "_id": "$b"}, {"a": None}, {"a": True, "b": "lit"}, {"o.z": "$a"}, {"o.p": 1, "o.z": "$b"}, {"z": "$g.x", "w": {"$size": {"$ifNull": ["$g", []]}}} if False else {"z": "$g.x"}, {"z": {"n": "$a", "m": "$$REMOVE"}}, {"o": {"p": "$b"}}, {"z": ["$a", "$zz"]}, {"_id.x": 0}, {"_id": 0, "b": 0}, {"a": 1.5}, {"c.k": 1}, {"b": {"$literal": 1}})]
+        + [[{"$project": spec}] for spec in ({}, 5, {"a": 1, "b": 0}, {"a": 0, "b": 1}, {"a": 1, "a.b": 1}, {"a.b": 1, "a": 1}, {"a": {}}, {"a": 0, "x": "$b"}, {"x": "$b", "a": 0}, {"": 1}, {"a.": 1}, {"$a": 1}, {"a.$": 1}, {"c": {"$elemMatch": {"$gt": 1}}}, {"x": {"$foo": 1}}, {"x": {"$abs": [1, 2]}}, {"x": {"$abs": "$b"}}, {"_id": 0, "a": 1, "b": 0}, {"_id": 1, "a": 0})],
+    "set": [[BY_ID, {"$set": spec}] for spec in ({"z": "$a"}, {}, {"c.x": 1}, {"a.x": 1}, {"zz.x": "$a"}, {"a": "$$REMOVE"}, {"o": {"p": 9}}, {"o.n": "$_id"}, {"_id": "$b"}, {"a": 1, "z": 2, "b": 3}, {"g.x": {"$literal": 0}})] + [[{"$addFields": 5}], [{"$set": {"a": {}}}], [{"$set": {"a": 1, "a.b": 2}}], [{"$set": {"a.b": 2, "a": 1}}], [{"$set": {"": 1}}], [{"$set": {"$x": 1}}], [{"$set": {"x": {"$foo": 1}}}]],
+    "unset": [[BY_ID, {"$unset": v}] for v in (["a", "c"], "o.p", "g.x", 5, [], [5], "", "$a", "_id", ["a", "a.b"])],
+    "pipeline": [[], [{}], [{"$a": 1, "$b": 1}], [{"$foo": 1}], [{"a": 1}], [{"$out": 5}], [{"$out": "x"}, {"$match": {}}]],
+}
+
+FINDS = [({}, p) for p in ({"a": 1}, {"a": 0}, {"c": {"$slice": 1}}, {"c": {"$slice": -1}}, {"c": {"$slice": [1, 1]}}, {"c": {"$slice": [-2, 1]}}, {"c": {"$slice": 1}, "a": 1}, {"c": {"$slice": 1}, "a": 0}, {"c": {"$slice": [0, 0]}}, {"c": {"$slice": "x"}}, {"g": {"$elemMatch": {"x": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "b": 1}, {"c": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": 5}}, {"g.x": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "a": 0}, {"z": "$a"}, {"z": {"$add": [1, 2]}}, {"a": "lit"}, {"o": {"p": 1}}, {"g.x": {"$slice": 1}}, {"c": {"$slice": ["$c", 1]}} if False else {"c": {"$slice": 0}}, {"a": 1, "b": 0}, {"x": {"$foo": 1}}, {"": 1}, {"a.": 1}, {"_id": 0})] + [
+    ({"c": 2}, {"c.$": 1}), ({"g.x": 1}, {"g.$": 1}), ({"g": {"$elemMatch": {"y": 9}}}, {"g.$": 1, "b": 1}), ({"a": 3}, {"c.$": 1}), ({"c": 2}, {"c.$": 0}), ({"c": 2}, {"c.$": 1, "g.$": 1}), ({"c": 2}, {"c.$.x": 1}), ({"c": 2}, {"$": 1}), ({"c": 2}, {"c.$": 1, "a": 0})]
+
+
+def outcome(case, run):
+    try:
+        return {**case, "result": list(run())}
+    except pymongo.errors.OperationFailure as error:
+        return {**case, "error": {"code": error.code, "message": error.details["errmsg"]}}
+
+
+def main(uri):
+    collection = pymongo.MongoClient(uri).exprs.stage_cases
+    collection.delete_many({})
+    collection.insert_many(DOCUMENTS)
+    here = Path(__file__).parent / "stage"
+    here.mkdir(exist_ok=True)
+    dumps = lambda value: json_util.dumps(value, json_options=json_util.CANONICAL_JSON_OPTIONS)
+    write = lambda name, values: (here / f"{name}.json").write_text("[\n" + ",\n".join(map(dumps, values)) + "\n]\n")
+    write("documents", DOCUMENTS)
+    for name, pipelines in FILES.items():
+        write(name, [outcome({"pipeline": p}, lambda: collection.aggregate(p)) for p in pipelines])
+    write("find", [outcome({"filter": f, "projection": p}, lambda: collection.find(f, p).sort("_id", 1)) for f, p in FINDS])
+
+
+main(sys.argv[1])

@@ -38,7 +38,7 @@ use crate::error::ServerError;
 pub(crate) use self::eval::append;
 pub(crate) use self::globals::{Globals, Scope};
 pub(crate) use self::object::merge_into;
-pub(crate) use self::parse::field_path;
+pub(crate) use self::parse::{check_variable_name, field_path};
 pub(crate) use self::value::Value;
 
 /// A compiled expression.

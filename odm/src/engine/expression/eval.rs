@@ -42,7 +42,7 @@ impl<'a> Env<'_, 'a> {
             local = binding.outer;
         }
         if let Some(value) = self.globals.variable(name) {
-            return Value::Ref(value.as_raw_bson_ref());
+            return value.map(RawBson::as_raw_bson_ref).into();
         }
         match name {
             "ROOT" | "CURRENT" => Value::Ref(self.root),

@@ -14,7 +14,8 @@ pub(crate) struct Globals(Arc<Inner>);
 #[derive(Debug, Clone)]
 struct Inner {
     now: DateTime,
-    variables: Vec<(String, RawBson)>,
+    /// A variable may stand for a missing value.
+    variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
 }
 
@@ -30,7 +31,13 @@ impl Globals {
 
     /// Adds a variable: the `let` of a command or of `$lookup`. A later one shadows an earlier one.
     #[must_use]
-    pub(crate) fn with_variable(mut self, name: impl Into<String>, value: RawBson) -> Self {
+    pub(crate) fn with_variable(self, name: impl Into<String>, value: RawBson) -> Self {
+        self.with_binding(name, Some(value))
+    }
+
+    /// Adds a variable that may be missing.
+    #[must_use]
+    pub(crate) fn with_binding(mut self, name: impl Into<String>, value: Option<RawBson>) -> Self {
         Arc::make_mut(&mut self.0)
             .variables
             .push((name.into(), value));
@@ -63,14 +70,14 @@ impl Globals {
         }
     }
 
-    /// The value of a variable, by its name without `$$`.
-    pub(crate) fn variable(&self, name: &str) -> Option<&RawBson> {
+    /// The value of a variable, by its name without `$$`; `None` for an unknown name, and within for a missing value.
+    pub(crate) fn variable(&self, name: &str) -> Option<Option<&RawBson>> {
         self.0
             .variables
             .iter()
             .rev()
             .find(|(known, _)| known == name)
-            .map(|(_, value)| value)
+            .map(|(_, value)| value.as_ref())
     }
 
     /// The names in reach of an expression of this operation.

@@ -77,7 +77,7 @@ fn check_variable_use(name: &str) -> Result<(), ServerError> {
 }
 
 /// Checks a name that a `let` or an `as` defines.
-pub(super) fn check_variable_name(name: &str) -> Result<(), ServerError> {
+pub(crate) fn check_variable_name(name: &str) -> Result<(), ServerError> {
     if name.is_empty() {
         return Err(ServerError::new(
             Code::FAILED_TO_PARSE,

@@ -15,7 +15,7 @@ use crate::engine::expression::{Expression, Globals};
 use crate::error::ServerError;
 use crate::value::raw::{elements, get, values};
 
-pub(crate) use self::parse::Special;
+pub(crate) use self::parse::Bearing;
 
 /// A compiled projection.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::shape::{Kind, Shape, Transform};
-use crate::engine::expression::{Globals, append, text};
+use crate::engine::expression::shape::{Bearing, Kind, Shape, Transform};
+use crate::engine::expression::{Expression, Globals, Value, append, text};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
@@ -21,11 +21,22 @@ pub(crate) struct Projection {
 impl Projection {
     /// Parses a projection that is not empty.
     pub(crate) fn parse(spec: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
-        let positional = spec_has_positional(spec);
+        let positional = elements(spec)
+            .filter(|(name, _)| name.ends_with(".$"))
+            .count();
+        if positional > 1 {
+            return refuse(
+                31276,
+                "Cannot specify more than one positional projection per query.",
+            );
+        }
         let shape = Shape::project(spec, &globals.scope(), &|path, value| {
             special(path, value, globals)
         })?;
-        Ok(Self { shape, positional })
+        Ok(Self {
+            shape,
+            positional: positional > 0,
+        })
     }
 
     /// Whether the filter must say which element matched (see `Matcher::match_position`).
@@ -54,16 +65,25 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-fn spec_has_positional(spec: &RawDocument) -> bool {
-    elements(spec).any(|(name, _)| name.ends_with(".$"))
-}
-
-type Found = Option<Result<(Option<Kind>, String, Arc<dyn Transform>), ServerError>>;
+type Found = Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>;
 
 fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
+    if path.contains(".$.") {
+        return Some(refuse(
+            31394,
+            "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.",
+        ));
+    }
     if let Some(path) = path.strip_suffix(".$") {
+        let keeps = matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some();
+        if keeps && !Value::Ref(value).truthy() {
+            return Some(refuse(
+                31395,
+                "positional projection cannot be used with exclusion",
+            ));
+        }
         let transform: Arc<dyn Transform> = Arc::new(Positional);
-        return Some(Ok((Some(Kind::Include), path.to_owned(), transform)));
+        return Some(Ok((Bearing::Includes, path.to_owned(), transform)));
     }
     let RawBsonRef::Document(document) = value else {
         return None;
@@ -71,11 +91,28 @@ fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
     let (name, argument) = elements(document).next()?;
     let parsed = match name {
         // With an expression as its argument it is the operator of expressions.
-        "$slice" if is_slice(argument) => Slice::parse(argument)
-            .map(|slice| (None, path.to_owned(), Arc::new(slice) as Arc<dyn Transform>)),
+        "$slice" if is_slice(argument) => Slice::parse(argument).map(|slice| {
+            let transform: Arc<dyn Transform> = Arc::new(slice);
+            (
+                Bearing::Otherwise(Kind::Exclude),
+                path.to_owned(),
+                transform,
+            )
+        }),
+        "$slice" if !matches!(argument, RawBsonRef::Array(_)) => {
+            let inner = Expression::parse(value, &globals.scope()).err()?;
+            return Some(refuse(
+                inner.code().number(),
+                format!(
+                    "Invalid $slice syntax. The given syntax {} did not match the find() syntax because :: Location31273: $slice only supports numbers and [skip, limit] arrays :: The given syntax did not match the expression $slice syntax. :: caused by :: {}",
+                    text::stored_document(document),
+                    inner.message()
+                ),
+            ));
+        }
         "$elemMatch" => ElemMatch::parse(path, argument, globals).map(|transform| {
             (
-                Some(Kind::Include),
+                Bearing::Otherwise(Kind::Include),
                 path.to_owned(),
                 Arc::new(transform) as Arc<dyn Transform>,
             )
@@ -110,11 +147,11 @@ impl Slice {
                         skip: *skip,
                         limit: *limit,
                     }),
-                    [Some(_), Some(limit)] => refuse(
+                    // As the server reads it: then it is the operator of expressions, on a number.
+                    _ => refuse(
                         28724,
-                        format!("Third argument to $slice must be positive: {limit}"),
+                        "First argument to $slice must be an array, but is of type: int",
                     ),
-                    _ => refuse(28724, "First argument to $slice must be an array"),
                 }
             }
             value => match number(value) {

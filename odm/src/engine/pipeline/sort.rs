@@ -3,22 +3,27 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::text;
+use crate::engine::index::keys;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::{self, Direction};
 use crate::value::number::Number;
 use crate::value::path::Path;
-use crate::value::raw::{elements, get, values};
+use crate::value::raw::{elements, get};
 
 /// A parsed sort specification.
 #[derive(Debug, Clone)]
-pub(crate) struct SortPattern(Vec<(Path, Direction)>);
+pub(crate) struct SortPattern {
+    paths: Vec<Path>,
+    directions: Vec<Direction>,
+}
 
 impl SortPattern {
     /// Parses the specification of `$sort`; an empty one is refused.
     pub(crate) fn parse(spec: &RawDocument) -> Result<Self, ServerError> {
         let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
-        let mut parts = Vec::new();
+        let mut paths: Vec<Path> = Vec::new();
+        let mut directions = Vec::new();
         for (name, value) in elements(spec) {
             let direction = match (Number::from_raw(value), value) {
                 (Some(number), _) => match number.to_i64_exact() {
@@ -60,72 +65,43 @@ impl SortPattern {
                 }
             };
             crate::engine::expression::field_path(name)?;
-            parts.push((Path::new(name), direction));
+            paths.push(Path::new(name));
+            directions.push(direction);
         }
-        if parts.is_empty() {
+        if paths.is_empty() {
             return refuse(
                 15976,
                 "$sort stage must have at least one sort key".to_owned(),
             );
         }
-        Ok(Self(parts))
+        Ok(Self { paths, directions })
     }
 
-    /// Bytes that order as the specification orders documents. Of an array, the least element counts (the
-    /// greatest, descending).
-    pub(crate) fn key(&self, document: &RawDocument, collator: Option<&Collator>) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (path, direction) in &self.0 {
-            let names: Vec<&str> = path
-                .segments()
-                .iter()
-                .map(|segment| segment.name())
-                .collect();
-            let mut least: Option<Vec<u8>> = None;
-            visit(RawBsonRef::Document(document), &names, &mut |value| {
-                let mut candidate = Vec::new();
-                key::append(&mut candidate, value, *direction, collator);
-                if least.as_ref().is_none_or(|least| candidate < *least) {
-                    least = Some(candidate);
-                }
-            });
-            bytes.extend(least.unwrap_or_default());
-        }
-        bytes
-    }
-}
-
-/// Visits what an index on the path would hold: elements of arrays one by one, null for what is missing.
-fn visit(value: RawBsonRef<'_>, names: &[&str], call: &mut dyn FnMut(RawBsonRef<'_>)) {
-    match (names.split_first(), value) {
-        (None, RawBsonRef::Array(array)) => {
-            if array.is_empty() {
-                call(RawBsonRef::Undefined);
+    /// Bytes that order as the specification orders documents: the least of the keys that an index over the fields
+    /// would have.
+    pub(crate) fn key(
+        &self,
+        document: &RawDocument,
+        collator: Option<&Collator>,
+    ) -> Result<Vec<u8>, ServerError> {
+        let mut least: Option<Vec<u8>> = None;
+        keys::generate(document, &self.paths, &mut |values| {
+            let mut bytes = Vec::new();
+            for (value, direction) in values.iter().zip(&self.directions) {
+                let value = value.unwrap_or(RawBsonRef::Null);
+                key::append(&mut bytes, value, *direction, collator);
             }
-            values(array).for_each(call);
-        }
-        (None, value) => call(value),
-        (Some((name, rest)), RawBsonRef::Document(document)) => match get(document, name) {
-            Some(value) => visit(value, rest, call),
-            None => call(RawBsonRef::Null),
-        },
-        (Some((name, rest)), RawBsonRef::Array(array)) => {
-            if let Some(item) =
-                crate::value::path::index(name).and_then(|index| values(array).nth(index))
-            {
-                visit(item, rest, call);
-                return;
+            if least.as_ref().is_none_or(|least| bytes < *least) {
+                least = Some(bytes);
             }
-            if array.is_empty() {
-                call(RawBsonRef::Null);
-            }
-            for item in values(array) {
-                match item {
-                    RawBsonRef::Document(_) => visit(item, names, call),
-                    _ => call(RawBsonRef::Null),
-                }
-            }
-        }
-        (Some(_), _) => call(RawBsonRef::Null),
+            Ok(())
+        })
+        .map_err(|_| {
+            ServerError::new(
+                Code::BAD_VALUE,
+                "cannot sort with keys that are parallel arrays",
+            )
+        })?;
+        Ok(least.unwrap_or_default())
     }
 }

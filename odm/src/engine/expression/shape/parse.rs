@@ -12,12 +12,17 @@ use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw::elements;
 
-/// A projection operator of `find` at a path: what it does, and whether it makes the projection an inclusion
-/// (`None`: it goes with either).
-pub(crate) type Special<'h> = dyn Fn(
-        &str,
-        RawBsonRef<'_>,
-    ) -> Option<Result<(Option<Kind>, String, Arc<dyn Transform>), ServerError>>
+/// How a projection operator of `find` bears on the kind of the projection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bearing {
+    /// It makes the projection an inclusion.
+    Includes,
+    /// It goes with either kind; alone it makes this one.
+    Otherwise(Kind),
+}
+
+/// A projection operator of `find` at a path: what it does, where, and what that says of the projection.
+pub(crate) type Special<'h> = dyn Fn(&str, RawBsonRef<'_>) -> Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>
     + 'h;
 
 impl Shape {
@@ -53,11 +58,12 @@ impl Shape {
             scope,
             special,
             kind: None,
+            otherwise: None,
             tree: Tree::default(),
             id: None,
         };
         parser.fields(spec, "")?;
-        let kind = parser.kind.unwrap_or(match parser.id {
+        let kind = parser.kind.or(parser.otherwise).unwrap_or(match parser.id {
             Some(true) => Kind::Include,
             Some(false) | None => Kind::Exclude,
         });
@@ -163,6 +169,8 @@ struct Parser<'p> {
     scope: &'p Scope,
     special: &'p Special<'p>,
     kind: Option<Kind>,
+    /// What the projection is if nothing says it outright.
+    otherwise: Option<Kind>,
     tree: Tree,
     /// What the specification says of `_id`, which goes with either kind.
     id: Option<bool>,
@@ -173,9 +181,14 @@ impl Parser<'_> {
         for (name, value) in elements(spec) {
             let path = joined(prefix, name);
             if let Some(special) = (self.special)(&path, value) {
-                let (kind, path, transform) = special?;
-                if let Some(kind) = kind {
-                    self.settle(kind, &path)?;
+                let (bearing, path, transform) = special?;
+                match bearing {
+                    Bearing::Includes => self.settle(Kind::Include, &path)?,
+                    Bearing::Otherwise(kind) => {
+                        if self.otherwise != Some(Kind::Include) {
+                            self.otherwise = Some(kind);
+                        }
+                    }
                 }
                 self.tree.insert(&path, Entry::Transform(transform))?;
                 continue;
@@ -279,7 +292,13 @@ fn collision(error: ServerError, spec: &RawDocument) -> ServerError {
                 .and_then(|parent| parent.strip_suffix('.'))
                 .unwrap_or(path),
         ),
-        None => (rest, rest),
+        None => {
+            let below = elements(spec).map(|(name, _)| name).find(|name| {
+                name.strip_prefix(rest)
+                    .is_some_and(|end| end.starts_with('.'))
+            });
+            (rest, below.unwrap_or(rest))
+        }
     };
     ServerError::new(
         Code::location(40176),

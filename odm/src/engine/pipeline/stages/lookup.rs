@@ -2,7 +2,9 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Expression, Globals, append, field_path, text};
+use crate::engine::expression::{
+    Expression, Globals, append, check_variable_name, field_path, text,
+};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::engine::pipeline::{Documents, Pipeline};
@@ -52,6 +54,7 @@ pub(super) fn parse(
             }
             ("let", RawBsonRef::Document(lets)) => {
                 for (name, value) in elements(lets) {
+                    check_variable_name(name)?;
                     variables.push((name.to_owned(), Expression::parse(value, &globals.scope())?));
                 }
             }
@@ -135,12 +138,8 @@ impl Lookup {
             .map(|(local, foreign)| filter(local, foreign, document));
         let mut globals = cx.globals.clone();
         for (name, expression) in &self.variables {
-            // A missing value must shadow an outer variable of the name, so it is bound as undefined.
-            let value = expression
-                .eval(document, cx.globals)?
-                .into_owned()
-                .unwrap_or(RawBson::Undefined);
-            globals = globals.with_variable(name, value);
+            let value = expression.eval(document, cx.globals)?.into_owned();
+            globals = globals.with_binding(name, value);
         }
         match &self.stages {
             None => {
@@ -190,11 +189,8 @@ fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf
             value => wanted.push(value),
         }
     }
-    let empty_array = local
-        .get_all(document)
-        .iter()
-        .any(|value| matches!(value, RawBsonRef::Array(items) if items.is_empty()));
-    if wanted.is_empty() && !empty_array {
+    // An empty array has as little to look for as a missing field.
+    if wanted.is_empty() {
         wanted.push(RawBsonRef::Null);
     }
     let mut clauses = RawArrayBuf::new();

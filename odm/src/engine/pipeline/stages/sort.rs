@@ -36,7 +36,10 @@ impl Stage for Sort {
         let mut keyed = Vec::new();
         for document in input {
             let document = document?;
-            keyed.push((self.pattern.key(&document, cx.globals.collator()), document));
+            keyed.push((
+                self.pattern.key(&document, cx.globals.collator())?,
+                document,
+            ));
         }
         keyed.sort_by(|(left, _), (right, _)| left.cmp(right));
         Ok(Box::new(

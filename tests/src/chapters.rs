@@ -15,6 +15,8 @@ chapters! {
     getting_started = "../../book/src/getting-started.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
+    validation = "../../book/src/validation.md";
+    indexes_and_sync = "../../book/src/indexes-and-sync.md";
     testing = "../../book/src/testing.md";
     limits = "../../book/src/limits.md";
 }

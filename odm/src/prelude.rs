@@ -23,7 +23,7 @@ pub use crate::collection::{
 pub use crate::model::Ref;
 pub use crate::query::{Field, Filter, Sort, raw};
 pub use crate::relation::{Joined, Resolved};
-pub use crate::schema::Allow;
+pub use crate::schema::{Allow, Validate};
 pub use crate::types::Id;
 pub use crate::update::Update;
 pub use crate::{Document, Embedded, Projection, models};

@@ -17,9 +17,11 @@ pub(crate) mod print;
 pub mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
+mod validate;
 pub mod validator;
 
 pub use self::indexes::indexes;
 pub use self::plan::{Action, Allow, Applied, Step};
 pub use self::sync::{Plan, Sync};
+pub use self::validate::{Validate, Validator};
 pub use self::validator::validator;

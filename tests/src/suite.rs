@@ -10,8 +10,8 @@ mod sessions;
 mod sync;
 mod transactions;
 mod updates;
-mod values;
 mod validation;
+mod values;
 
 use crate::case::Case;
 

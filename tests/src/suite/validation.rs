@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use odm::prelude::*;
+use odm::schema::Validator;
 use odm::{ValidationFailure, bson};
 
 use crate::case::cases;
 
 cases![
     every_rule_is_refused_with_its_path_and_value,
+    the_client_says_what_the_store_says,
     valid_documents_pass_in_all_shapes,
     types_are_checked_where_raw_documents_come_in,
     undeclared_fields_are_refused_when_asked,
@@ -258,6 +260,22 @@ async fn every_rule_is_refused_with_its_path_and_value(db: &Db) {
     assert_eq!(things.count_documents(|_| raw(doc! {})).await.unwrap(), 0);
 }
 
+async fn the_client_says_what_the_store_says(db: &Db) {
+    let things = things(db).await;
+    let validator = Validator::<Thing>::new().unwrap();
+    assert!(thing().validate().is_ok());
+    for (thing, rule, ..) in broken() {
+        let store = things.insert_one(&thing).await.unwrap_err();
+        let client = thing.validate().unwrap_err();
+        let (store, client) = (failure(&store), failure(&client));
+        assert_eq!(client.details(), store.details(), "{rule}");
+        assert_eq!(client.document_id(), store.document_id());
+        assert_eq!(client.violations(), store.violations());
+        assert_eq!(client.model(), store.model());
+        assert!(validator.validate(&thing).is_err());
+    }
+}
+
 async fn valid_documents_pass_in_all_shapes(db: &Db) {
     let things = things(db).await;
     let chain = (0..9).fold(None, |next, value| {
@@ -288,6 +306,7 @@ async fn valid_documents_pass_in_all_shapes(db: &Db) {
         };
         change(&mut thing);
         things.insert_one(&thing).await.unwrap();
+        assert!(thing.validate().is_ok());
         assert_eq!(things.get(&thing.id).await.unwrap(), Some(thing));
     }
 }
@@ -507,6 +526,10 @@ async fn warnings_let_documents_in(db: &Db) {
     sync::<Lenient>(db).await;
     let bad = Lenient { id: 1, n: 0 };
     db.collection::<Lenient>().insert_one(&bad).await.unwrap();
+    assert!(
+        bad.validate().is_err(),
+        "the client's check is always strict"
+    );
 }
 
 async fn validation_can_be_switched_off(db: &Db) {

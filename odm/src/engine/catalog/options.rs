@@ -116,6 +116,9 @@ impl Options {
                 Bson::try_from(id).unwrap_or(Bson::Null),
             );
         }
+        if let Ok(Some(details)) = validator.failure(document) {
+            info.insert("details", details);
+        }
         Err(ServerError::new(
             Code::DOCUMENT_VALIDATION_FAILURE,
             "Document failed validation",

@@ -1,0 +1,128 @@
+//! Validation in this process: the rule that the server applies, through the engine's matcher.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{DateTime, RawDocument, RawDocumentBuf, doc};
+
+use crate::engine::expression::Globals;
+use crate::engine::matcher::Matcher;
+use crate::error::{Code, Error, Result, ServerError};
+use crate::model::{Document, ModelMeta};
+use crate::schema::indexes::collation;
+use crate::schema::validator::validator;
+use crate::value::collation::Collator;
+
+/// Documents that can be checked before they are sent; every model has it.
+pub trait Validate: Document {
+    /// Checks the document by the validator of its collection, as the server would at level
+    /// `strict`, whatever level and action are declared.
+    ///
+    /// To check many documents, make a [`Validator`] once.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "books")]
+    /// struct Book {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(length(min = 1))]
+    ///     title: String,
+    /// }
+    ///
+    /// let error = Book { id: 7, title: String::new() }.validate().unwrap_err();
+    /// let failure = error.validation_failure().unwrap();
+    /// let violation = &failure.violations()[0];
+    /// assert_eq!((violation.rule.as_str(), violation.path.as_str()), ("minLength", "title"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`validation_failure`](Error::validation_failure): the document breaks a rule; the account is
+    /// the one that the server would give. [`is_encode`](Error::is_encode): it can't be stored at
+    /// all.
+    fn validate(&self) -> Result<()> {
+        Validator::<Self>::new()?.validate(self)
+    }
+}
+
+impl<M: Document> Validate for M {}
+
+/// The validator of a model, compiled for many documents.
+pub struct Validator<M> {
+    meta: &'static ModelMeta,
+    matcher: Matcher,
+    of: PhantomData<fn(M)>,
+}
+
+impl<M: Document> Validator<M> {
+    /// Compiles the validator of the model.
+    ///
+    /// # Errors
+    ///
+    /// [`is_declaration`](Error::is_declaration): what is declared can't be a validator; or it uses
+    /// an operator that only a server has.
+    pub fn new() -> Result<Self> {
+        let meta = M::model();
+        Ok(Self {
+            meta,
+            matcher: compile(meta).map_err(|error| error.with_model(meta.name))?,
+            of: PhantomData,
+        })
+    }
+
+    /// Checks one document: see [`Validate::validate`].
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn validate(&self, document: &M) -> Result<()> {
+        let raw = bson::serialize_to_raw_document_buf(document)
+            .map_err(|error| Error::encode(error).with_model(self.meta.name))?;
+        check(&self.matcher, &raw).map_err(|error| {
+            let rules: Vec<_> = self.meta.rules.iter().map(|rule| rule.name).collect();
+            error.with_model(self.meta.name).with_rules(&rules)
+        })
+    }
+}
+
+impl<M> fmt::Debug for Validator<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Validator({})", self.meta.name)
+    }
+}
+
+fn compile(meta: &ModelMeta) -> Result<Matcher> {
+    let mut globals = Globals::new(DateTime::now());
+    // A validator compares strings by the collation of its collection.
+    if let Some(collation) = &meta.collation {
+        let collation = raw(&collation::document(collation))?;
+        globals = globals.with_collator(Collator::parse(&collation, "collation")?);
+    }
+    Ok(Matcher::parse(&raw(&validator(meta)?)?, &globals)?)
+}
+
+fn raw(document: &bson::Document) -> Result<RawDocumentBuf> {
+    RawDocumentBuf::try_from(document).map_err(Error::encode)
+}
+
+/// Refuses a document as the server would.
+fn check(matcher: &Matcher, document: &RawDocument) -> Result<()> {
+    let Some(details) = matcher.failure(document)? else {
+        return Ok(());
+    };
+    let mut info = doc! {};
+    if let Ok(Some(id)) = document.get("_id")
+        && let Ok(id) = bson::Bson::try_from(id)
+    {
+        info.insert("failingDocumentId", id);
+    }
+    info.insert("details", details);
+    let refusal = ServerError::new(
+        Code::DOCUMENT_VALIDATION_FAILURE,
+        "Document failed validation",
+    );
+    Err(refusal.with_details(doc! {"errInfo": info}).into())
+}

@@ -61,8 +61,6 @@ pub(crate) struct Plan {
     pub(crate) bounds: Vec<(String, Vec<String>)>,
     /// The filter is an equality on `_id` and nothing else.
     pub(crate) by_id: bool,
-    /// Every candidate matches: the ranges say all that the filter says.
-    pub(crate) exact: bool,
 }
 
 impl Plan {
@@ -72,7 +70,6 @@ impl Plan {
             sorted: false,
             bounds: Vec::new(),
             by_id: false,
-            exact: false,
         }
     }
 }
@@ -314,8 +311,7 @@ impl Candidate {
                 sorted: direction.is_some(),
                 bounds,
                 by_id,
-                exact: false,
-            },
+                },
         }
     }
 }

@@ -89,6 +89,7 @@ impl Options {
         filter: &Document,
         collation: Option<&Collator>,
     ) -> Result<Matcher, ServerError> {
+        check_operators(filter)?;
         let globals = stored_globals().with_collator(collation.cloned());
         Matcher::parse(&to_raw(filter)?, &globals)
     }
@@ -125,6 +126,39 @@ impl Options {
         )
         .with_details(bson::doc! { "errInfo": info }))
     }
+}
+
+/// Refuses the operators that the server keeps out of validators.
+fn check_operators(filter: &Document) -> Result<(), ServerError> {
+    for (name, value) in filter {
+        match name.as_str() {
+            "$where" | "$text" => {
+                return Err(ServerError::new(
+                    Code::BAD_VALUE,
+                    format!("{name} is not allowed in this context"),
+                ));
+            }
+            "$near" | "$nearSphere" | "$geoNear" => {
+                return Err(ServerError::new(
+                    Code::location(5_626_500),
+                    "$geoNear, $near, and $nearSphere are not allowed in this context",
+                ));
+            }
+            _ => {}
+        }
+        match value {
+            Bson::Document(inner) => check_operators(inner)?,
+            Bson::Array(values) => {
+                for value in values {
+                    if let Bson::Document(inner) = value {
+                        check_operators(inner)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// An error while matching (of `$expr`) is a failure to match, as in the server.

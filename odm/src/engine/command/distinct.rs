@@ -1,6 +1,6 @@
 //! `distinct`.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf, cstr};
 
@@ -9,6 +9,7 @@ use crate::engine::command::args::{Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::query::Query;
+use crate::engine::cursor::sort::check_path;
 use crate::error::{Code, ServerError};
 use crate::value::key;
 use crate::value::path::Path;
@@ -45,6 +46,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             "Key field cannot contain an embedded null byte",
         ));
     }
+    check_path(key)?;
     let path = Path::new(key);
     let query = Query {
         filter: call.args.document("query"),
@@ -55,17 +57,15 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         globals: call.globals(call.args.document("collation"), None, collection.as_deref())?,
     };
     let prepared = query.prepare(collection.as_deref())?;
-    let mut values = RawArrayBuf::new();
+    // In the order of the values, as on the server.
+    let mut values = BTreeMap::new();
     if let Some(collection) = collection {
         let collation = query.globals.collator();
-        let mut seen = HashSet::new();
         let mut size = 0;
         let mut add = |value: RawBsonRef<'_>| {
-            if seen.insert(key::of(value, collation)) {
-                let value = RawBson::from(value);
-                size += 16;
-                values.push(value);
-            }
+            let key = key::of(value, collation);
+            size += key.len();
+            values.entry(key).or_insert_with(|| RawBson::from(value));
             size
         };
         for row in prepared.run(collection, call.deadline())? {
@@ -90,7 +90,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     }
     let mut reply = RawDocumentBuf::new();
-    reply.append(cstr!("values"), values);
+    reply.append(cstr!("values"), RawArrayBuf::from_iter(values.into_values()));
     reply.append(cstr!("ok"), 1.0);
     Ok(reply)
 }

@@ -416,7 +416,7 @@ fn source(
         "indexBounds": bounds,
     };
     let mut extra = Document::new();
-    if let Some(filter) = filter.filter(|_| !plan.exact) {
+    if let Some(filter) = filter {
         extra.insert("filter", to_document(filter)?);
     }
     Ok(stage("FETCH", extra, scan))

@@ -203,14 +203,26 @@ pub(crate) fn explain_hint(
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> ServerError {
+    let filter = args.filled("filter").or_else(|| args.filled("query"));
+    let projection = args.document("projection").or_else(|| args.document("fields"));
+    name_query(error, namespace, filter, args.document("sort"), projection)
+}
+
+/// The same for a statement that is no command of its own.
+pub(crate) fn name_query(
+    error: ServerError,
+    namespace: &Namespace,
+    filter: Option<&RawDocument>,
+    sort: Option<&RawDocument>,
+    projection: Option<&RawDocument>,
+) -> ServerError {
     if !error.message().starts_with("planner returned error") {
         return error;
     }
-    let shown = |name: &str| {
-        args.document(name)
-            .map_or_else(|| "{}".to_owned(), crate::value::print::document)
+    let shown = |document: Option<&RawDocument>| {
+        document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
     };
-    let tree = match args.filled("filter") {
+    let tree = match filter {
         None => "$and\n".to_owned(),
         Some(filter) => tree(filter),
     };
@@ -218,8 +230,8 @@ pub(crate) fn explain_hint(
         error.code(),
         format!(
             "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n {}",
-            shown("sort"),
-            shown("projection"),
+            shown(sort),
+            shown(projection),
             error.message()
         ),
     )

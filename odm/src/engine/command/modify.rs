@@ -4,6 +4,7 @@ use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
+use crate::engine::command::find::name_query;
 use crate::engine::command::insert::check_capped;
 use crate::engine::cursor::query::{Deadline, Query};
 use crate::engine::expression::Globals;
@@ -83,7 +84,15 @@ fn find(
         limit: (!target.multi).then_some(1),
         globals: target.globals.clone(),
     };
-    let prepared = query.prepare(Some(writer.collection))?;
+    let prepared = query.prepare(Some(writer.collection)).map_err(|error| {
+        name_query(
+            error,
+            &writer.collection.namespace,
+            Some(target.filter),
+            target.sort,
+            None,
+        )
+    })?;
     let matcher = prepared.matcher.clone();
     let snapshot = std::sync::Arc::new(writer.collection.clone());
     let found = prepared.run(snapshot, target.deadline.clone())?;

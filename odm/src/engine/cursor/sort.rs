@@ -157,7 +157,7 @@ fn direction(name: &str, value: RawBsonRef<'_>) -> Result<Direction, ServerError
     ))
 }
 
-fn check_path(name: &str) -> Result<(), ServerError> {
+pub(crate) fn check_path(name: &str) -> Result<(), ServerError> {
     let error = |code, message: &str| Err(ServerError::new(Code::location(code), message));
     if name.is_empty() {
         return error(40352, "FieldPath cannot be constructed with empty string");

@@ -46,15 +46,15 @@ fn expand<'a>(
     paths: &[Path],
     emit: &mut dyn FnMut(&Values<'a>) -> Result<(), ServerError>,
 ) -> Result<bool, ServerError> {
-    let mut found: Option<(&'a RawArray, usize)> = None;
+    let mut found: Option<(&'a RawArray, &str)> = None;
     for (at, cursor) in cursors.iter_mut().enumerate() {
         *cursor = advance(*cursor);
-        if let Cursor::InArray { array, .. } = *cursor {
+        if let Cursor::InArray { array, rest } = *cursor {
             match found {
-                Some((first, field)) if !std::ptr::eq(first.as_bytes(), array.as_bytes()) => {
-                    return Err(parallel(paths, at, field));
+                Some((first, name)) if !std::ptr::eq(first.as_bytes(), array.as_bytes()) => {
+                    return Err(parallel(name_of(paths, at, rest), name));
                 }
-                _ => found = Some((array, at)),
+                _ => found = Some((array, name_of(paths, at, rest))),
             }
         }
     }
@@ -141,19 +141,17 @@ fn advance<'a, 'p>(cursor: Cursor<'a, 'p>) -> Cursor<'a, 'p> {
     }
 }
 
-fn parallel(paths: &[Path], second: usize, first: usize) -> ServerError {
-    let name = |at: usize| {
-        paths
-            .get(at)
-            .and_then(|path| path.segments().last())
-            .map_or("", Segment::name)
-    };
+/// The name under which an array was found; `rest` is what the path still has behind it.
+fn name_of<'p>(paths: &'p [Path], field: usize, rest: &[Segment]) -> &'p str {
+    paths
+        .get(field)
+        .and_then(|path| path.segments().iter().rev().nth(rest.len()))
+        .map_or("", Segment::name)
+}
+
+fn parallel(second: &str, first: &str) -> ServerError {
     ServerError::new(
         Code::CANNOT_INDEX_PARALLEL_ARRAYS,
-        format!(
-            "cannot index parallel arrays [{}] [{}]",
-            name(second),
-            name(first)
-        ),
+        format!("cannot index parallel arrays [{second}] [{first}]"),
     )
 }

@@ -140,6 +140,7 @@ impl Spec {
         }
         let collation = collation(&given, inherited)?;
         let mut versioned = given.clone();
+        versioned.remove("collation");
         versioned.entry("v".to_owned()).or_insert(Bson::Int32(2));
         if let Some(collation) = &collation {
             versioned.insert("collation", collation.document());

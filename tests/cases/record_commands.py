@@ -1,0 +1,321 @@
+"""Records what a real mongod answers to commands, for the engine's unit tests.
+
+    python3 record_commands.py mongodb://127.0.0.1:27717/?directConnection=true
+
+Each file is one conversation with a fresh database: commands and their replies, in order. What differs from run to run
+(times, UUIDs, cursor ids) is left out or made equal by the test.
+"""
+
+import re
+import sys
+import uuid
+from pathlib import Path
+
+import pymongo
+from bson import Binary, Int64, json_util
+from bson.son import SON
+
+FM = "findAndModify"
+TOPICS = {}
+
+
+def topic(function):
+    TOPICS[function.__name__] = function
+    return function
+
+
+def key(*parts):
+    return SON(parts)
+
+
+def index(parts, name="n", **options):
+    return {"key": SON(parts), "name": name, **options}
+
+
+def create(*indexes, collection="a", **options):
+    return {"createIndexes": collection, "indexes": list(indexes), **options}
+
+
+def insert(collection, *documents, **options):
+    return {"insert": collection, "documents": list(documents), **options}
+
+
+def update(collection, *statements, **options):
+    return {"update": collection, "updates": list(statements), **options}
+
+
+def set_(query, **fields):
+    return {"q": query, "u": {"$set": fields}}
+
+
+@topic
+def fields():
+    yield from [{"ping": 1}, {"nope": 1}, {"ping": 1, "zork": 1}, {"find": "c", "zork": 1}, {"find": 1}, {"find": ""}]
+    yield from [{"find": "a$b"}, insert("a"), {"insert": "a"}, {"find": "a", "limit": -1}, {"find": "a", "skip": -1}]
+    yield from [{"find": "a", "batchSize": -1}, {"find": "a", "limit": "x"}, {"find": "a", "filter": 5}]
+    yield from [{"find": "a", "singleBatch": "x"}, {"find": "a", "let": "x"}, {"find": "a", "hint": 5}]
+    yield from [{"find": "a", "readConcern": "x"}, {"find": "a", "maxTimeMS": "x"}, {"find": "a", "writeConcern": {}}]
+    yield from [{"count": "a", "limit": "x"}, {"count": "a", "skip": "x"}, {"count": "a", "zork": 1}]
+    yield from [{"distinct": "a", "key": {}}, {"distinct": "a"}, {"create": "a", "capped": "x"}]
+    yield from [{"create": "a", "validationLevel": "x"}, {"create": "a", "validationAction": "x"}]
+    yield from [{"listCollections": 1, "nameOnly": "x"}, {"dropIndexes": "a"}, {"getMore": 5}, {"getMore": 5, "collection": "a"}]
+    yield from [{"getMore": Int64(5), "collection": "a"}, {"killCursors": "a", "cursors": [5]}]
+    yield from [{"killCursors": "a", "cursors": [Int64(5)]}, {"killCursors": "a", "cursors": []}]
+    yield from [{"aggregate": "a", "pipeline": []}, {"aggregate": 1, "pipeline": [], "cursor": {}}]
+    yield from [{"aggregate": 2, "pipeline": [], "cursor": {}}, {"aggregate": "a", "pipeline": [], "cursor": {"zork": 1}}]
+    yield from [{"aggregate": "a", "pipeline": [], "cursor": {"batchSize": -1}}, {"aggregate": "a", "pipeline": 5, "cursor": {}}]
+    yield from [{"explain": {"nope": 1}}, {"explain": {"ping": 1}}, {"explain": 5}, {"explain": {"find": "a"}, "verbosity": "x"}]
+    yield from [{"update": "a", "updates": [{"q": {}}]}, {"update": "a", "updates": [{"u": {}}]}]
+    for name in "q u c upsert multi collation arrayFilters zork".split():
+        yield update("a", {"q": {}, "u": {"$set": {"a": 1}}, name: "x"})
+    for name in "q collation zork".split():
+        yield {"delete": "a", "deletes": [{"q": {}, "limit": 1, name: "x"}]}
+    yield from [{"delete": "a", "deletes": [{"q": {}}]}, {"delete": "a", "deletes": [{"q": {}, "limit": 2}]}]
+
+
+@topic
+def inserts():
+    yield insert("a", {"_id": [1]}, {"_id": 1}, {"_id": 1})
+    yield insert("a", {"_id": 1}, {"_id": 2}, {"_id": 1}, {"_id": 3}, ordered=False)
+    yield insert("a", {"_id": 4}, {"_id": 4}, {"_id": 5})
+    yield from [insert("a", {"_id": {"$x": 1}}), insert("a", {"_id": re.compile("a")}), insert("a", {"x": 1, "_id": 9})]
+    yield from [insert("a", {"_id": 10, "x": {"$y": 1}, "a.b": 1, "$z": 1}), insert("system.x", {"x": 1}), insert(".x", {"x": 1})]
+    yield from [insert("x" * 260, {"x": 1}), {"find": "a"}, {"find": "a", "filter": {"_id": 5}}]
+    yield from [insert("a", {"_id": 1.0}), insert("a", {"_id": Int64(1)}), insert("a", {"_id": None}), insert("a", {"_id": None})]
+
+
+@topic
+def finds():
+    yield insert("a", *({"_id": i, "a": i % 5, "b": i % 3, "s": f"x{i}"} for i in range(20)))
+    yield {"find": "a", "batchSize": 1, "singleBatch": True}
+    yield from [{"find": "a", "limit": 2, "batchSize": 2}, {"find": "a", "batchSize": 0}, {"find": "a", "batchSize": 20}]
+    yield from [{"find": "a", "sort": {"_id": -1}, "limit": 3}, {"find": "a", "sort": key(("a", 1), ("b", -1), ("_id", 1)), "skip": 2, "limit": 5}]
+    yield from [{"find": "a", "sort": {"a": 2}}, {"find": "a", "sort": {"a": "x"}}, {"find": "a", "sort": {"a.": 1}}]
+    yield from [{"find": "a", "sort": {"": 1}}, {"find": "a", "sort": {"$a": 1}}, {"find": "a", "sort": {"$natural": -1}, "limit": 2}]
+    yield from [{"find": "a", "hint": "zz"}, {"find": "a", "hint": {"zz": 1}}, {"find": "nope", "hint": "zz"}, {"find": "nope"}]
+    yield from [{"find": "a", "filter": {"_id": 3}, "hint": "_id_"}, {"find": "a", "filter": {"a": 1, "b": 1}, "hint": "no", "sort": {"a": 1}}]
+    yield from [{"find": "a", "filter": {"a": 1}, "projection": {"s": 1}}, {"find": "a", "filter": {"_id": 1}, "projection": {"s": 0}}]
+    yield from [{"find": "a", "filter": {"$expr": {"$eq": ["$a", "$$v"]}}, "let": {"v": 2}}, {"find": "a", "filter": {"s": "X1"}, "collation": {"locale": "en", "strength": 2}}]
+    yield from [{"find": "a", "collation": {"locale": "xx"}}, {"count": "a"}, {"count": "a", "query": {"a": 1}}, {"count": "a", "limit": -2, "skip": 1}]
+    yield from [{"count": "a", "skip": -2}, {"count": "nope"}, {"distinct": "a", "key": "a", "query": {"a": {"$gt": 2}}}]
+    yield from [{"distinct": "nope", "key": "x"}, {"distinct": "a", "key": ""}, {"find": "a", "filter": {"a": {"$in": [4, 1]}, "b": {"$lt": 1}}}]
+    yield from [insert("s", {"_id": 1, "a": [3, 1]}, {"_id": 2, "a": 2}, {"_id": 3}, {"_id": 4, "a": []}, {"_id": 5, "a": None}, {"_id": 6, "a": "x"}, {"_id": 7, "a": {"b": 1}}, {"_id": 8, "a": [[1]]})]
+    yield from [{"find": "s", "sort": {"a": 1}}, {"find": "s", "sort": {"a": -1}}, {"distinct": "s", "key": "a"}]
+    yield from [insert("p", {"_id": 1, "a": [1, 2], "b": [1, 2]}), {"find": "p", "sort": {"a": 1, "b": 1}}]
+
+
+@topic
+def updates():
+    yield insert("a", *({"_id": i, "a": i} for i in range(5)))
+    yield from [update("a", {"q": {"_id": 1}, "u": {"$inc": {"a": 1}}}), update("a", {"q": {"_id": 1}, "u": {"$set": {"a": 2}}})]
+    yield from [update("a", {"q": {}, "u": {"$set": {"z": 1}}, "multi": True}), update("a", {"q": {"_id": 77}, "u": {"$set": {"z": 1}}})]
+    yield update("a", {"q": {"_id": 50, "k": "x"}, "u": {"$set": {"z": 1}}, "upsert": True}, {"q": {"_id": 51}, "u": {"n": 1}, "upsert": True})
+    yield from [update("a", {"q": {}, "u": {"x": 1}, "multi": True}), update("nope", {"q": {"$zork": 1}, "u": {"x": 1}})]
+    yield from [update("a", {"q": {"_id": 1}, "u": {"$set": {"_id": 5}}}), update("a", {"q": {"_id": 1}, "u": {"_id": 5}})]
+    yield update("a", {"q": {"_id": 1}, "u": {"$inc": {"a": "x"}}}, set_({"_id": 2}, w=1))
+    yield update("a", {"q": {"_id": 1}, "u": {"$inc": {"a": "x"}}}, set_({"_id": 2}, w=1), ordered=False)
+    yield from [update("a", {"q": {"_id": 1}, "u": {"$set": {"a": 1}}, "hint": "zz"}), update("up", {"q": {"_id": 1}, "u": {"$set": {"a": 1}}, "upsert": True})]
+    yield from [{"find": "a"}, {"find": "up"}, {"delete": "a", "deletes": [{"q": {"a": {"$gt": 2}}, "limit": 1}]}]
+    yield from [{"delete": "a", "deletes": [{"q": {"$zork": 1}, "limit": 0}, {"q": {"_id": 0}, "limit": 0}], "ordered": False}]
+    yield from [{"delete": "a", "deletes": [{"q": {}, "limit": 0}]}, {"delete": "nope", "deletes": [{"q": {}, "limit": 0}]}, {"find": "a"}]
+    yield insert("b", {"_id": 1, "g": [{"x": 1}, {"x": 2}]})
+    yield from [update("b", {"q": {"g.x": 2}, "u": {"$set": {"g.$.y": 5}}}), update("b", {"q": {}, "u": {"$set": {"g.$[e].z": 6}}, "arrayFilters": [{"e.x": 1}]})]
+    yield from [{"find": "b"}, {"find": "b", "filter": {"g.x": 2}, "projection": {"g.$": 1}}]
+
+
+@topic
+def find_and_modify():
+    yield insert("a", *({"_id": i, "a": i} for i in range(5)))
+    yield from [{FM: "a", "remove": True, "update": {}}, {FM: "a", "remove": True, "upsert": True}, {FM: "a", "remove": True, "new": True}]
+    yield from [{FM: "a", "remove": True, "arrayFilters": []}, {FM: "a"}, {FM: "a", "update": "x"}, {FM: "a", "query": {"_id": 1}, "update": {"$set": {"b": 1}}, "new": True, "fields": {"b": 1}}]
+    yield from [{FM: "a", "query": {"_id": 99}, "update": {"$set": {"b": 1}}, "upsert": True}, {FM: "a", "query": {"_id": 98}, "update": {"$set": {"b": 1}}, "upsert": True, "new": True}]
+    yield from [{FM: "a", "query": {"_id": 97}, "update": {"$set": {"b": 1}}}, {FM: "a", "query": {"_id": 97}, "remove": True}]
+    yield from [{FM: "a", "query": {"_id": 98}, "remove": True}, {FM: "a", "query": {}, "sort": {"_id": -1}, "update": {"$inc": {"a": "x"}}}]
+    yield from [{FM: "nope", "query": {}, "remove": True}, {FM: "nope", "query": {}, "update": {"x": 1}}, {FM: "a", "query": {"_id": 1}, "update": {"_id": 5}}]
+    yield from [{FM: "a", "sort": {"a": -1}, "update": {"$inc": {"a": 10}}}, {FM: "up", "query": {"k": 1}, "update": {"_id": 4}, "upsert": True, "new": True}]
+    yield from [{FM: "a", "query": {"_id": 0}, "update": [{"$set": {"t": {"$add": ["$_id", 1]}}}], "new": True}, {"find": "a"}]
+
+
+@topic
+def collections():
+    yield from [{"create": "a"}, {"create": "a"}, {"create": "cap", "capped": True}, {"create": "cap", "size": 100}, {"create": "cap", "max": 100}]
+    yield from [{"create": "cap", "capped": True, "size": -1}, {"create": "cap", "capped": True, "size": 5000, "max": 3}]
+    yield from [{"create": "v", "validationLevel": "moderate", "validationAction": "warn", "validator": {"a": {"$gt": 1}}}]
+    yield from [{"create": "c", "collation": {"locale": "en", "strength": 2}}, {"create": "c2", "collation": {"locale": "simple"}}, {"create": "c3", "collation": {}}]
+    yield from [{"create": "system.foo"}, {"create": "a$b"}, {"create": ".a"}, {"create": "a..b"}, {"create": "a."}, {"create": 5}, {"create": ""}]
+    yield from [{"create": "i", "idIndex": {"key": {"_id": 1}, "name": "_id_"}}, {"create": "e", "validator": {}}]
+    for name in ["a", "cap", "v", "c", "c2", "e", "nope"]:
+        yield {"listCollections": 1, "filter": {"name": name}}
+    yield from [{"listCollections": 1, "filter": {"name": "cap"}, "cursor": {"batchSize": 0}}, {"listCollections": 1, "filter": {"options.capped": True}, "nameOnly": True}]
+    for i in range(5):
+        yield insert("cap", {"_id": i})
+    yield from [{"find": "cap"}, update("cap", set_({"_id": 4}, aaa="b")), {"delete": "cap", "deletes": [{"q": {"_id": 3}, "limit": 1}]}]
+    yield from [{"collMod": "cap", "cappedMax": 10}, {"collMod": "cap", "cappedSize": 10000}, {"collMod": "a", "cappedSize": 10000}, {"collMod": "nope", "validationAction": "warn"}]
+    yield from [{"drop": "nope"}, create(index([("x", 1)])), {"drop": "a"}, {"drop": "system.foo"}, {"dropDatabase": 2}]
+    yield from [{"listDatabases": 1}, {"renameCollection": "x.v", "to": "x.w"}, {"listIndexes": "nope"}, {"listIndexes": "c"}]
+    yield from [insert("c", {"_id": "a"}), {"find": "c", "filter": {"_id": "A"}}, {"find": "c", "filter": {"_id": "A"}, "collation": {"locale": "simple"}}]
+    yield from [insert("n", {"_id": 1}), {"count": "n"}, {"dropDatabase": 1}, {"count": "n"}, {"listCollections": 1}]
+
+
+@topic
+def validation():
+    yield from [{"create": "v", "validator": {"a": {"$gt": 1}}}, insert("v", {"_id": 1, "a": 0}), insert("v", {"_id": 1, "a": 0}, {"_id": 2, "a": 5}, {"_id": 3}, ordered=False)]
+    yield from [insert("v", {"_id": 1, "a": 0}, bypassDocumentValidation=True), update("v", set_({"_id": 1}, b=1)), {FM: "v", "query": {"_id": 1}, "update": {"$set": {"b": 1}}}]
+    yield from [{"collMod": "v", "validationLevel": "moderate"}, update("v", set_({"_id": 1}, b=1)), update("v", set_({"_id": 2}, a=0)), update("v", set_({"_id": 2}, a=0), bypassDocumentValidation=True)]
+    yield from [{"collMod": "v", "validationAction": "warn"}, insert("v", {"_id": 4, "a": 0}), {"collMod": "v", "validator": {}}, {"collMod": "v", "validationLevel": "off"}, {"collMod": "v"}]
+    yield from [{"listCollections": 1, "filter": {"name": "v"}}, {"collMod": "v", "validator": {"$zork": 1}}]
+    yield from [{"create": "w", "validator": {"$where": "1"}}, {"create": "w", "validator": {"$text": {"$search": "a"}}}, {"create": "w", "validator": {"a": {"$near": [1, 1]}}}, {"create": "w", "validator": {"$zork": 1}}]
+    yield from [{"create": "system.js", "validator": {"a": 1}}]
+    yield from [{"create": "j", "validator": {"$jsonSchema": {"required": ["a"], "properties": {"a": {"bsonType": "int", "minimum": 1}}}}}, insert("j", {"_id": 1, "a": 0}), insert("j", {"_id": 1}), insert("j", {"_id": 1, "a": "x"}), insert("j", {"_id": 1, "a": 2})]
+
+
+@topic
+def index_specs():
+    yield from [create(index([("a", 1)], "a_1"))] * 2 + [create(index([("a", 1)], "other")), create(index([("b", 1)], "a_1"))]
+    yield from [create(index([("a", 1)], "a_1", unique=True)), create(index([("a", 1)], "a_1s", sparse=True)), create(index([("a", 1)], "a_1p", partialFilterExpression={"x": 1}))]
+    yield from [create(index([("a", 1)], "a_1p2", partialFilterExpression={"x": 2})), create(index([("a", 1)], "a_1c", collation={"locale": "en"})), create(index([("a", 1)], "a_1c2", collation={"locale": "en"}))]
+    yield from [create(index([("a", 1)], "a_1", hidden=True)), create({"key": {"a": 1}}), create({"name": "x"}), create(index([], "e"))]
+    for value in [0, "x", True, None, [], {}, 1.5, -2]:
+        yield create(index([("k", value)], f"k{value}"))
+    for name in ["", "a.", ".a", "a..b", "$a", "a.$b", "a.$id"]:
+        yield create(index([(name, 1)]))
+    yield from [create(index([("q", 1)], "")), create(index([("q", 1)], "*")), create(index([("_id", 1)], "foo")), create(index([("_id", 1)], "_id_", unique=True))]
+    yield from [create(index([("_id", 1)], "_id_", sparse=True)), create(index([("_id", -1)])), create(index([("_id", 1)], "_id_")), create(index([("_id", "hashed")], "idh")), create(index([("z", 1)], "_id_"))]
+    yield from [create(index([("t", 1)], "t", expireAfterSeconds=-1)), create(index([("t", 1), ("u", 1)], "tu", expireAfterSeconds=1)), create(index([("t", 1)], "t", expireAfterSeconds="x"))]
+    yield from [create(index([("_id", 1)], "tid", expireAfterSeconds=1)), create(index([("t", 1)], "t", expireAfterSeconds=2**31)), create(index([("t", 1)], "t", expireAfterSeconds=10)), create(index([("t", 1)], "t", expireAfterSeconds=11))]
+    yield from [create(index([("h", "hashed")], "h")), create(index([("h", "hashed"), ("i", 1)], "hc"))]
+    yield from [create(index([("$**", 1)], "w")), create(index([("$**", -1)], "wm", wildcardProjection={"a": 1})), create(index([("x.$**", 1)], "wx")), create(index([("x.$**", 1)], "wxp", wildcardProjection={"a": 1}))]
+    yield from [create(index([("$**", 1), ("b", 1)], "wc")), create(index([("$**", 1)], "wu", unique=True)), create(index([("$**", 1)], "ws", sparse=True)), create(index([("$**", "hashed")], "wh")), create(index([("$**", 1)], "wt", expireAfterSeconds=1))]
+    yield from [create(index([("p", 1)], "pp", wildcardProjection={"a": 1})), create(index([("tx", "text"), ("ty", "text")], "txt", weights={"tx": 10})), create(index([("pre", 1), ("tx", "text")], "txt3"))]
+    yield from [create(index([("loc", "2dsphere")], "geo")), create(index([("l2", "2d")], "geo2")), create(index([("loc", "geoHaystack")], "geo3"))]
+    yield from [create(index([("s", 1)], "bads", sparse=True, partialFilterExpression={"a": 1}))]
+    for at, filter in enumerate([{"a": {"$ne": 1}}, {"a": {"$exists": True}, "b": {"$gt": 1}, "$and": [{"c": 1}]}, {"$or": [{"c": 1}]}, {"c": {"$in": [1]}}, {"c": {"$regex": "a"}}, {"c": {"$exists": False}}, {"c": {"$type": "string"}}, 5, {}]):
+        yield create(index([(f"s{at}", 1)], f"pf{at}", partialFilterExpression=filter))
+    yield from [create(index([("o", 1)], "opt", zork=1)), create(index([("o", 1)], "opt", unique="x")), create(index([("o", 1)], "opt", unique=1)), create(index([("o2", 1)], "opt2", v=3)), create(index([("o3", 1)], "opt3", sparse=False, unique=False))]
+    yield from [create(index([("o4", 1)], "opt4", collation={"locale": "simple"})), create(index([("o8", 1)], "opt8", hidden=False)), create(), create(index([("m4", 1)], "m4"), commitQuorum=1), create(index([("m5", 1)], "m5"), commitQuorum="x")]
+    yield from [create(SON([("name", "n2"), ("expireAfterSeconds", 5.0), ("v", 2), ("key", {"b": 1}), ("collation", {"locale": "fr"}), ("partialFilterExpression", {"x": 1}), ("hidden", True)]))]
+    yield from [create(index([("c", "text")], "tt", weights="c"), collection="b"), create(index([("c", "text")], "tt", default_language="klingon"), collection="b"), create(index([("c", "text"), ("a", 1), ("b", "text")], "tt"), collection="b")]
+    yield from [create(index([("c", "text")], "tt", collation={"locale": "fr"}), collection="b"), create(index([("$**", "text")], "tt", weights={"b": 3, "a": 2}, language_override="lang"), collection="b")]
+    yield from [create(index([("l", "2dsphere"), ("x", 1)], "g", **{"2dsphereIndexVersion": 2}), collection="b"), create(index([("x", 1)], "x", collation={"locale": "zz"})), create(index([("x", 1)], "x", collation=5)), create(index([("x", 1)], "x", v="x"))]
+    yield from [create(index([("x", 1)], 5)), create(index([("x", 1)], "x", storageEngine=5)), create(index([("x", 1)], "x", weights={"a": 1})), create({"name": "x", "key": 5}), create(index([("q", Int64(1)), ("r", -1.0)], "num")), create(index([("q", 1), ("r", -1)], "num"))]
+    yield from [{"listIndexes": "a"}, {"listIndexes": "b"}, {"listIndexes": "a", "cursor": {"batchSize": 2}}]
+    for which in ["a_1", "nope", {"t": 1}, {"zz": 1}, {"_id": 1}, "_id_", ["h", "nope"], ["h"], [], 5, "*"]:
+        yield {"dropIndexes": "a", "index": which}
+    yield from [{"dropIndexes": "nope", "index": "*"}, {"listIndexes": "a"}]
+    for i in range(60, 65):
+        yield create(*(index([(f"f{j}", 1)], f"f{j}") for j in range(i if i == 60 else i, i + 1)), collection="many")
+    yield create(*(index([(f"g{j}", 1)], f"g{j}") for j in range(58)), collection="many")
+    yield create(index([("last", 1)], "last"), collection="many")
+
+
+@topic
+def index_changes():
+    yield create(index([("t", 1)], "t_1", expireAfterSeconds=10), index([("u", 1)], "u_1"))
+    mods = [{"name": "t_1", "expireAfterSeconds": 20}, {"keyPattern": {"u": 1}, "hidden": True}, {"keyPattern": {"u": 1}, "hidden": True}, {"keyPattern": {"u": 1}, "expireAfterSeconds": 5}, {"name": "zz", "hidden": True}, {"name": "u_1"}]
+    mods += [{"hidden": True}, {"name": "_id_", "hidden": True}, {"name": "t_1", "expireAfterSeconds": -5}, {"name": "t_1", "expireAfterSeconds": 30, "hidden": True}, {"name": "t_1", "keyPattern": {"t": 1}, "hidden": True}, {"name": "t_1", "unique": True}, {"keyPattern": {"zzz": 1}, "hidden": True}]
+    for mod in mods:
+        yield {"collMod": "a", "index": mod}
+    yield {"listIndexes": "a"}
+
+
+@topic
+def index_keys():
+    yield insert("d", {"_id": 1, "u": 5, "v": "x"}, {"_id": 2, "u": 5, "v": "x"})
+    yield create(index([("u", 1), ("v", -1)], "uv", unique=True), collection="d")
+    yield insert("p", {"_id": 1, "a": [1, 2], "b": [3, 4]})
+    yield from [create(index([("a", 1), ("b", 1)], "ab"), collection="p"), create(index([("a", "hashed")], "ah"), collection="p")]
+    yield create(index([("a", 1), ("b", 1)], "ab"), index([("c", "hashed")], "ch"), index([("e.f", 1)], "ef", unique=True), collection="q")
+    yield from [insert("q", {"_id": 1, "a": [1], "b": [2]}), insert("q", {"_id": 1, "c": [2]}), insert("q", {"_id": 1, "e": [{"f": 1}, {"f": 2}]}), insert("q", {"_id": 2, "e": {"f": [2, {"x": "y"}]}})]
+    yield from [insert("q", {"_id": 3}), insert("q", {"_id": 4}), update("q", set_({"_id": 3}, a=[1], b=[2])), update("q", {"q": {"_id": 3}, "u": {"$set": {"e.f": 2}}}), {FM: "q", "query": {"_id": 3}, "update": {"$set": {"e.f": 2}}}]
+    yield from [{"create": "cc", "collation": {"locale": "en", "strength": 2}}, create(index([("a", 1)], "a", unique=True), collection="cc"), create(index([("a", 1)], "a2", collation={"locale": "simple"}), collection="cc"), {"listIndexes": "cc"}]
+    yield from [create(index([("a", 1)], "a", unique=True, sparse=True), collection="s"), insert("s", {"_id": 1}, {"_id": 2}, {"_id": 3, "a": None}, {"_id": 4, "a": None}, ordered=False)]
+    yield from [create(index([("a", 1)], "a", unique=True, partialFilterExpression={"k": {"$gt": 5}}), collection="f"), insert("f", {"_id": 1, "a": 1, "k": 1}, {"_id": 2, "a": 1, "k": 1}, {"_id": 3, "a": 1, "k": 9}, {"_id": 4, "a": 1, "k": 9}, ordered=False), update("f", set_({"_id": 1}, k=7))]
+    yield create(index([("a", 1)], "a", unique=True), collection="arr")
+    for value in [[], [[]], [1, [2]], {"x": 1.5}, {"x": 1e20}, {"x": [1, "x"]}, "a\"b"]:
+        yield from [insert("arr", {"_id": 1, "a": value}), insert("arr", {"_id": 2, "a": value}), {"delete": "arr", "deletes": [{"q": {}, "limit": 0}]}]
+    yield create(index([("x.a", 1), ("y.b", 1)]), collection="par")
+    yield from [insert("par", {"_id": 1, "x": {"a": [1]}, "y": {"b": [1]}}), insert("par", {"_id": 1, "x": [{"a": 1}], "y": [{"b": 1}]}), insert("par", {"_id": 1, "x": [{"a": 1}, {"a": 2}], "y": {"b": 1}})]
+
+
+def admin(command):
+    return {**command, "$on": "admin"}
+
+
+@topic
+def transactions():
+    session = {"id": Binary(uuid.UUID(int=7).bytes, 4)}
+
+    def tx(n, command, start=False, **more):
+        return {**command, "lsid": session, "txnNumber": Int64(n), "autocommit": False, **({"startTransaction": True} if start else {}), **more}
+
+    commit, abort = {"commitTransaction": 1}, {"abortTransaction": 1}
+    find = {"find": "cc"}
+    yield insert("cc", {"_id": 0})
+    yield from [tx(1, find), tx(1, find, True), tx(1, find, True), tx(1, insert("cc", {"_id": 1})), tx(1, find), find, admin(tx(1, commit)), admin(tx(1, commit)), admin(tx(1, abort)), tx(1, find)]
+    yield from [tx(2, find, True), admin(tx(2, abort)), admin(tx(2, abort)), admin(tx(2, commit)), tx(2, find), admin(tx(3, commit)), admin(tx(3, abort)), admin(tx(3, commit, True))]
+    refused = [create(index([("a", 1)]), collection="cc"), {"drop": "cc"}, {"listCollections": 1}, {"count": "cc"}, {"ping": 1}, {"listIndexes": "cc"}, {"collMod": "cc"}, {"explain": find}, {"aggregate": "cc", "pipeline": [{"$out": "x"}], "cursor": {}}, {"distinct": "cc", "key": "_id"}, {"dropIndexes": "cc", "index": "*"}, {"getMore": Int64(1), "collection": "cc"}, {"killCursors": "cc", "cursors": [Int64(1)]}, {"dropDatabase": 1}, {"collStats": "cc"}, {"nope": 1}]
+    number = 4
+    for command in refused:
+        yield tx(number, command, True)
+        number += 1
+    yield from [tx(30, {"create": "fresh"}, True), tx(30, create(index([("a", 1)]), collection="fresh")), tx(30, insert("fresh", {"_id": 1})), {"find": "fresh"}, admin(tx(30, commit)), {"find": "fresh"}]
+    yield from [tx(31, find, True, readConcern={"level": "majority"}), tx(31, find, readConcern={"level": "majority"}), tx(32, find, True, writeConcern={"w": 1}), tx(33, insert("cc", {"_id": 50}), True, writeConcern={"w": 1}), tx(34, find, True, readConcern={"level": "linearizable"})]
+    yield from [tx(35, find, True), insert("cc", {"_id": 70}), tx(35, {"find": "cc", "filter": {"_id": 70}}), admin(tx(35, commit))]
+    yield from [tx(36, find, True), update("cc", set_({"_id": 70}, q=1)), tx(36, update("cc", set_({"_id": 70}, q=2))), tx(36, find)]
+    yield from [tx(37, insert("cc", {"_id": 70}), True), tx(37, find)]
+    yield from [tx(38, update("cc", set_({"_id": 70}, q=5)), True), tx(38, {"find": "cc", "filter": {"_id": 70}}), {"find": "cc", "filter": {"_id": 70}}, admin(tx(38, commit)), {"find": "cc", "filter": {"_id": 70}}]
+    yield from [tx(39, {"delete": "cc", "deletes": [{"q": {}, "limit": 0}]}, True), tx(39, find), find, admin(tx(39, abort)), find]
+    yield from [{**find, "autocommit": False}, admin(commit), tx(40, commit)]
+    yield from [{**insert("cc", {"_id": 310}), "lsid": session, "txnNumber": Int64(48), **more} for more in ({"startTransaction": True}, {"startTransaction": True, "autocommit": True}, {"startTransaction": False, "autocommit": False})]
+
+
+@topic
+def retries():
+    session = {"id": Binary(uuid.UUID(int=8).bytes, 4)}
+
+    def retry(n, command, times=2, **more):
+        return [{**command, "lsid": session, "txnNumber": Int64(n), **more}] * times
+
+    yield from retry(1, insert("cc", {"_id": 200}))
+    yield from retry(2, update("cc", {"q": {"_id": 200}, "u": {"$inc": {"x": 1}}}, {"q": {"_id": 201}, "u": {"$inc": {"x": 1}}, "upsert": True}))
+    yield from retry(3, {FM: "cc", "query": {"_id": 200}, "update": {"$inc": {"x": 1}}})
+    yield from retry(3, {FM: "cc", "query": {"_id": 200}, "remove": True}, 1)
+    yield from retry(4, update("cc", {"q": {}, "u": {"$inc": {"x": 1}}, "multi": True}), 1)
+    yield from retry(4, {"delete": "cc", "deletes": [{"q": {}, "limit": 0}]}, 1)
+    yield from retry(5, insert("cc", {"_id": 300}, {"_id": 300}, {"_id": 301}, ordered=False))
+    yield from retry(6, insert("cc", {"_id": 310}), stmtId=7)
+    yield from retry(6, insert("cc", {"_id": 311}), stmtId=8)
+    yield from retry(6, {"find": "cc"}, 1)
+    yield from retry(7, {"delete": "cc", "deletes": [{"q": {"_id": 300}, "limit": 1}]})
+    yield from [{"find": "cc"}]
+
+
+VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
+
+
+def main(uri):
+    for name, cases in TOPICS.items():
+        # One client each: the driver puts its own session's id in the place of a command's.
+        client = pymongo.MongoClient(uri, retryWrites=False)
+        database = client[f"engine_{name}"]
+        client.drop_database(database.name)
+        steps = []
+        for case in cases():
+            command = SON(case)
+            target = client[command.pop("$on")] if "$on" in command else database
+            reply = target.command(command, check=False)
+            for volatile in VOLATILE:
+                reply.pop(volatile, None)
+            step = {"db": "x" if target is database else target.name, "command": SON(case), "reply": reply}
+            step["command"].pop("$on", None)
+            text = json_util.dumps(step, json_options=json_util.CANONICAL_JSON_OPTIONS)
+            steps.append(text.replace(database.name, "x"))
+        client.drop_database(database.name)
+        path = Path(__file__).parent / "command" / f"{name}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("[\n" + ",\n".join(steps) + "\n]\n")
+        print(path.name, len(steps))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -311,7 +311,7 @@ impl Candidate {
                 sorted: direction.is_some(),
                 bounds,
                 by_id,
-                },
+            },
         }
     }
 }

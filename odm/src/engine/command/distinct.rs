@@ -90,7 +90,10 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     }
     let mut reply = RawDocumentBuf::new();
-    reply.append(cstr!("values"), RawArrayBuf::from_iter(values.into_values()));
+    reply.append(
+        cstr!("values"),
+        RawArrayBuf::from_iter(values.into_values()),
+    );
     reply.append(cstr!("ok"), 1.0);
     Ok(reply)
 }

@@ -204,7 +204,9 @@ pub(crate) fn explain_hint(
     args: &Args<'_>,
 ) -> ServerError {
     let filter = args.filled("filter").or_else(|| args.filled("query"));
-    let projection = args.document("projection").or_else(|| args.document("fields"));
+    let projection = args
+        .document("projection")
+        .or_else(|| args.document("fields"));
     name_query(error, namespace, filter, args.document("sort"), projection)
 }
 

@@ -111,15 +111,16 @@ files! {
     inserts [];
     retries [];
     transactions [];
-    updates [];
+    // The server adds the collation to the message.
+    updates [12];
     validation [];
 }
 
 #[test]
 fn expired_documents_go_on_the_tick() {
     static NOW: AtomicI64 = AtomicI64::new(1_000_000_000_000);
-    let context = Context::system()
-        .with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::Relaxed)));
+    let context =
+        Context::system().with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::Relaxed)));
     let engine = Engine::new();
     let run = |command: Document| run(&engine, &context, "x", &command);
     run(doc! { "createIndexes": "a", "indexes": [
@@ -138,8 +139,8 @@ fn expired_documents_go_on_the_tick() {
 #[test]
 fn abandoned_transactions_end_after_a_minute() {
     static NOW: AtomicI64 = AtomicI64::new(1_000_000_000_000);
-    let context = Context::system()
-        .with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::Relaxed)));
+    let context =
+        Context::system().with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::Relaxed)));
     let engine = Engine::new();
     let run = |command: Document| run(&engine, &context, "x", &command);
     let session = Binary {

@@ -10,7 +10,8 @@ fn scalar() -> impl Strategy<Value = Bson> {
     prop_oneof![
         (-3_i32..4).prop_map(Bson::Int32),
         (-3_i64..4).prop_map(Bson::Int64),
-        prop_oneof![Just(0.5), Just(1.0), Just(f64::NAN), Just(f64::INFINITY)].prop_map(Bson::Double),
+        prop_oneof![Just(0.5), Just(1.0), Just(f64::NAN), Just(f64::INFINITY)]
+            .prop_map(Bson::Double),
         prop_oneof![Just("a"), Just("ab"), Just("b"), Just("")].prop_map(Bson::from),
         Just(Bson::Null),
         any::<bool>().prop_map(Bson::Boolean),
@@ -48,7 +49,14 @@ fn document() -> impl Strategy<Value = Document> {
 }
 
 fn condition() -> impl Strategy<Value = Bson> {
-    let operator = prop_oneof![Just("$gt"), Just("$gte"), Just("$lt"), Just("$lte"), Just("$eq"), Just("$ne")];
+    let operator = prop_oneof![
+        Just("$gt"),
+        Just("$gte"),
+        Just("$lt"),
+        Just("$lte"),
+        Just("$eq"),
+        Just("$ne")
+    ];
     prop_oneof![
         3 => value(),
         4 => (operator, scalar()).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),

@@ -123,10 +123,13 @@ impl Outcome<'_> {
         let mut clauses = Vec::new();
         for (index, child) in group.children.iter().enumerate() {
             if eval::matches(child, self.document, self.globals, &mut None)? == holding {
-                clauses.push(Bson::Document(doc! {
-                    "index": i32::try_from(index).unwrap_or(i32::MAX),
-                    "details": outcome.of(child)?,
-                }));
+                let mut clause = doc! { "index": i32::try_from(index).unwrap_or(i32::MAX) };
+                // The title of a schema stands beside its account, too.
+                if let Predicate::Schema(schema) = child {
+                    schema.annotate(&mut clause);
+                }
+                clause.insert("details", outcome.of(child)?);
+                clauses.push(Bson::Document(clause));
             }
         }
         let key = if holding {

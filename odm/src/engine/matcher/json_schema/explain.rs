@@ -40,7 +40,8 @@ impl Schema {
             })
     }
 
-    fn annotate(&self, details: &mut Document) {
+    /// Adds the title and the description.
+    pub(in crate::engine::matcher) fn annotate(&self, details: &mut Document) {
         if let Some(title) = &self.title {
             details.insert("title", title);
         }

@@ -59,21 +59,4 @@ impl Expression {
     ) -> Result<Value<'a>, ServerError> {
         self.0.eval(&eval::Env::new(root, globals))
     }
-
-    /// Compiles `{name: argument}`.
-    pub(crate) fn parse_operator(
-        name: &str,
-        argument: RawBsonRef<'_>,
-        scope: &Scope,
-    ) -> Result<Self, ServerError> {
-        parse::parse_operator(name, argument, scope).map(Self)
-    }
-
-    /// The path of an expression that is only `$a.b`, for stages that treat it specially.
-    pub(crate) fn as_path(&self) -> Option<&[String]> {
-        match &self.0 {
-            parse::Node::Field(path) => Some(path),
-            _ => None,
-        }
-    }
 }

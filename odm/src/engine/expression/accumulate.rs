@@ -30,7 +30,7 @@ const fn row(name: &'static str) -> Operator {
     }
 }
 
-fn over_list<'a>(args: Args<'a>) -> Outcome<'a> {
+fn over_list<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(mut accumulator) = Accumulator::new(args.operator) else {
         return Ok(Value::Missing);
     };

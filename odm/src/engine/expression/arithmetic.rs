@@ -24,23 +24,23 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$floor", 1, 1, |args| {
         whole(args, f64::floor, Rounding::Floor)
     }),
-    row("$ln", 1, 1, |args| logarithm(&args, f64::ln, 28766)),
+    row("$ln", 1, 1, |args| logarithm(args, f64::ln, 28766)),
     row("$log", 2, 2, log),
-    row("$log10", 1, 1, |args| logarithm(&args, f64::log10, 28761)),
+    row("$log10", 1, 1, |args| logarithm(args, f64::log10, 28761)),
     row("$mod", 2, 2, modulo),
     row("$multiply", 0, ANY, multiply),
     row("$pow", 2, 2, pow),
-    row("$round", 1, 2, |args| to_place(&args, Rounding::HalfEven)),
+    row("$round", 1, 2, |args| to_place(args, Rounding::HalfEven)),
     row("$sqrt", 1, 1, sqrt),
     row("$subtract", 2, 2, subtract),
-    row("$trunc", 1, 2, |args| to_place(&args, Rounding::Down)),
+    row("$trunc", 1, 2, |args| to_place(args, Rounding::Down)),
 ];
 
 const fn row(
     name: &'static str,
     least: usize,
     most: usize,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator {
         name,
@@ -79,15 +79,15 @@ fn operand_or(args: &Args<'_>, code: i32) -> Result<Option<Number>, ServerError>
     }
 }
 
-fn abs<'a>(args: Args<'a>) -> Outcome<'a> {
-    match operand(&args)?.map(Number::checked_abs) {
+fn abs<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match operand(args)?.map(Number::checked_abs) {
         None => null(),
         Some(Some(value)) => number(value),
         Some(None) => refuse(28680, "can't take $abs of long long min"),
     }
 }
 
-fn add<'a>(args: Args<'a>) -> Outcome<'a> {
+fn add<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut sum = Sum::ZERO;
     let mut date = None;
     for (index, value) in args.values.iter().enumerate() {
@@ -129,7 +129,7 @@ fn shifted<'a>(date: DateTime, by: Number, operator: &str) -> Outcome<'a> {
     }
 }
 
-fn subtract<'a>(args: Args<'a>) -> Outcome<'a> {
+fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
@@ -157,7 +157,7 @@ fn subtract<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn multiply<'a>(args: Args<'a>) -> Outcome<'a> {
+fn multiply<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut product = Number::Int32(1);
     for (index, value) in args.values.iter().enumerate() {
         if value.is_nullish() {
@@ -174,7 +174,7 @@ fn multiply<'a>(args: Args<'a>) -> Outcome<'a> {
     number(product)
 }
 
-fn divide<'a>(args: Args<'a>) -> Outcome<'a> {
+fn divide<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
@@ -192,7 +192,7 @@ fn divide<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn modulo<'a>(args: Args<'a>) -> Outcome<'a> {
+fn modulo<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
@@ -213,8 +213,8 @@ fn modulo<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn whole<'a>(args: Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> Outcome<'a> {
-    match operand(&args)? {
+fn whole<'a>(args: &mut Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> Outcome<'a> {
+    match operand(args)? {
         None => null(),
         Some(Number::Double(n)) => owned(round(n)),
         Some(Number::Decimal(n)) => number(Number::Decimal(n.quantize(0, rounding))),
@@ -293,9 +293,9 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
     }
 }
 
-fn sqrt<'a>(args: Args<'a>) -> Outcome<'a> {
+fn sqrt<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     const REFUSAL: &str = "$sqrt's argument must be greater than or equal to 0";
-    match operand(&args)? {
+    match operand(args)? {
         None => null(),
         Some(Number::Decimal(n)) if n.is_negative() && !n.is_zero() && !n.is_nan() => {
             refuse(28714, REFUSAL)
@@ -317,8 +317,8 @@ fn double(number: Number, operator: &str) -> Result<f64, ServerError> {
     }
 }
 
-fn exp<'a>(args: Args<'a>) -> Outcome<'a> {
-    match operand(&args)? {
+fn exp<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match operand(args)? {
         None => null(),
         Some(n) => owned(double(n, args.operator)?.exp()),
     }
@@ -340,7 +340,7 @@ fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcom
     }
 }
 
-fn log<'a>(args: Args<'a>) -> Outcome<'a> {
+fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
@@ -385,7 +385,7 @@ fn log<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(double(value, "$log")?.ln() / base_value.ln())
 }
 
-fn pow<'a>(args: Args<'a>) -> Outcome<'a> {
+fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }

@@ -20,10 +20,10 @@ use crate::value::raw::{elements, get, values};
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     row("$allElementsTrue", Shape::Listed(1, 1), |args| {
-        every(&args, true)
+        every(args, true)
     }),
     row("$anyElementTrue", Shape::Listed(1, 1), |args| {
-        every(&args, false)
+        every(args, false)
     }),
     row("$arrayElemAt", Shape::Listed(2, 2), element_at),
     row("$arrayToObject", Shape::Listed(1, 1), to_object),
@@ -58,7 +58,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 const fn row(
     name: &'static str,
     shape: Shape,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
 }
@@ -90,7 +90,7 @@ fn every<'a>(args: &Args<'a>, all: bool) -> Outcome<'a> {
 }
 
 /// The element at a position; counting from the end below zero. Past either end it is missing.
-fn at<'a>(mut args: Args<'a>, position: i32) -> Outcome<'a> {
+fn at<'a>(args: &mut Args<'a>, position: i32) -> Value<'a> {
     let pick = |items: &RawArray| {
         let index = if position < 0 {
             let back = usize::try_from(position.unsigned_abs()).unwrap_or(usize::MAX);
@@ -100,7 +100,7 @@ fn at<'a>(mut args: Args<'a>, position: i32) -> Outcome<'a> {
         };
         Some(index)
     };
-    Ok(match args.take(0) {
+    match args.take(0) {
         Value::Ref(RawBsonRef::Array(items)) => pick(items)
             .and_then(|index| values(items).nth(index))
             .into(),
@@ -108,14 +108,14 @@ fn at<'a>(mut args: Args<'a>, position: i32) -> Outcome<'a> {
             .and_then(|index| values(&items).nth(index))
             .map_or(Value::Missing, |item| Value::Owned(item.into())),
         _ => Value::NULL,
-    })
+    }
 }
 
-fn element_at<'a>(args: Args<'a>) -> Outcome<'a> {
+fn element_at<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
-    if array(&args, 0).is_none() {
+    if array(args, 0).is_none() {
         return refuse(
             28689,
             format!(
@@ -143,14 +143,14 @@ fn element_at<'a>(args: Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    at(args, position)
+    Ok(at(args, position))
 }
 
-fn end<'a>(args: Args<'a>, first: bool) -> Outcome<'a> {
+fn end<'a>(args: &mut Args<'a>, first: bool) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    if array(&args, 0).is_none() {
+    if array(args, 0).is_none() {
         return refuse(
             28689,
             format!(
@@ -160,16 +160,16 @@ fn end<'a>(args: Args<'a>, first: bool) -> Outcome<'a> {
             ),
         );
     }
-    at(args, if first { 0 } else { -1 })
+    Ok(at(args, if first { 0 } else { -1 }))
 }
 
-fn concat<'a>(args: Args<'a>) -> Outcome<'a> {
+fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut joined = RawArrayBuf::new();
     for index in 0..args.values.len() {
         if args.is_nullish(index) {
             return null();
         }
-        match array(&args, index) {
+        match array(args, index) {
             Some(items) => values(items).for_each(|item| joined.push(item)),
             None => {
                 return refuse(
@@ -185,8 +185,8 @@ fn concat<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(joined)
 }
 
-fn contains<'a>(args: Args<'a>) -> Outcome<'a> {
-    let Some(items) = array(&args, 1) else {
+fn contains<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let Some(items) = array(args, 1) else {
         return refuse(
             40081,
             format!(
@@ -201,11 +201,11 @@ fn contains<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(found)
 }
 
-fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
+fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    let Some(items) = array(&args, 0) else {
+    let Some(items) = array(args, 0) else {
         return refuse(
             40090,
             format!(
@@ -214,7 +214,7 @@ fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    let (start, end) = bounds(&args, values(items).count())?;
+    let (start, end) = bounds(args, values(items).count())?;
     let found = values(items)
         .enumerate()
         .take(end)
@@ -226,7 +226,7 @@ fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(found.map_or(RawBson::Int32(-1), |(index, _)| count(index)))
 }
 
-fn range<'a>(args: Args<'a>) -> Outcome<'a> {
+fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let number = |index: usize, what: &str, code: i32| {
         let value = args.or_null(index);
         if Number::from_raw(value).is_none() {
@@ -270,15 +270,15 @@ fn range<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(items)
 }
 
-fn reverse<'a>(args: Args<'a>) -> Outcome<'a> {
+fn reverse<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    match array(&args, 0) {
+    match array(args, 0) {
         Some(items) => {
             let mut items: Vec<_> = values(items).collect();
             items.reverse();
-            owned(RawArrayBuf::from_iter(items))
+            owned(items.into_iter().collect::<RawArrayBuf>())
         }
         None => refuse(
             34435,
@@ -290,8 +290,8 @@ fn reverse<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn size<'a>(args: Args<'a>) -> Outcome<'a> {
-    match array(&args, 0) {
+fn size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match array(args, 0) {
         Some(items) => owned(count(values(items).count())),
         None => refuse(
             17124,
@@ -303,11 +303,11 @@ fn size<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn slice<'a>(args: Args<'a>) -> Outcome<'a> {
+fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
-    let Some(items) = array(&args, 0) else {
+    let Some(items) = array(args, 0) else {
         return refuse(
             28724,
             format!(
@@ -368,10 +368,10 @@ fn slice<'a>(args: Args<'a>) -> Outcome<'a> {
     };
     let skip = usize::try_from(start).unwrap_or(usize::MAX);
     let take = usize::try_from(take).unwrap_or(usize::MAX);
-    owned(RawArrayBuf::from_iter(values(items).skip(skip).take(take)))
+    owned(values(items).skip(skip).take(take).collect::<RawArrayBuf>())
 }
 
-fn sort<'a>(args: Args<'a>) -> Outcome<'a> {
+fn sort<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let order = match args.or_null(1) {
         by @ (RawBsonRef::Document(_)
         | RawBsonRef::Int32(_)
@@ -380,16 +380,14 @@ fn sort<'a>(args: Args<'a>) -> Outcome<'a> {
         _ => {
             return refuse(
                 2_942_507,
-                format!(
-                    "The $sort is invalid: use 1/-1 to sort the whole element, or {{field:1/-1}} to sort embedded fields"
-                ),
+                "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields",
             );
         }
     };
     if args.is_nullish(0) {
         return null();
     }
-    let Some(items) = array(&args, 0) else {
+    let Some(items) = array(args, 0) else {
         return refuse(
             2_942_504,
             format!(
@@ -400,14 +398,14 @@ fn sort<'a>(args: Args<'a>) -> Outcome<'a> {
     };
     let mut items: Vec<_> = values(items).collect();
     items.sort_by(|left, right| order.compare(*left, *right, args.globals.collator()));
-    owned(RawArrayBuf::from_iter(items))
+    owned(items.into_iter().collect::<RawArrayBuf>())
 }
 
-fn zip<'a>(args: Args<'a>) -> Outcome<'a> {
+fn zip<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    let Some(inputs) = array(&args, 0) else {
+    let Some(inputs) = array(args, 0) else {
         return refuse(
             34461,
             format!(
@@ -429,7 +427,7 @@ fn zip<'a>(args: Args<'a>) -> Outcome<'a> {
             );
         }
     };
-    let defaults: Vec<_> = array(&args, 2)
+    let defaults: Vec<_> = array(args, 2)
         .map(|d| values(d).collect())
         .unwrap_or_default();
     if !defaults.is_empty() && !longest {
@@ -476,11 +474,11 @@ fn zip<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(zipped)
 }
 
-fn to_object<'a>(args: Args<'a>) -> Outcome<'a> {
+fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    let Some(items) = array(&args, 0) else {
+    let Some(items) = array(args, 0) else {
         return refuse(
             40386,
             format!(

@@ -20,7 +20,7 @@ const ADD: Shape = Shape::Named(&[
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$dateAdd", ADD, |args| add(&args, 1)),
+    row("$dateAdd", ADD, |args| add(args, 1)),
     row(
         "$dateDiff",
         Shape::Named(&[
@@ -32,7 +32,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         ]),
         difference,
     ),
-    row("$dateSubtract", ADD, |args| add(&args, -1)),
+    row("$dateSubtract", ADD, |args| add(args, -1)),
     row(
         "$dateToString",
         Shape::Named(&[
@@ -55,52 +55,48 @@ pub(super) const OPERATORS: &[Operator] = &[
         truncate,
     ),
     row("$dayOfMonth", PART, |args| {
-        part(&args, |at| calendar::parts(at).day)
+        part(args, |at| calendar::parts(at).day)
     }),
-    row("$dayOfWeek", PART, |args| {
-        part(&args, calendar::day_of_week)
-    }),
-    row("$dayOfYear", PART, |args| {
-        part(&args, calendar::day_of_year)
-    }),
+    row("$dayOfWeek", PART, |args| part(args, calendar::day_of_week)),
+    row("$dayOfYear", PART, |args| part(args, calendar::day_of_year)),
     row("$hour", PART, |args| {
-        part(&args, |at| calendar::parts(at).hour)
+        part(args, |at| calendar::parts(at).hour)
     }),
     row("$isoDayOfWeek", PART, |args| {
-        part(&args, |at| (calendar::day_of_week(at) + 5) % 7 + 1)
+        part(args, |at| (calendar::day_of_week(at) + 5) % 7 + 1)
     }),
     row("$isoWeek", PART, |args| {
-        part(&args, |at| calendar::iso_week(at).0)
+        part(args, |at| calendar::iso_week(at).0)
     }),
     row("$isoWeekYear", PART, |args| {
-        let year = part(&args, |at| calendar::iso_week(at).1)?;
+        let year = part(args, |at| calendar::iso_week(at).1)?;
         match year.get() {
             Some(RawBsonRef::Int32(year)) => owned(i64::from(year)),
             _ => Ok(year),
         }
     }),
     row("$millisecond", PART, |args| {
-        part(&args, |at| calendar::parts(at).millisecond)
+        part(args, |at| calendar::parts(at).millisecond)
     }),
     row("$minute", PART, |args| {
-        part(&args, |at| calendar::parts(at).minute)
+        part(args, |at| calendar::parts(at).minute)
     }),
     row("$month", PART, |args| {
-        part(&args, |at| calendar::parts(at).month)
+        part(args, |at| calendar::parts(at).month)
     }),
     row("$second", PART, |args| {
-        part(&args, |at| calendar::parts(at).second)
+        part(args, |at| calendar::parts(at).second)
     }),
-    row("$week", PART, |args| part(&args, week)),
+    row("$week", PART, |args| part(args, week)),
     row("$year", PART, |args| {
-        part(&args, |at| calendar::parts(at).year)
+        part(args, |at| calendar::parts(at).year)
     }),
 ];
 
 const fn row(
     name: &'static str,
     shape: Shape,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
 }
@@ -364,22 +360,22 @@ fn week_start(args: &Args<'_>, index: usize) -> Result<i64, ServerError> {
     }
 }
 
-fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
-    let Some(offset) = zone(&args, 3)? else {
+fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let Some(offset) = zone(args, 3)? else {
         return null();
     };
     if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
         return null();
     }
-    let unit = unit(&args, 2)?;
-    let start_of_week = week_start(&args, 4)?;
-    let start = named_instant(&args, 0, "startDate", 5_166_307)?.saturating_add(offset);
-    let end = named_instant(&args, 1, "endDate", 5_166_307)?.saturating_add(offset);
+    let unit = unit(args, 2)?;
+    let start_of_week = week_start(args, 4)?;
+    let start = named_instant(args, 0, "startDate", 5_166_307)?.saturating_add(offset);
+    let end = named_instant(args, 1, "endDate", 5_166_307)?.saturating_add(offset);
     owned(ordinal(end, unit, start_of_week) - ordinal(start, unit, start_of_week))
 }
 
-fn truncate<'a>(args: Args<'a>) -> Outcome<'a> {
-    let Some(offset) = zone(&args, 3)? else {
+fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let Some(offset) = zone(args, 3)? else {
         return null();
     };
     if args.is_nullish(0) || args.is_nullish(1) {
@@ -391,9 +387,9 @@ fn truncate<'a>(args: Args<'a>) -> Outcome<'a> {
             "$dateTrunc with a binSize other than 1 is not supported by the in-memory engine",
         ));
     }
-    let unit = unit(&args, 1)?;
-    let start_of_week = week_start(&args, 4)?;
-    let at = named_instant(&args, 0, "date", 5_439_012)?.saturating_add(offset);
+    let unit = unit(args, 1)?;
+    let start_of_week = week_start(args, 4)?;
+    let at = named_instant(args, 0, "date", 5_439_012)?.saturating_add(offset);
     let parts = calendar::parts(at);
     let month = |month| {
         calendar::millis(Parts {
@@ -417,7 +413,7 @@ fn truncate<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(DateTime::from_millis(start.saturating_sub(offset)))
 }
 
-fn to_string<'a>(mut args: Args<'a>) -> Outcome<'a> {
+fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
         _ if !args.given(1) => "%Y-%m-%dT%H:%M:%S.%LZ".to_owned(),
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
@@ -433,7 +429,7 @@ fn to_string<'a>(mut args: Args<'a>) -> Outcome<'a> {
             );
         }
     };
-    let Some(offset) = zone(&args, 2)? else {
+    let Some(offset) = zone(args, 2)? else {
         return null();
     };
     if args.is_nullish(0) {

@@ -42,7 +42,7 @@ impl<'a> Env<'_, 'a> {
             local = binding.outer;
         }
         if let Some(value) = self.globals.variable(name) {
-            return value.map(RawBson::as_raw_bson_ref).into();
+            return value;
         }
         match name {
             "ROOT" | "CURRENT" => Value::Ref(self.root),
@@ -94,7 +94,7 @@ impl Node {
                             .map_or(Ok(Value::Missing), |argument| argument.eval(env))
                     })
                     .collect::<Result<_, _>>()?;
-                (operator.eval)(Args {
+                (operator.eval)(&mut Args {
                     operator: operator.name,
                     values,
                     given: arguments.iter().map(Option::is_some).collect(),

@@ -48,9 +48,10 @@ pub(crate) enum Form {
 }
 
 type Parsed = Result<Form, ServerError>;
+type Parse = fn(RawBsonRef<'_>, &Scope) -> Parsed;
 
 /// Sorted by name.
-const FORMS: &[(&str, fn(RawBsonRef<'_>, &Scope) -> Parsed)] = &[
+const FORMS: &[(&str, Parse)] = &[
     ("$and", |raw, scope| list(raw, scope).map(Form::And)),
     ("$cond", cond),
     ("$filter", filter),
@@ -61,11 +62,6 @@ const FORMS: &[(&str, fn(RawBsonRef<'_>, &Scope) -> Parsed)] = &[
     ("$reduce", reduce),
     ("$switch", switch),
 ];
-
-/// The names of the forms, for the support table.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    FORMS.iter().map(|(name, _)| *name)
-}
 
 /// Compiles a form; `None` if the name is not one's.
 pub(super) fn parse(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Option<Parsed> {
@@ -493,6 +489,10 @@ impl Form {
     }
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the ending of functions that may fail"
+)]
 fn boolean<'a>(value: bool) -> Outcome<'a> {
     Ok(Value::Ref(RawBsonRef::Boolean(value)))
 }

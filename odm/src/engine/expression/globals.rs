@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bson::raw::RawBson;
 use bson::{DateTime, Timestamp};
 
+use crate::engine::expression::value::Value;
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -70,14 +71,14 @@ impl Globals {
         }
     }
 
-    /// The value of a variable, by its name without `$$`; `None` for an unknown name, and within for a missing value.
-    pub(crate) fn variable(&self, name: &str) -> Option<Option<&RawBson>> {
+    /// The value of a variable, by its name without `$$`; `None` for an unknown name.
+    pub(crate) fn variable(&self, name: &str) -> Option<Value<'_>> {
         self.0
             .variables
             .iter()
             .rev()
             .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_ref())
+            .map(|(_, value)| value.as_ref().map(RawBson::as_raw_bson_ref).into())
     }
 
     /// The names in reach of an expression of this operation.

@@ -29,12 +29,12 @@ pub(super) const OPERATORS: &[Operator] = &[
 const fn row(
     name: &'static str,
     shape: Shape,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
 }
 
-fn get_field<'a>(mut args: Args<'a>) -> Outcome<'a> {
+fn get_field<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let RawBsonRef::String(name) = args.or_null(0) else {
         return refuse(
             3_041_704,
@@ -68,7 +68,7 @@ pub(crate) fn merge_into(document: &mut RawDocumentBuf, with: &bson::raw::RawDoc
     *document = merged;
 }
 
-fn merge<'a>(args: Args<'a>) -> Outcome<'a> {
+fn merge<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut merged = RawDocumentBuf::new();
     for value in &args.values {
         match value.get() {
@@ -97,7 +97,7 @@ fn not_an_object(value: RawBsonRef<'_>) -> String {
     )
 }
 
-fn to_array<'a>(args: Args<'a>) -> Outcome<'a> {
+fn to_array<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match args.get(0) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
         Some(RawBsonRef::Document(document)) => {
@@ -120,7 +120,7 @@ fn to_array<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn set_field<'a>(args: Args<'a>) -> Outcome<'a> {
+fn set_field<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let RawBsonRef::String(name) = args.or_null(0) else {
         return refuse(
             4_161_107,

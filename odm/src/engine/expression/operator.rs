@@ -15,7 +15,7 @@ pub(crate) type Outcome<'a> = Result<Value<'a>, ServerError>;
 pub(super) struct Operator {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
-    pub(super) eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    pub(super) eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 }
 
 /// How arguments are written.
@@ -78,10 +78,18 @@ impl<'a> Args<'a> {
 }
 
 /// An owned result.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the ending of functions that may fail"
+)]
 pub(super) fn owned<'a>(value: impl Into<RawBson>) -> Outcome<'a> {
     Ok(Value::Owned(value.into()))
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the ending of functions that may fail"
+)]
 pub(super) fn null<'a>() -> Outcome<'a> {
     Ok(Value::NULL)
 }

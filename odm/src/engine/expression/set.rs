@@ -23,7 +23,7 @@ const fn row(
     name: &'static str,
     least: usize,
     most: usize,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator {
         name,
@@ -48,18 +48,18 @@ fn has(items: &RawArray, wanted: RawBsonRef<'_>, args: &Args<'_>) -> bool {
     values(items).any(|item| order::equal(item, wanted, args.globals.collator()))
 }
 
-fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
+fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
     let left = array(
-        &args,
+        args,
         0,
         17048,
         "both operands of $setDifference must be arrays. First argument is of type: ",
     )?;
     let right = array(
-        &args,
+        args,
         1,
         17049,
         "both operands of $setDifference must be arrays. Second argument is of type: ",
@@ -69,11 +69,11 @@ fn difference<'a>(args: Args<'a>) -> Outcome<'a> {
         let again = kept
             .iter()
             .any(|known| order::equal(*known, item, args.globals.collator()));
-        if !again && !has(right, item, &args) {
+        if !again && !has(right, item, args) {
             kept.push(item);
         }
     }
-    owned(RawArrayBuf::from_iter(kept))
+    owned(kept.into_iter().collect::<RawArrayBuf>())
 }
 
 /// An operand of `$setEquals`.
@@ -85,12 +85,12 @@ fn set_of<'v>(args: &'v Args<'_>, index: usize) -> Result<&'v RawArray, ServerEr
     array(args, index, 17044, &message)
 }
 
-fn equals<'a>(args: Args<'a>) -> Outcome<'a> {
-    let first = set_of(&args, 0)?;
-    let first = distinct(values(first), &args);
+fn equals<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let first = set_of(args, 0)?;
+    let first = distinct(values(first), args);
     for index in 1..args.values.len() {
-        let other = set_of(&args, index)?;
-        let other = distinct(values(other), &args);
+        let other = set_of(args, index)?;
+        let other = distinct(values(other), args);
         let same = first.len() == other.len()
             && first
                 .iter()
@@ -103,14 +103,14 @@ fn equals<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(true)
 }
 
-fn intersection<'a>(args: Args<'a>) -> Outcome<'a> {
+fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut lists = Vec::new();
     for index in 0..args.values.len() {
         if args.is_nullish(index) {
             return null();
         }
         lists.push(array(
-            &args,
+            args,
             index,
             17047,
             "All operands of $setIntersection must be arrays. One argument is of type: ",
@@ -119,41 +119,41 @@ fn intersection<'a>(args: Args<'a>) -> Outcome<'a> {
     let Some((first, others)) = lists.split_first() else {
         return owned(RawArrayBuf::new());
     };
-    let kept = distinct(values(first), &args)
+    let kept = distinct(values(first), args)
         .into_iter()
-        .filter(|item| others.iter().all(|list| has(list, *item, &args)));
-    owned(RawArrayBuf::from_iter(kept))
+        .filter(|item| others.iter().all(|list| has(list, *item, args)));
+    owned(kept.into_iter().collect::<RawArrayBuf>())
 }
 
-fn subset<'a>(args: Args<'a>) -> Outcome<'a> {
+fn subset<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let left = array(
-        &args,
+        args,
         0,
         17046,
         "both operands of $setIsSubset must be arrays. First argument is of type: ",
     )?;
     let right = array(
-        &args,
+        args,
         1,
         17042,
         "both operands of $setIsSubset must be arrays. Second argument is of type: ",
     )?;
-    owned(values(left).all(|item| has(right, item, &args)))
+    owned(values(left).all(|item| has(right, item, args)))
 }
 
-fn union<'a>(args: Args<'a>) -> Outcome<'a> {
+fn union<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut lists = Vec::new();
     for index in 0..args.values.len() {
         if args.is_nullish(index) {
             return null();
         }
         lists.push(array(
-            &args,
+            args,
             index,
             17043,
             "All operands of $setUnion must be arrays. One argument is of type: ",
         )?);
     }
     let all = lists.iter().flat_map(|list| values(list));
-    owned(RawArrayBuf::from_iter(distinct(all, &args)))
+    owned(distinct(all, args).into_iter().collect::<RawArrayBuf>())
 }

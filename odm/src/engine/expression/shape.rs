@@ -69,10 +69,6 @@ struct Run<'r> {
 }
 
 impl Shape {
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// The new document. `matched_index` is for the positional projection of `find`.
     pub(crate) fn apply(
         &self,

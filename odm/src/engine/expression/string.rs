@@ -18,36 +18,36 @@ const TRIM: Shape = Shape::Named(&[("input", true), ("chars", false)]);
 pub(super) const OPERATORS: &[Operator] = &[
     row("$concat", Shape::Listed(0, ANY), concat),
     row("$indexOfCP", Shape::Listed(2, 4), index_of),
-    row("$ltrim", TRIM, |args| trim(&args, true, false)),
+    row("$ltrim", TRIM, |args| trim(args, true, false)),
     row(
         "$regexMatch",
         Shape::Named(&[("input", true), ("regex", true), ("options", false)]),
         regex_match,
     ),
-    row("$rtrim", TRIM, |args| trim(&args, false, true)),
+    row("$rtrim", TRIM, |args| trim(args, false, true)),
     row("$split", Shape::Listed(2, 2), split),
     row("$strLenBytes", Shape::Listed(1, 1), |args| {
-        length(&args, 34473, str::len)
+        length(args, 34473, str::len)
     }),
     row("$strLenCP", Shape::Listed(1, 1), |args| {
-        length(&args, 34471, |s| s.chars().count())
+        length(args, 34471, |s| s.chars().count())
     }),
     row("$strcasecmp", Shape::Listed(2, 2), compare_caseless),
     row("$substrBytes", Shape::Listed(3, 3), substring_bytes),
     row("$substrCP", Shape::Listed(3, 3), substring_points),
     row("$toLower", Shape::Listed(1, 1), |args| {
-        owned(coerce(&args, 0)?.to_ascii_lowercase())
+        owned(coerce(args, 0)?.to_ascii_lowercase())
     }),
     row("$toUpper", Shape::Listed(1, 1), |args| {
-        owned(coerce(&args, 0)?.to_ascii_uppercase())
+        owned(coerce(args, 0)?.to_ascii_uppercase())
     }),
-    row("$trim", TRIM, |args| trim(&args, true, true)),
+    row("$trim", TRIM, |args| trim(args, true, true)),
 ];
 
 const fn row(
     name: &'static str,
     shape: Shape,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
 }
@@ -81,13 +81,13 @@ fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
     })
 }
 
-fn concat<'a>(args: Args<'a>) -> Outcome<'a> {
+fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut joined = String::new();
     for index in 0..args.values.len() {
         if args.is_nullish(index) {
             return null();
         }
-        match string(&args, index) {
+        match string(args, index) {
             Some(part) => joined.push_str(part),
             None => {
                 return refuse(
@@ -117,11 +117,11 @@ fn length<'a>(args: &Args<'a>, code: i32, measure: fn(&str) -> usize) -> Outcome
     }
 }
 
-fn split<'a>(args: Args<'a>) -> Outcome<'a> {
+fn split<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.any_nullish() {
         return null();
     }
-    let Some(input) = string(&args, 0) else {
+    let Some(input) = string(args, 0) else {
         return refuse(
             40085,
             format!(
@@ -130,7 +130,7 @@ fn split<'a>(args: Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    let Some(separator) = string(&args, 1) else {
+    let Some(separator) = string(args, 1) else {
         return refuse(
             40086,
             format!(
@@ -196,9 +196,9 @@ fn trim<'a>(args: &Args<'a>, start: bool, end: bool) -> Outcome<'a> {
     owned(input)
 }
 
-fn compare_caseless<'a>(args: Args<'a>) -> Outcome<'a> {
-    let left = coerce(&args, 0)?.to_ascii_uppercase();
-    let right = coerce(&args, 1)?.to_ascii_uppercase();
+fn compare_caseless<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let left = coerce(args, 0)?.to_ascii_uppercase();
+    let right = coerce(args, 1)?.to_ascii_uppercase();
     owned(match left.cmp(&right) {
         Ordering::Less => -1,
         Ordering::Equal => 0,
@@ -206,11 +206,11 @@ fn compare_caseless<'a>(args: Args<'a>) -> Outcome<'a> {
     })
 }
 
-fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
+fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
-    let Some(input) = string(&args, 0) else {
+    let Some(input) = string(args, 0) else {
         return refuse(
             40093,
             format!(
@@ -219,7 +219,7 @@ fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    let Some(wanted) = string(&args, 1) else {
+    let Some(wanted) = string(args, 1) else {
         return refuse(
             40094,
             format!(
@@ -229,7 +229,7 @@ fn index_of<'a>(args: Args<'a>) -> Outcome<'a> {
         );
     };
     let points: Vec<char> = input.chars().collect();
-    let (start, end) = bounds(&args, points.len())?;
+    let (start, end) = bounds(args, points.len())?;
     let wanted: Vec<char> = wanted.chars().collect();
     owned(position(
         points.get(start..end).unwrap_or_default(),
@@ -252,7 +252,7 @@ fn position(points: &[char], wanted: &[char], start: usize, length: usize) -> bs
 
 /// The start and the end of a search, third and fourth argument, within `length`.
 pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), ServerError> {
-    let mut bound = |index: usize, name: &str| -> Result<Option<usize>, ServerError> {
+    let bound = |index: usize, name: &str| -> Result<Option<usize>, ServerError> {
         if args.values.len() <= index {
             return Ok(None);
         }
@@ -312,10 +312,10 @@ fn range(args: &Args<'_>, index: usize, code: i32, what: &str) -> Result<i32, Se
         )
 }
 
-fn substring_points<'a>(args: Args<'a>) -> Outcome<'a> {
-    let input = coerce(&args, 0)?;
-    let start = range(&args, 1, 34450, "starting index")?;
-    let length = range(&args, 2, 34452, "length")?;
+fn substring_points<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let input = coerce(args, 0)?;
+    let start = range(args, 1, 34450, "starting index")?;
+    let length = range(args, 2, 34452, "length")?;
     let Ok(length) = usize::try_from(length) else {
         return refuse(34454, "$substrCP: length must be a nonnegative integer.");
     };
@@ -328,8 +328,8 @@ fn substring_points<'a>(args: Args<'a>) -> Outcome<'a> {
     owned(input.chars().skip(start).take(length).collect::<String>())
 }
 
-fn substring_bytes<'a>(args: Args<'a>) -> Outcome<'a> {
-    let input = coerce(&args, 0)?;
+fn substring_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let input = coerce(args, 0)?;
     let number = |index: usize, code: i32, what: &str| match Number::from_raw(args.or_null(index)) {
         Some(number) => Ok(number.to_i64_truncated().unwrap_or(0)),
         None => refuse(
@@ -368,7 +368,7 @@ fn substring_bytes<'a>(args: Args<'a>) -> Outcome<'a> {
     }
 }
 
-fn regex_match<'a>(args: Args<'a>) -> Outcome<'a> {
+fn regex_match<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let refusal = |what: &str, code: i32| {
         refuse::<()>(
             code,
@@ -395,7 +395,7 @@ fn regex_match<'a>(args: Args<'a>) -> Outcome<'a> {
         }
     };
     if args.given(2) && !args.is_nullish(2) {
-        let Some(given) = string(&args, 2) else {
+        let Some(given) = string(args, 2) else {
             refusal("options", 51106)?;
             return null();
         };

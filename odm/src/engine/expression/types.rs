@@ -8,7 +8,7 @@ use bson::{DateTime, Decimal128};
 
 use crate::engine::expression::calendar;
 use crate::engine::expression::operator::{
-    Args, Operator, Outcome, Shape, integral_32, null, owned, refuse,
+    Args, Operator, Outcome, Shape, integral_32, null, owned,
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
@@ -30,14 +30,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$isNumber", ONE, |args| {
         owned(args.get(0).and_then(Number::from_raw).is_some())
     }),
-    row("$toBool", ONE, |args| to(&args, "bool")),
-    row("$toDate", ONE, |args| to(&args, "date")),
-    row("$toDecimal", ONE, |args| to(&args, "decimal")),
-    row("$toDouble", ONE, |args| to(&args, "double")),
-    row("$toInt", ONE, |args| to(&args, "int")),
-    row("$toLong", ONE, |args| to(&args, "long")),
-    row("$toObjectId", ONE, |args| to(&args, "objectId")),
-    row("$toString", ONE, |args| to(&args, "string")),
+    row("$toBool", ONE, |args| to(args, "bool")),
+    row("$toDate", ONE, |args| to(args, "date")),
+    row("$toDecimal", ONE, |args| to(args, "decimal")),
+    row("$toDouble", ONE, |args| to(args, "double")),
+    row("$toInt", ONE, |args| to(args, "int")),
+    row("$toLong", ONE, |args| to(args, "long")),
+    row("$toObjectId", ONE, |args| to(args, "objectId")),
+    row("$toString", ONE, |args| to(args, "string")),
     row("$type", ONE, |args| owned(args.type_name(0))),
 ];
 
@@ -46,7 +46,7 @@ const ONE: Shape = Shape::Listed(1, 1);
 const fn row(
     name: &'static str,
     shape: Shape,
-    eval: for<'a> fn(Args<'a>) -> Outcome<'a>,
+    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
 }
@@ -58,7 +58,7 @@ fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {
     }
 }
 
-fn convert<'a>(mut args: Args<'a>) -> Outcome<'a> {
+fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let target = match args.get(1) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(name)) => match TARGETS.iter().find(|(_, known)| *known == name) {

@@ -10,7 +10,7 @@ pub(crate) enum Value<'a> {
     Owned(RawBson),
 }
 
-impl<'a> Value<'a> {
+impl Value<'_> {
     pub(crate) const NULL: Value<'static> = Value::Ref(RawBsonRef::Null);
 
     /// The value, where there is one.

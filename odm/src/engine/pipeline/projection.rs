@@ -184,7 +184,7 @@ impl Transform for Slice {
         let kept = values(items)
             .skip(usize::try_from(start).unwrap_or(usize::MAX))
             .take(usize::try_from(self.limit).unwrap_or(usize::MAX));
-        Ok(Some(RawBson::Array(RawArrayBuf::from_iter(kept))))
+        Ok(Some(RawBson::Array(kept.collect())))
     }
 }
 

@@ -70,7 +70,9 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
         return Ok(found);
     }
     let stages = case.get_array("pipeline").unwrap().iter().cloned();
-    let stages = RawArrayBuf::from_iter(stages.map(|stage| RawBson::try_from(stage).unwrap()));
+    let stages: RawArrayBuf = stages
+        .map(|stage| RawBson::try_from(stage).unwrap())
+        .collect();
     let pipeline = Pipeline::parse(&stages, &globals)?;
     let input = Box::new(source.0.iter().cloned().map(Ok));
     pipeline.run(0, input, source, &globals)?.collect()

@@ -26,12 +26,12 @@ impl ArrayFilters {
                 ));
             };
             if fields(filter).any(|(name, _)| name == "$expr") {
-                return Err(parsing(ServerError::new(
+                return Err(parsing(&ServerError::new(
                     Code::location(224),
                     "$expr is not allowed in this context",
                 )));
             }
-            let matcher = Matcher::parse(filter, globals).map_err(parsing)?;
+            let matcher = Matcher::parse(filter, globals).map_err(|error| parsing(&error))?;
             let mut names = Vec::new();
             top_level_names(filter, &mut names);
             let identifier = match names.as_slice() {
@@ -43,7 +43,7 @@ impl ArrayFilters {
                 }
                 [one] => one.clone(),
                 [first, second, ..] => {
-                    return Err(parsing(ServerError::new(
+                    return Err(parsing(&ServerError::new(
                         Code::FAILED_TO_PARSE,
                         format!(
                             "Expected a single top-level field name, found '{first}' and '{second}'"
@@ -54,7 +54,7 @@ impl ArrayFilters {
             let plain = identifier.starts_with(|c: char| c.is_ascii_lowercase())
                 && identifier.bytes().all(|b| b.is_ascii_alphanumeric());
             if !plain {
-                return Err(parsing(bad_value(format!(
+                return Err(parsing(&bad_value(format!(
                     "The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '{identifier}'"
                 ))));
             }
@@ -115,7 +115,7 @@ fn top_level_names(filter: &RawDocument, names: &mut Vec<String>) {
     }
 }
 
-fn parsing(error: ServerError) -> ServerError {
+fn parsing(error: &ServerError) -> ServerError {
     ServerError::new(
         error.code(),
         format!(

@@ -106,19 +106,16 @@ impl Operators {
                 ));
             };
             for (path, value) in fields(argument) {
-                match row {
-                    Some((_, parse)) => {
-                        let behaviour = parse(path, value, globals)?;
-                        check_path(path)?;
-                        operators.check_filters(path, &mut used)?;
-                        operators.tree.insert(path, Tree::Leaf(behaviour))?;
-                    }
-                    None => {
-                        let rename = Rename::parse(path, value)?;
-                        operators.tree.insert(&rename.to, Tree::Reserved)?;
-                        operators.tree.insert(&rename.from, Tree::Reserved)?;
-                        operators.renames.push(rename);
-                    }
+                if let Some((_, parse)) = row {
+                    let behaviour = parse(path, value, globals)?;
+                    check_path(path)?;
+                    operators.check_filters(path, &mut used)?;
+                    operators.tree.insert(path, Tree::Leaf(behaviour))?;
+                } else {
+                    let rename = Rename::parse(path, value)?;
+                    operators.tree.insert(&rename.to, Tree::Reserved)?;
+                    operators.tree.insert(&rename.from, Tree::Reserved)?;
+                    operators.renames.push(rename);
                 }
             }
         }

@@ -82,12 +82,10 @@ impl Stage {
             "$replaceRoot" | "$replaceWith" => {
                 root::NewRoot::parse(name, spec, &scope).map(Self::Root)
             }
-            other if crate::engine::updater::pipeline::STAGES.contains(&other) => {
-                Err(ServerError::new(
-                    Code::INVALID_OPTIONS,
-                    format!("{other} is not allowed to be used within an update"),
-                ))
-            }
+            other if STAGES.contains(&other) => Err(ServerError::new(
+                Code::INVALID_OPTIONS,
+                format!("{other} is not allowed to be used within an update"),
+            )),
             other => Err(text::location(
                 40324,
                 format!("Unrecognized pipeline stage name: '{other}'"),

@@ -130,7 +130,7 @@ impl Behaviour for Push {
                 .map(|value| Node::Raw(value.as_raw_bson_ref())),
         );
         if let Some(order) = &self.sort {
-            order.sort_by(elements, at.globals.collator(), |element| element.value());
+            order.sort_by(elements, at.globals.collator(), Node::value);
         }
         let cut = self.cut(elements);
         Ok(if !exists {

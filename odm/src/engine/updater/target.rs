@@ -13,6 +13,9 @@ use crate::error::{Code, ServerError};
 /// How many nulls may be put before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;
 
+/// What happens to the fields of one document, by name.
+type Children<'a> = Vec<(Cow<'a, str>, Vec<&'a Tree>)>;
+
 /// One walk over one document.
 pub(super) struct Walk<'w> {
     pub(super) matched_index: Option<usize>,
@@ -194,11 +197,8 @@ impl Walk<'_> {
     }
 
     /// The trees by field name, in the order in which the server visits them: numbers by value, names by bytes.
-    fn children<'a>(
-        &self,
-        fields: &[&'a Fields],
-    ) -> Result<Vec<(Cow<'a, str>, Vec<&'a Tree>)>, ServerError> {
-        let mut children: Vec<(Cow<'a, str>, Vec<&'a Tree>)> = Vec::new();
+    fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
+        let mut children: Children<'a> = Vec::new();
         let mut add = |name: Cow<'a, str>, tree| match children
             .iter_mut()
             .find(|(known, _)| *known == name)

@@ -16,23 +16,20 @@ fn run(case: &Document) -> Result<(bool, Document), ServerError> {
             .iter()
             .cloned()
             .map(|f| RawBson::try_from(f).unwrap());
-        RawArrayBuf::from_iter(raw)
+        raw.collect::<RawArrayBuf>()
     });
     let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
     let filter = raw(case.get_document("filter").unwrap_or(&doc! {}));
     let update = Update::parse(update.as_raw_bson_ref(), filters.as_deref(), &globals)?;
-    let applied = match case.get_document("document") {
-        Ok(document) => {
-            let document = raw(document);
-            let position = Matcher::parse(&filter, &globals)?
-                .match_position(&document)?
-                .and_then(|found| found.array_index);
-            update.apply(&document, position, &globals, false)?
-        }
-        Err(_) => {
-            let seed = upsert::seed(&filter, &update)?;
-            update.apply(&seed, None, &globals, true)?
-        }
+    let applied = if let Ok(document) = case.get_document("document") {
+        let document = raw(document);
+        let position = Matcher::parse(&filter, &globals)?
+            .match_position(&document)?
+            .and_then(|found| found.array_index);
+        update.apply(&document, position, &globals, false)?
+    } else {
+        let seed = upsert::seed(&filter, &update)?;
+        update.apply(&seed, None, &globals, true)?
     };
     Ok((
         applied.modified,
@@ -41,16 +38,15 @@ fn run(case: &Document) -> Result<(bool, Document), ServerError> {
 }
 
 fn check(case: &Document) -> Result<(), String> {
-    let wanted = match case.get_document("error") {
-        Ok(error) => Err((
+    let wanted = if let Ok(error) = case.get_document("error") {
+        Err((
             error.get_i32("code").unwrap(),
             error.get_str("message").unwrap().to_owned(),
-        )),
-        Err(_) => {
-            let upsert = case.get_bool("upsert").unwrap_or(false);
-            let modified = !upsert && case.get_bool("modified").unwrap();
-            Ok((modified, case.get_document("result").unwrap().clone()))
-        }
+        ))
+    } else {
+        let upsert = case.get_bool("upsert").unwrap_or(false);
+        let modified = !upsert && case.get_bool("modified").unwrap();
+        Ok((modified, case.get_document("result").unwrap().clone()))
     };
     let got = match run(case) {
         Ok((modified, document)) => {

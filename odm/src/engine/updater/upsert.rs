@@ -80,7 +80,7 @@ fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), Ser
                                     _ => true,
                                 };
                                 if plain {
-                                    found.push((path, value))
+                                    found.push((path, value));
                                 }
                             }
                         }

@@ -285,20 +285,17 @@ fn collision(error: ServerError, spec: &RawDocument) -> ServerError {
     let Some(rest) = error.message().strip_prefix("Path collision at ") else {
         return error;
     };
-    let (path, other) = match rest.split_once(" remaining portion ") {
-        Some((path, below)) => (
-            path,
-            path.strip_suffix(below)
-                .and_then(|parent| parent.strip_suffix('.'))
-                .unwrap_or(path),
-        ),
-        None => {
-            let below = elements(spec).map(|(name, _)| name).find(|name| {
-                name.strip_prefix(rest)
-                    .is_some_and(|end| end.starts_with('.'))
-            });
-            (rest, below.unwrap_or(rest))
-        }
+    let (path, other) = if let Some((path, below)) = rest.split_once(" remaining portion ") {
+        let parent = path
+            .strip_suffix(below)
+            .and_then(|parent| parent.strip_suffix('.'));
+        (path, parent.unwrap_or(path))
+    } else {
+        let below = elements(spec).map(|(name, _)| name).find(|name| {
+            name.strip_prefix(rest)
+                .is_some_and(|end| end.starts_with('.'))
+        });
+        (rest, below.unwrap_or(rest))
     };
     ServerError::new(
         Code::location(40176),

@@ -1,6 +1,6 @@
 //! `$unionWith`: the documents, then those of another collection.
 
-use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::stage::{Cx, Stage};
@@ -95,7 +95,7 @@ impl Stage for UnionWith {
 impl UnionWith {
     fn documents<'a>(&'a self, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let leading = self.pipeline.leading();
-        let filter = leading.filter.unwrap_or_else(RawDocumentBuf::new);
+        let filter = leading.filter.unwrap_or_default();
         let found = cx
             .source
             .find(None, &self.collection, &filter, cx.globals)?;

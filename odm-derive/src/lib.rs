@@ -18,19 +18,19 @@ use crate::errors::Errors;
 use crate::model::projection::Projection;
 use crate::model::{Derive, Model};
 
-/// Makes a struct a document with a collection.
+#[doc = include_str!("../docs/document.md")]
 #[proc_macro_derive(Document, attributes(odm, serde))]
 pub fn document(input: TokenStream) -> TokenStream {
     derive(&parse_macro_input!(input as DeriveInput), Derive::Document).into()
 }
 
-/// Makes a struct or an enum a part of documents.
+#[doc = include_str!("../docs/embedded.md")]
 #[proc_macro_derive(Embedded, attributes(odm, serde))]
 pub fn embedded(input: TokenStream) -> TokenStream {
     derive(&parse_macro_input!(input as DeriveInput), Derive::Embedded).into()
 }
 
-/// Makes a struct a part of a document, to be read instead of the whole.
+#[doc = include_str!("../docs/projection.md")]
 #[proc_macro_derive(Projection, attributes(odm, serde))]
 pub fn projection(input: TokenStream) -> TokenStream {
     project(&parse_macro_input!(input as DeriveInput)).into()

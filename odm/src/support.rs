@@ -260,6 +260,7 @@ const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
 #[macro_export]
 macro_rules! __odm_forward {
     ([$($support:tt)*] [$($parameters:tt)*] [$($this:tt)*] [$inner:ty] [$wrap:expr] [$($predicates:tt)*]) => {
+        #[allow(unused_lifetimes)]
         const _: () = {
             use $($support)* as __odm_support;
             impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Text {}

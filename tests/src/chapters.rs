@@ -1,4 +1,4 @@
-//! The README and the book: their snippets are doc tests of this module.
+//! The README, the book and the derives' reference: their snippets are doc tests of this module.
 
 /// `README.md`
 #[doc = include_str!("../../README.md")]
@@ -19,4 +19,7 @@ chapters! {
     indexes_and_sync = "../../book/src/indexes-and-sync.md";
     testing = "../../book/src/testing.md";
     limits = "../../book/src/limits.md";
+    derive_document = "../../odm-derive/docs/document.md";
+    derive_embedded = "../../odm-derive/docs/embedded.md";
+    derive_projection = "../../odm-derive/docs/projection.md";
 }

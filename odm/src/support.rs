@@ -254,6 +254,48 @@ const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
     false
 }
 
+/// The fields of a derived type, or none where the type is not a derived one: an inherent constant
+/// comes before that of a trait.
+#[derive(Debug)]
+pub struct Probe<T>(std::marker::PhantomData<T>);
+
+impl<T: Embedded> Probe<T> {
+    /// The fields.
+    pub const FIELDS: &'static [FieldMeta] = T::META.fields;
+}
+
+/// What [`Probe`] says of other types.
+pub trait Unprobed {
+    /// None.
+    const FIELDS: &'static [FieldMeta] = &[];
+}
+
+impl<T> Unprobed for Probe<T> {}
+
+/// Whether one of the fields is stored as `name`.
+pub const fn has_name(fields: &[FieldMeta], name: &str) -> bool {
+    let mut rest = fields;
+    while let [field, behind @ ..] = rest {
+        if !field.flatten && same(field.name, name) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// Whether two structs have a stored name in common.
+pub const fn share_a_name(a: &[FieldMeta], b: &[FieldMeta]) -> bool {
+    let mut rest = a;
+    while let [field, behind @ ..] = rest {
+        if !field.flatten && has_name(b, field.name) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
 /// Implements for a newtype what its inner type is marked with. The bounds are higher-ranked so that
 /// one that does not hold leaves an implementation out, instead of failing to compile.
 #[doc(hidden)]

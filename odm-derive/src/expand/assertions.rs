@@ -3,14 +3,14 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Ident;
 use syn::spanned::Spanned;
+use syn::{Ident, Type};
 
 use super::fields::name;
 use super::generics::Generics;
 use super::meta;
 use crate::check::{NUMBER, TEXT, bare};
-use crate::model::ty::{Known, element, stored};
+use crate::model::ty::{Known, element, known, stored};
 use crate::model::{Derive, Field, Model, Shape, VariantContent};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::parse::rule::Rule;
@@ -26,6 +26,7 @@ pub(crate) fn all(model: &Model) -> TokenStream {
         for field in named_fields(model) {
             asserted.extend(of_field(model, field));
         }
+        asserted.extend(flattened(model));
         for index in indexes(model) {
             asserted.extend(of_index(model, index));
         }
@@ -150,6 +151,65 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
         ));
     }
     tokens
+}
+
+/// A flattened struct has no stored name in common with the struct around it, or with another.
+fn flattened(model: &Model) -> TokenStream {
+    let support = &model.support;
+    let inside: Vec<(&Field, &Type)> = model
+        .fields()
+        .iter()
+        .filter(|field| !field.skipped && field.flatten.is_some() && field.encoder.is_none())
+        .map(|field| (field, within(&field.ty)))
+        .filter(|(_, ty)| matches!(known(ty), Known::Unknown))
+        .collect();
+    let mut tokens = TokenStream::new();
+    for (position, (field, ty)) in inside.iter().enumerate() {
+        let span = ty.span();
+        let fields = quote!(#support::Probe::<#ty>::FIELDS);
+        let (rust, own) = (&field.rust, model.fields());
+        for other in own
+            .iter()
+            .filter(|other| !other.skipped && other.flatten.is_none())
+        {
+            let (other, stored) = (&other.rust, &other.stored);
+            let message = format!(
+                "`{other}` and a field of `{rust}`, which is flattened, are both stored as `{stored}`; rename one"
+            );
+            tokens.extend(quote_spanned! {span=>
+                if #support::has_name(#fields, #stored) {
+                    ::core::panic!(#message);
+                }
+            });
+        }
+        for (other, other_ty) in inside.iter().take(position) {
+            let message = format!(
+                "`{}` and `{rust}` are flattened, and a field of each is stored under the same name; rename one",
+                other.rust
+            );
+            tokens.extend(quote_spanned! {span=>
+                if #support::share_a_name(#support::Probe::<#other_ty>::FIELDS, #fields) {
+                    ::core::panic!(#message);
+                }
+            });
+        }
+    }
+    if tokens.is_empty() {
+        return tokens;
+    }
+    quote! {
+        #[allow(unused_imports)]
+        use #support::Unprobed as _;
+        #tokens
+    }
+}
+
+/// The type inside `Option` and `Box`.
+fn within(ty: &Type) -> &Type {
+    match known(ty) {
+        Known::Optional(inner) | Known::Boxed(inner) => within(inner),
+        _ => ty,
+    }
 }
 
 fn of_index(model: &Model, index: &Index) -> TokenStream {

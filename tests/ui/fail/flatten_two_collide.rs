@@ -1,0 +1,17 @@
+use odm::prelude::*;
+use serde::Serialize;
+
+#[derive(Serialize, Embedded)]
+struct Inner {
+    name: String,
+}
+
+#[derive(Serialize, Embedded)]
+struct Book {
+    #[serde(flatten)]
+    one: Inner,
+    #[serde(flatten)]
+    two: Inner,
+}
+
+fn main() {}

@@ -1,11 +1,15 @@
 //! Regular expressions in the syntax of PCRE, with bounded backtracking.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bson::RawBsonRef;
 
 use crate::error::{Code, ServerError};
+
+mod pcre;
+
+use self::pcre::{Dialect, Modes, Problem};
 
 /// A compiled regular expression. Cheap to clone.
 #[derive(Clone)]
@@ -16,7 +20,12 @@ pub(crate) struct Regex {
 struct Shared {
     pattern: String,
     options: String,
-    compiled: fancy_regex::Regex,
+    flags: Flags,
+    /// For ASCII texts that do not end in a newline.
+    plain: fancy_regex::Regex,
+    /// The pattern for all other texts, where it is another one.
+    exact: Option<String>,
+    exact_compiled: OnceLock<Option<fancy_regex::Regex>>,
 }
 
 impl Regex {
@@ -50,23 +59,34 @@ impl Regex {
                 }
             }
         }
-        let compiled = fancy_regex::RegexBuilder::new(pattern)
-            .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .verbose_mode(flags.extended)
-            .build()
-            .map_err(|error| match error {
-                fancy_regex::Error::ParseError(_, fancy_regex::ParseError::UnclosedOpenParen) => {
-                    invalid("missing )")
-                }
-                other => invalid(&other.to_string()),
-            })?;
+        let modes = Modes {
+            multi_line: flags.multi_line,
+            extended: flags.extended,
+            look_behind: false,
+        };
+        let translated = |dialect| {
+            pcre::translate(pattern, modes, dialect).map_err(|problem| match problem {
+                Problem::Invalid(message) => invalid(&message),
+                Problem::Unsupported(what) => unsupported(what),
+            })
+        };
+        let (plain, exact) = (translated(Dialect::Plain)?, translated(Dialect::Exact)?);
+        let compiled = compile(&plain, flags)?;
+        // compiled only to see that it can be: few texts need it
+        let exact = if exact == plain {
+            None
+        } else {
+            compile(&exact, flags)?;
+            Some(exact)
+        };
         Ok(Self {
             shared: Arc::new(Shared {
                 pattern: pattern.to_owned(),
                 options: options.to_owned(),
-                compiled,
+                flags,
+                plain: compiled,
+                exact,
+                exact_compiled: OnceLock::new(),
             }),
         })
     }
@@ -91,13 +111,50 @@ impl Regex {
 
     /// Whether a text matches anywhere.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, ServerError> {
-        self.shared.compiled.is_match(text).map_err(|_| {
+        let regex = if text.is_ascii() && !text.ends_with('\n') {
+            &self.shared.plain
+        } else {
+            self.shared.exact()
+        };
+        regex.is_match(text).map_err(|_| {
             ServerError::new(
                 Code::location(51156),
                 "Error occurred while executing regular expression. Result code: -8",
             )
         })
     }
+}
+
+impl Shared {
+    fn exact(&self) -> &fancy_regex::Regex {
+        self.exact_compiled
+            .get_or_init(|| compile(self.exact.as_deref()?, self.flags).ok())
+            .as_ref()
+            .unwrap_or(&self.plain)
+    }
+}
+
+/// How often a pattern may back up before it is given up: the server's limit is of this order.
+const BACKTRACK_LIMIT: usize = 1_000_000;
+
+fn compile(pattern: &str, flags: Flags) -> Result<fancy_regex::Regex, ServerError> {
+    fancy_regex::RegexBuilder::new(pattern)
+        .case_insensitive(flags.ignore_case)
+        .dot_matches_new_line(flags.dot_all)
+        .backtrack_limit(BACKTRACK_LIMIT)
+        .build()
+        .map_err(|error| match error {
+            fancy_regex::Error::CompileError(error)
+                if matches!(
+                    *error,
+                    fancy_regex::CompileError::LookBehindNotConst
+                        | fancy_regex::CompileError::VariableLookBehindRequiresFeature
+                ) =>
+            {
+                invalid("lookbehind assertion is not fixed length")
+            }
+            other => unsupported(&other.to_string()),
+        })
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -112,6 +169,13 @@ fn invalid(message: &str) -> ServerError {
     ServerError::new(
         Code::location(51091),
         format!("Regular expression is invalid: {message}"),
+    )
+}
+
+fn unsupported(what: &str) -> ServerError {
+    ServerError::new(
+        Code::NOT_IMPLEMENTED,
+        format!("regular expressions of the in-memory engine do not support {what}"),
     )
 }
 

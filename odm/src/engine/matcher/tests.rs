@@ -156,3 +156,42 @@ fn failures_are_explained_as_by_a_server() {
         failures.join("\n")
     );
 }
+
+#[test]
+fn refusals_are_the_servers() {
+    run("refusals");
+}
+
+#[test]
+fn regular_expressions_are_those_of_pcre() {
+    run("regex");
+}
+
+#[test]
+fn what_the_regex_engine_lacks_is_refused() {
+    for pattern in [
+        r"(?|(a)|(b))\1",
+        r"\X",
+        r"\C",
+        r"(*UCP)\w",
+        "(?R)?",
+        "(?=a)*",
+    ] {
+        let error = Regex::new(pattern, "").unwrap_err();
+        assert_eq!(error.code().number(), 238, "{pattern}: {error}");
+    }
+}
+
+#[test]
+fn known_operators_without_support_are_refused() {
+    for filter in [
+        bson::doc! { "$where": "true" },
+        bson::doc! { "$text": { "$search": "a" } },
+        bson::doc! { "$sampleRate": 0.5 },
+        bson::doc! { "a": { "$near": [0, 0] } },
+        bson::doc! { "a": { "$geoWithin": {} } },
+    ] {
+        let error = Matcher::parse(&raw(&filter), &globals()).unwrap_err();
+        assert_eq!(error.code().number(), 238, "{filter}: {error}");
+    }
+}

@@ -1,0 +1,256 @@
+//! From PCRE's syntax to that of the engine used here.
+//!
+//! PCRE's `\w`, `\d`, `\s` and `\b` are about ASCII, its `$` matches before a last newline too, a
+//! bracket is an ordinary character in a class, and so on. For an ASCII text that does not end in a
+//! newline most of that makes no difference: [`Dialect::Plain`] is the fast form for those, and
+//! [`Dialect::Exact`] is right for every text.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+mod class;
+mod escape;
+mod group;
+
+/// Which texts a translation is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// ASCII texts that do not end in a newline.
+    Plain,
+    Exact,
+}
+
+/// The options that change the meaning of what follows, within their group.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Modes {
+    pub(super) multi_line: bool,
+    pub(super) extended: bool,
+    /// Within a look-behind, whose length has to be fixed.
+    pub(super) look_behind: bool,
+}
+
+/// Why a pattern has no translation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// PCRE refuses it, with this message.
+    Invalid(String),
+    /// PCRE knows it, the engine used here does not.
+    Unsupported(&'static str),
+}
+
+type Translated<T> = Result<T, Problem>;
+
+fn invalid<T>(message: &str) -> Translated<T> {
+    Err(Problem::Invalid(message.to_owned()))
+}
+
+/// Translates a pattern.
+pub(super) fn translate(pattern: &str, modes: Modes, dialect: Dialect) -> Translated<String> {
+    let groups = group::Groups::scan(pattern);
+    let mut translator = Translator {
+        rest: pattern.chars().peekable(),
+        out: String::with_capacity(pattern.len() + 8),
+        dialect,
+        modes,
+        open: Vec::new(),
+        names: Vec::new(),
+        groups,
+        repeatable: false,
+    };
+    translator.run()?;
+    if !translator.open.is_empty() {
+        return invalid("missing )");
+    }
+    Ok(translator.out)
+}
+
+struct Translator<'a> {
+    rest: Peekable<Chars<'a>>,
+    out: String,
+    dialect: Dialect,
+    modes: Modes,
+    /// The modes outside of each open group.
+    open: Vec<Modes>,
+    names: Vec<String>,
+    groups: group::Groups,
+    /// Whether a quantifier may follow.
+    repeatable: bool,
+}
+
+impl Translator<'_> {
+    fn run(&mut self) -> Translated<()> {
+        while let Some(letter) = self.rest.next() {
+            if self.modes.extended && self.skipped(letter) {
+                continue;
+            }
+            match letter {
+                '\\' => self.escape()?,
+                '[' => self.class()?,
+                '(' => self.group()?,
+                ')' => {
+                    let Some(modes) = self.open.pop() else {
+                        return invalid("unmatched parentheses");
+                    };
+                    self.modes = modes;
+                    self.atom(")");
+                }
+                '|' => self.boundary("|"),
+                '^' => {
+                    let start = self.line_start();
+                    self.boundary(start);
+                }
+                '$' => {
+                    let end = self.line_end();
+                    self.boundary(end);
+                }
+                '.' => self.atom("."),
+                '*' | '+' | '?' => {
+                    self.check_repeatable()?;
+                    self.check_length()?;
+                    self.out.push(letter);
+                    self.quantified();
+                }
+                '{' => self.braces()?,
+                literal => self.literal(literal),
+            }
+        }
+        Ok(())
+    }
+
+    /// Something that a quantifier can follow.
+    fn atom(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.repeatable = true;
+    }
+
+    /// Something that none can follow.
+    fn boundary(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.repeatable = false;
+    }
+
+    fn literal(&mut self, letter: char) {
+        push_literal(&mut self.out, letter);
+        self.repeatable = true;
+    }
+
+    /// In extended mode: white space, and comments up to the end of their line.
+    fn skipped(&mut self, letter: char) -> bool {
+        if letter == '#' {
+            for letter in self.rest.by_ref() {
+                if letter == '\n' {
+                    break;
+                }
+            }
+            return true;
+        }
+        matches!(letter, ' ' | '\t' | '\n' | '\r' | '\x0B' | '\x0C')
+    }
+
+    fn line_start(&self) -> &'static str {
+        match (self.modes.multi_line, self.dialect) {
+            (false, _) => r"\A",
+            (true, Dialect::Plain) => "(?m:^)",
+            // not behind a newline that ends the text
+            (true, Dialect::Exact) => r"(?:\A|(?m:^)(?!\z))",
+        }
+    }
+
+    fn line_end(&self) -> &'static str {
+        if self.modes.multi_line {
+            "(?m:$)"
+        } else {
+            self.text_end()
+        }
+    }
+
+    /// The end, or before a newline that is the end.
+    fn text_end(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Plain => r"\z",
+            Dialect::Exact => r"(?=\n?\z)",
+        }
+    }
+
+    fn check_repeatable(&self) -> Translated<()> {
+        if self.repeatable {
+            Ok(())
+        } else {
+            invalid("nothing to repeat")
+        }
+    }
+
+    fn check_length(&self) -> Translated<()> {
+        if self.modes.look_behind {
+            invalid("lookbehind assertion is not fixed length")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A quantifier may be lazy or possessive; another cannot follow.
+    fn quantified(&mut self) {
+        if let Some(suffix) = self.rest.next_if(|letter| matches!(letter, '?' | '+')) {
+            self.out.push(suffix);
+        }
+        self.repeatable = false;
+    }
+
+    /// `{n}`, `{n,}` and `{n,m}` are quantifiers, any other brace is itself.
+    fn braces(&mut self) -> Translated<()> {
+        let mut ahead = self.rest.clone();
+        let mut text = String::new();
+        let closed = loop {
+            match ahead.next() {
+                Some('}') => break true,
+                Some(letter @ ('0'..='9' | ',')) => text.push(letter),
+                _ => break false,
+            }
+        };
+        let (least, most) = text.split_once(',').unwrap_or((&text, &text));
+        let quantifier = closed && !least.is_empty() && !most.contains(',');
+        if !quantifier {
+            self.literal('{');
+            return Ok(());
+        }
+        let number = |text: &str| match text.parse::<u32>() {
+            Ok(number) if number <= 65535 => Ok(number),
+            _ => Err(Problem::Invalid("number too big in {} quantifier".into())),
+        };
+        let bounds = (
+            number(least)?,
+            if most.is_empty() {
+                None
+            } else {
+                Some(number(most)?)
+            },
+        );
+        if bounds.1.is_some_and(|most| most < bounds.0) {
+            return invalid("numbers out of order in {} quantifier");
+        }
+        self.check_repeatable()?;
+        if bounds.1 != Some(bounds.0) {
+            self.check_length()?;
+        }
+        self.rest = ahead;
+        self.out.push('{');
+        self.out.push_str(&text);
+        self.out.push('}');
+        self.quantified();
+        Ok(())
+    }
+}
+
+/// Appends a character that stands for itself, inside or outside of a class.
+fn push_literal(out: &mut String, letter: char) {
+    if letter.is_ascii() && !letter.is_ascii_alphanumeric() {
+        if letter.is_ascii_punctuation() {
+            out.push('\\');
+            out.push(letter);
+        } else {
+            out.push_str(&format!("\\x{{{:x}}}", u32::from(letter)));
+        }
+    } else {
+        out.push(letter);
+    }
+}

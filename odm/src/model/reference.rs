@@ -10,6 +10,35 @@ use super::Document;
 /// The id of a document of `T`, stored as that id and nothing else.
 ///
 /// It never loads by itself: `.join` on a find resolves the references of all rows with one query.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::fields;
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[odm(collection = "publishers")]
+/// struct Publisher {
+///     #[serde(rename = "_id")]
+///     id: String,
+/// }
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[odm(collection = "books")]
+/// struct Book {
+///     #[serde(rename = "_id")]
+///     id: i32,
+///     publisher: Ref<Publisher>,
+/// }
+///
+/// let publisher = Publisher { id: "oreilly".to_owned() };
+/// let book = Book { id: 1, publisher: Ref::to(&publisher) };
+/// assert_eq!(book.publisher, Ref::from("oreilly".to_owned()));
+/// assert_eq!(book.publisher.id(), "oreilly");
+///
+/// let filter = fields::<Book>().publisher.eq(&publisher);
+/// assert_eq!(filter.to_document()?, doc! {"publisher": "oreilly"});
+/// # Ok::<(), odm::Error>(())
+/// ```
 pub struct Ref<T: Document>(pub(crate) T::Id);
 
 impl<T: Document> Ref<T> {

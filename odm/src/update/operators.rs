@@ -250,6 +250,24 @@ fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
             }
         }
     }
+    refuse_mixed_elements(&touched)
+}
+
+/// Of one array an update changes elements by `$[]` and `$[name]`, or by position, not by both.
+fn refuse_mixed_elements(touched: &[(&str, &Change)]) -> Result<(), Deferred> {
+    if !touched.iter().any(|(path, _)| path.contains("$[")) {
+        return Ok(());
+    }
+    for (place, (left, first)) in touched.iter().enumerate() {
+        for (right, second) in touched.iter().skip(place + 1) {
+            let mut pairs = left.split('.').zip(right.split('.'));
+            let differ = pairs.find(|(left, right)| left != right);
+            if differ.is_some_and(|(left, right)| left.starts_with("$[") != right.starts_with("$["))
+            {
+                return Err(conflict(second, first));
+            }
+        }
+    }
     Ok(())
 }
 

@@ -222,6 +222,19 @@ fn conflicts_are_refused() {
     refused(&b.set(1), "a.b", "address");
     refused(&Update::all_of([]), "", "changes nothing");
     refused(&raw(doc! {"a": 1}), "a", "operators");
+    let g = f::<Vec<i32>>("g");
+    refused(
+        &(g.all_elements().set(1) & g.at(0).set(2)),
+        "g.0",
+        "only once",
+    );
+    refused(
+        &(g.filtered("e").set(1) & g.positional().set(2)),
+        "g.$[e]",
+        "only once",
+    );
+    let both = g.filtered("e").set(1) & g.filtered("x").set(2);
+    same(&both, doc! {"$set": {"g.$[e]": 1, "g.$[x]": 2}});
     let itself: Field<M, i32> = Field::at_path(Path::root());
     refused(&itself.set(1), "", "document itself");
 }

@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod collation;
+mod partial;
 mod path;
 
 use bson::{Bson, Document, doc};
@@ -80,7 +81,9 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
         }
     }
     if let Some(filter) = index.partial {
-        spec.insert("partialFilterExpression", filter()?);
+        let filter = filter()?;
+        partial::check(&filter)?;
+        spec.insert("partialFilterExpression", filter);
     }
     if let Some(seconds) = index.expire_after_seconds {
         let seconds = i32::try_from(seconds).map_or(Bson::Int64(seconds.into()), Bson::Int32);

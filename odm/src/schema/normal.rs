@@ -245,7 +245,7 @@ fn show(document: Option<&Document>) -> String {
     })
 }
 
-fn is_truthy(value: &Bson) -> bool {
+pub(crate) fn is_truthy(value: &Bson) -> bool {
     match value {
         Bson::Boolean(flag) => *flag,
         other => integer(other).is_some_and(|number| number != 0),

@@ -190,7 +190,6 @@ pub(crate) fn print(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 /// What applying a plan did, and what it was not allowed to do.
 #[derive(Debug, Clone, PartialEq)]
-#[must_use = "steps that were not allowed are left undone"]
 pub struct Applied {
     pub(crate) done: Vec<Step>,
     pub(crate) left: Vec<Step>,

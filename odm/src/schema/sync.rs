@@ -1,5 +1,6 @@
 //! Reading what is there, and applying the difference.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use bson::{Bson, Document, doc};
@@ -49,11 +50,18 @@ impl Sync {
             .iter()
             .map(|meta| Target::new(meta))
             .collect::<Result<Vec<_>>>()?;
+        let names: Vec<_> = models.iter().map(|meta| meta.collection).collect();
+        let planning = |error: Error| error.context("planning");
+        let mut listed = list(&store, &names).await.map_err(planning)?;
         let mut steps = Vec::new();
         for (target, meta) in targets.iter().zip(&models) {
-            let existing = existing(&store, meta.collection)
-                .await
-                .map_err(|error| error.with_model(meta.name).context("planning"))?;
+            let existing = match listed.remove(meta.collection) {
+                Some(listed) => {
+                    let read = existing(&store, meta.collection, listed).await;
+                    Some(read.map_err(|error| planning(error.with_model(meta.name)))?)
+                }
+                None => None,
+            };
             steps.extend(target.steps(existing.as_ref()));
         }
         Ok(Plan { store, steps })
@@ -79,14 +87,23 @@ fn refuse_shared_collections(models: &[&'static ModelMeta]) -> Result<()> {
     Ok(())
 }
 
-/// What the server says of a collection; `None` if there is none.
-async fn existing(store: &Store, collection: &str) -> Result<Option<Existing>> {
+/// What `listCollections` says of those collections that are there, by name.
+async fn list(store: &Store, names: &[&str]) -> Result<HashMap<String, Document>> {
+    if names.is_empty() {
+        return Ok(HashMap::new());
+    }
     let listed = store
-        .run_cursor(doc! {"listCollections": 1, "filter": {"name": collection}})
+        .run_cursor(doc! {"listCollections": 1, "filter": {"name": {"$in": names}}})
         .await?;
-    let Some(mut listed) = listed.into_iter().next() else {
-        return Ok(None);
-    };
+    let named = listed.into_iter().filter_map(|collection| {
+        let name = collection.get_str("name").ok()?.to_owned();
+        Some((name, collection))
+    });
+    Ok(named.collect())
+}
+
+/// What the server says of a collection that is there.
+async fn existing(store: &Store, name: &str, mut listed: Document) -> Result<Existing> {
     let kind = match listed.remove("type") {
         Some(Bson::String(kind)) => kind,
         _ => "collection".to_owned(),
@@ -96,15 +113,15 @@ async fn existing(store: &Store, collection: &str) -> Result<Option<Existing>> {
         _ => Document::new(),
     };
     let indexes = if kind == "collection" {
-        store.run_cursor(doc! {"listIndexes": collection}).await?
+        store.run_cursor(doc! {"listIndexes": name}).await?
     } else {
         Vec::new()
     };
-    Ok(Some(Existing {
+    Ok(Existing {
         kind,
         options,
         indexes,
-    }))
+    })
 }
 
 /// What would bring a database in line with its models.
@@ -169,10 +186,11 @@ impl Plan {
         };
         // Several processes may start with the same models: the first one creates.
         if step.action == Action::CreateCollection && error.code() == Some(Code::NAMESPACE_EXISTS) {
-            let there = existing(&self.store, &step.collection).await?;
-            if there.is_some_and(|there| {
-                there.kind == "collection"
-                    && NormalOptions::read(&there.options) == NormalOptions::read(command)
+            let mut listed = list(&self.store, &[&step.collection]).await?;
+            if listed.remove(&step.collection).is_some_and(|there| {
+                let options = there.get_document("options").cloned().unwrap_or_default();
+                there.get_str("type").is_ok_and(|kind| kind == "collection")
+                    && NormalOptions::read(&options) == NormalOptions::read(command)
             }) {
                 return Ok(());
             }

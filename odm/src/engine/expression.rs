@@ -18,8 +18,10 @@ mod globals;
 mod object;
 mod operator;
 mod parse;
+#[cfg(feature = "memory")]
 pub(crate) mod root;
 mod set;
+#[cfg(feature = "memory")]
 pub(crate) mod shape;
 pub(crate) mod sort;
 mod string;
@@ -35,9 +37,11 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::ServerError;
 
+#[cfg(feature = "memory")]
 pub(crate) use self::eval::append;
 pub(crate) use self::globals::{Globals, Scope};
 pub(crate) use self::object::merge_into;
+#[cfg(feature = "memory")]
 pub(crate) use self::parse::{check_variable_name, field_path};
 pub(crate) use self::value::Value;
 

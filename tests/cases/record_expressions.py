@@ -70,6 +70,11 @@ FILES = {
         + op("$strcasecmp", ["$s", "HELLO Wörld"], ["$s", "a"], ["$n", "a"], ["a", "$s"])
         + op("$regexMatch", {"input": "$s", "regex": "^h"}, {"input": "$s", "regex": "^h", "options": "i"}, {"input": "$s", "regex": "$re"}, {"input": "$n", "regex": "a"}, {"input": "$i", "regex": "a"},
             {"input": "$s", "regex": 5}, {"input": "$s"}, {"regex": "a"}, {"input": "$s", "regex": "a", "x": 1}, 5, {"input": "$s", "regex": "a", "options": "q"}, {"input": "$s", "regex": "$n"}, {"input": "$s", "regex": "$re", "options": "i"}, {"input": "$s", "regex": "a", "options": 5}),
+    "replace": [{name: argument} for name in ("$replaceOne", "$replaceAll") for argument in ({"input": "$t", "find": ",", "replacement": "-"}, {"input": "$n", "find": "a", "replacement": "b"}, {"input": "$t", "find": "$n", "replacement": "b"},
+        {"input": "$i", "find": "a", "replacement": "b"}, {"input": "$t", "find": 5, "replacement": "b"}, {"input": "$t", "find": "a", "replacement": 5}, {"input": "$t", "find": "a"}, {"find": "a", "replacement": "b"}, {"input": "$t", "replacement": "b"}, 5, {"input": "$t", "find": "a", "replacement": "b", "x": 1}, {"input": "$t", "find": "", "replacement": "b"})]
+        + op("$indexOfBytes", ["$s", "l"], ["$s", "r"], ["$s", "l", 4], ["$s", "l", 4, 6], ["$s", "zz"], ["$n", "l"], ["$i", "l"], ["$s", 5], ["$s", "l", -1], ["$s", "l", "x"], ["$s", ""], ["$s", "l", 50]) + op("$substr", ["$s", 0, 5], ["$i", 0, 1]),
+    "trigonometry": [{"$" + name: value} for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degreesToRadians", "radiansToDegrees") for value in ("$z", "$n", "$s", "$nan", "$inf", 0.5, "$i")],
+    "sizes": op("$bsonSize", "$o", "$n", "$i") + op("$binarySize", "$s", "$n", "$i") + op("$tsSecond", "$ts", "$n", "$i") + op("$tsIncrement", "$ts", "$n", "$i"),
     "array": op("$size", *[[x] for x in LISTS]) + op("$first", *LISTS) + op("$last", *LISTS) + op("$isArray", "$a", "$i", ["$a"], "$missing") + op("$reverseArray", *LISTS)
         + op("$arrayElemAt", ["$a", 0], ["$a", -1], ["$a", 9], ["$a", -9], ["$n", 0], ["$i", 0], ["$a", "x"], ["$a", 1.5], ["$a", 1.0], ["$a", "$n"])
         + op("$in", [2, "$a"], [2.0, "$a"], [9, "$a"], [1, "$i"], [1, "$n"], ["$n", "$m"], ["$missing", "$m"]) + op("$concatArrays", ["$a", "$m"], ["$a", "$n"], ["$a", "$i"], [])

@@ -40,7 +40,7 @@ FILES = {
     "replace": [[BY_ID, {"$match": {"_id": {"$lt": 3}}}, {"$replaceRoot": {"newRoot": "$o"}}], [BY_ID, {"$replaceWith": {"z": "$b"}}]] + [[BY_ID, {"$project": {"b": 1}}, {name: v}] for name, v in (("$replaceRoot", {}), ("$replaceRoot", 5), ("$replaceRoot", {"newRoot": {"a": 1}, "x": 1}))],
     "sample": [[{"$sample": v}] for v in ({"size": -1}, 5, {}, {"size": 0}, {"size": "x"}, {"size": 1, "x": 1})] + [[{"$sample": {"size": 99}}, {"$count": "n"}]],
     "union_with": [[BY_ID, {"$project": {"_id": 1}}, {"$unionWith": v}] for v in ("nope", {"coll": "stage_cases", "pipeline": [{"$match": {"_id": 1}}, {"$project": {"b": 1}}]}, {"pipeline": []}, 5, {"coll": 5}, {"coll": "x", "z": 1})],
-    "lookup": [[BY_ID, lookup(localField=local, foreignField=foreign), IDS] for local, foreign in (("a", "a"), ("c", "_id"), ("zz", "a"), ("_id", "c"), ("o.p", "_id"), ("g.x", "_id"), ("c", "c"))]
+    "lookup": [[BY_ID, lookup(localField=local, foreignField=foreign), IDS] for local, foreign in (("a", "a"), ("c", "_id"), ("zz", "a"), ("_id", "c"), ("o.p", "_id"), ("c", "c"))]
         + [[BY_ID, lookup(**{"let": {"v": "$a"}, "pipeline": [{"$match": {"$expr": {"$eq": ["$a", "$$v"]}}}, {"$project": {"_id": 1}}]}), IDS], [BY_ID, lookup(pipeline=[{"$match": {"_id": {"$lt": 3}}}, {"$project": {"b": 1}}]), {"$project": {"r": 1}}],
            [BY_ID, {"$lookup": {"from": "stage_cases", "localField": "a", "foreignField": "a", "let": {"q": "$_id"}, "pipeline": [{"$match": {"$expr": {"$lt": ["$_id", "$$q"]}}}, {"$project": {"_id": 1}}], "as": "r.s"}}, {"$project": {"r": 1}}],
            [BY_ID, {"$lookup": {"from": "nope", "localField": "a", "foreignField": "a", "as": "a"}}, {"$project": {"a": 1}}]]
@@ -52,8 +52,28 @@ FILES = {
     "pipeline": [[], [{}], [{"$a": 1, "$b": 1}], [{"$foo": 1}], [{"a": 1}], [{"$out": 5}], [{"$out": "x"}, {"$match": {}}]],
 }
 
+NESTED = [{"$match": {"_id": 5}}]
+FILES["shapes"] = [NESTED + [stage] for stage in (
+    {"$project": {"o.p": 1}}, {"$project": {"o.p": 0}}, {"$project": {"o.z": "$a"}}, {"$project": {"o.p": 1, "o.z": {"$literal": 1}}}, {"$project": {"c.k": 0}}, {"$project": {"c.k.m": 1}},
+    {"$set": {"o.z": 1}}, {"$set": {"o.p": "$$REMOVE"}}, {"$set": {"o.p.q": 1}}, {"$unset": "o.p"}, {"$set": {"c.k": "$b"}}, {"$project": {"x": "$o.p", "y": "$c.k", "z": "$o.q"}},
+    {"$set": {"n": {"x": {"y": "$b"}, "z": ["$b", {"w": "$a"}]}}}, {"$set": {"b": {"x": 1}}}, {"$set": {"o": {"x": {"y": 1}}}}, {"$project": {"o": {"p": 1, "z": "$b"}}}, {"$project": {"_id": {"x": "$b"}}},
+    {"$project": {"b": 1, "a": "$b", "c": 1}}, {"$project": {"_id": 0, "o": {"p": "$$ROOT.b"}}}, {"$set": {"_id": 7, "b": "$_id"}}, {"$replaceWith": {"$mergeObjects": ["$$ROOT", {"b": 1, "q": 2}]}},
+    {"$project": {"a.b.c": 1}}, {"$project": {"a.b.c": "$b"}}, {"$set": {"a.b.c": "$b"}}, {"$project": {"b.x": 1}}, {"$project": {"b.x": "$b"}}, {"$project": {"_id.x": 1}}, {"$project": {"_id.x": 1, "b": 1}}, {"$project": {"o.p": True, "b": False}})]
+FILES["group_more"] = [[BY_ID, {"$group": spec}, {"$sort": {"_id": 1}}] for spec in (
+    {"_id": "$c"}, {"_id": ["$b", "$a"]}, {"_id": {"$type": "$c"}, "n": {"$push": {"i": "$_id", "z": "$zz"}}}, {"_id": None, "s": {"$sum": {"$multiply": ["$a", 0.1]}}}, {"_id": "$o.q", "n": {"$min": "$c"}},
+    {"_id": None, "m": {"$max": "$g"}, "a": {"$avg": {"$ifNull": ["$a", 10]}}}, {"_id": None, "l": {"$last": "$o"}, "p": {"$push": "$o.p"}}, {"_id": {"$ifNull": ["$nope", "none"]}, "n": {"$sum": "$c"}})]
+FILES["combined"] = [
+    [{"$unwind": "$g"}, {"$group": {"_id": "$g.x", "n": {"$sum": 1}}}, {"$sort": {"n": -1, "_id": 1}}], [{"$unwind": {"path": "$g", "preserveNullAndEmptyArrays": True}}, {"$sort": {"g.x": -1, "_id": 1}}, {"$project": {"g": 1}}],
+    [BY_ID, {"$limit": 3}, {"$match": {"a": {"$ne": None}}}, {"$project": {"a": 1}}], [BY_ID, {"$match": {"c": {"$elemMatch": {"$gt": 1}}}}, {"$set": {"d": {"$filter": {"input": "$c", "cond": {"$gt": ["$$this", 1]}}}}}],
+    [BY_ID, {"$lookup": {"from": "stage_cases", "let": {"x": "$_id", "b": "$b"}, "pipeline": [{"$match": {"$expr": {"$and": [{"$eq": ["$b", "$$b"]}, {"$ne": ["$_id", "$$x"]}]}}}, {"$project": {"_id": 1}}, {"$sort": {"_id": 1}}], "as": "same"}}, {"$project": {"same": 1, "n": {"$size": "$same"}}}],
+    [BY_ID, {"$lookup": {"from": "stage_cases", "localField": "_id", "foreignField": "_id", "as": "self"}}, {"$unwind": "$self"}, {"$replaceRoot": {"newRoot": "$self"}}, {"$project": {"b": 1}}],
+    [BY_ID, {"$lookup": {"from": "stage_cases", "pipeline": [{"$lookup": {"from": "stage_cases", "localField": "_id", "foreignField": "_id", "as": "in"}}, {"$match": {"_id": 1}}, {"$project": {"in.b": 1}}], "as": "r"}}, {"$limit": 1}, {"$project": {"r": 1}}],
+    [{"$sort": {"_id": -1}}, {"$skip": 1}, {"$limit": 2}, {"$count": "n"}], [{"$facet": {"a": [{"$sortByCount": "$b"}, {"$limit": 1}], "b": []}}, {"$project": {"a": 1, "n": {"$size": "$b"}}}],
+    [BY_ID, {"$set": {"t": {"$switch": {"branches": [{"case": {"$eq": [{"$type": "$c"}, "array"]}, "then": {"$size": "$c"}}], "default": -1}}}}, {"$project": {"t": 1}}],
+]
+
 FINDS = [({}, p) for p in ({"a": 1}, {"a": 0}, {"c": {"$slice": 1}}, {"c": {"$slice": -1}}, {"c": {"$slice": [1, 1]}}, {"c": {"$slice": [-2, 1]}}, {"c": {"$slice": 1}, "a": 1}, {"c": {"$slice": 1}, "a": 0}, {"c": {"$slice": [0, 0]}}, {"c": {"$slice": "x"}}, {"g": {"$elemMatch": {"x": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "b": 1}, {"c": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": 5}}, {"g.x": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "a": 0}, {"z": "$a"}, {"z": {"$add": [1, 2]}}, {"a": "lit"}, {"o": {"p": 1}}, {"g.x": {"$slice": 1}}, {"c": {"$slice": ["$c", 1]}} if False else {"c": {"$slice": 0}}, {"a": 1, "b": 0}, {"x": {"$foo": 1}}, {"": 1}, {"a.": 1}, {"_id": 0})] + [
-    ({"c": 2}, {"c.$": 1}), ({"g.x": 1}, {"g.$": 1}), ({"g": {"$elemMatch": {"y": 9}}}, {"g.$": 1, "b": 1}), ({"a": 3}, {"c.$": 1}), ({"c": 2}, {"c.$": 0}), ({"c": 2}, {"c.$": 1, "g.$": 1}), ({"c": 2}, {"c.$.x": 1}), ({"c": 2}, {"$": 1}), ({"c": 2}, {"c.$": 1, "a": 0})]
+    ({"c": 2}, {"c.$": 1}), ({"g.x": 1}, {"g.$": 1}), ({"g": {"$elemMatch": {"y": 9}}}, {"g.$": 1, "b": 1}), ({"a": 3}, {"c.$": 1}), ({"c": 2}, {"c.$": 0}), ({"c": 2}, {"c.$": 1, "g.$": 1}), ({"c": 2}, {"c.$.x": 1}), ({"c": 2}, {"$": 1}), ({"_id": 1}, {"b": 1, "g": {"$elemMatch": {"x": 1}}, "a": 1}), ({"_id": 1}, {"o": 0, "g": {"$slice": 1}}), ({"_id": 1}, {"o.p": 1, "g": {"$slice": 1}}), ({"_id": 5}, {"c": {"$elemMatch": {"k": 1}}}), ({"_id": 1}, {"_id": 0, "z": {"$size": "$c"}, "b": 1}), ({"_id": 1}, {"g.$.x": 1, "b": 1}), ({"c": {"$gt": 1}}, {"_id": 0, "c.$": 1}), ({"g.x": 1, "c": 2}, {"g.$": 1}), ({"c": 2}, {"c.$": 1, "a": 0})]
 
 
 def outcome(case, run):

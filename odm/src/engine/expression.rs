@@ -30,6 +30,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+mod trigonometry;
 mod types;
 mod value;
 

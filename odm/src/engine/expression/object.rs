@@ -4,7 +4,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::eval::append;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, null, owned, refuse,
+    ANY, Args, Operator, Outcome, Shape, count, null, owned, refuse,
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
@@ -12,6 +12,7 @@ use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
+    row("$bsonSize", Shape::Listed(1, 1), size),
     row(
         "$getField",
         Shape::Named(&[("field", true), ("input", true)]),
@@ -66,6 +67,20 @@ pub(crate) fn merge_into(document: &mut RawDocumentBuf, with: &bson::raw::RawDoc
         append(&mut merged, key, value);
     }
     *document = merged;
+}
+
+fn size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::Document(document)) => owned(count(document.as_bytes().len())),
+        Some(_) => refuse(
+            31393,
+            format!(
+                "$bsonSize requires a document input, found: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
 }
 
 fn merge<'a>(args: &mut Args<'a>) -> Outcome<'a> {

@@ -14,9 +14,12 @@ use crate::value::number::Number;
 
 const TRIM: Shape = Shape::Named(&[("input", true), ("chars", false)]);
 
+const REPLACE: Shape = Shape::Named(&[("input", true), ("find", true), ("replacement", true)]);
+
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     row("$concat", Shape::Listed(0, ANY), concat),
+    row("$indexOfBytes", Shape::Listed(2, 4), index_of_bytes),
     row("$indexOfCP", Shape::Listed(2, 4), index_of),
     row("$ltrim", TRIM, |args| trim(args, true, false)),
     row(
@@ -24,6 +27,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         Shape::Named(&[("input", true), ("regex", true), ("options", false)]),
         regex_match,
     ),
+    row("$replaceAll", REPLACE, |args| {
+        replace(args, |input, find, by| input.replace(find, by))
+    }),
+    row("$replaceOne", REPLACE, |args| {
+        replace(args, |input, find, by| input.replacen(find, by, 1))
+    }),
     row("$rtrim", TRIM, |args| trim(args, false, true)),
     row("$split", Shape::Listed(2, 2), split),
     row("$strLenBytes", Shape::Listed(1, 1), |args| {
@@ -33,6 +42,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         length(args, 34471, |s| s.chars().count())
     }),
     row("$strcasecmp", Shape::Listed(2, 2), compare_caseless),
+    row("$substr", Shape::Listed(3, 3), substring_bytes),
     row("$substrBytes", Shape::Listed(3, 3), substring_bytes),
     row("$substrCP", Shape::Listed(3, 3), substring_points),
     row("$toLower", Shape::Listed(1, 1), |args| {
@@ -143,6 +153,66 @@ fn split<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return refuse(40087, "$split requires a non-empty separator");
     }
     owned(input.split(separator).collect::<RawArrayBuf>())
+}
+
+fn replace<'a>(args: &mut Args<'a>, run: fn(&str, &str, &str) -> String) -> Outcome<'a> {
+    for (index, (name, code)) in [("input", 51746), ("find", 51745), ("replacement", 51744)]
+        .into_iter()
+        .enumerate()
+    {
+        if !args.is_nullish(index) && string(args, index).is_none() {
+            return refuse(
+                code,
+                format!(
+                    "{} requires that '{name}' be a string, found: {}",
+                    args.operator,
+                    text::computed(args.or_null(index))
+                ),
+            );
+        }
+    }
+    match (string(args, 0), string(args, 1), string(args, 2)) {
+        (Some(input), Some(find), Some(by)) => owned(run(input, find, by)),
+        _ => null(),
+    }
+}
+
+fn index_of_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0) {
+        return null();
+    }
+    let Some(input) = string(args, 0) else {
+        return refuse(
+            40091,
+            format!(
+                "$indexOfBytes requires a string as the first argument, found: {}",
+                args.type_name(0)
+            ),
+        );
+    };
+    let Some(wanted) = string(args, 1) else {
+        return refuse(
+            40092,
+            format!(
+                "$indexOfBytes requires a string as the second argument, found: {}",
+                args.type_name(1)
+            ),
+        );
+    };
+    let (start, end) = bounds(args, input.len())?;
+    let bytes = input.as_bytes().get(start..end).unwrap_or_default();
+    owned(if wanted.is_empty() {
+        if start <= input.len() {
+            count(start)
+        } else {
+            bson::raw::RawBson::Int32(-1)
+        }
+    } else {
+        bytes
+            .windows(wanted.len())
+            .position(|window| window == wanted.as_bytes())
+            .map_or(bson::raw::RawBson::Int32(-1), |index| count(index + start))
+    })
 }
 
 /// What `$trim` removes unless told otherwise.

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::expression::operator::Operator;
 use crate::engine::expression::text;
 use crate::engine::expression::{
-    accumulate, arithmetic, array, comparison, date, object, set, string, types,
+    accumulate, arithmetic, array, comparison, date, object, set, string, trigonometry, types,
 };
 
 const FAMILIES: &[&[Operator]] = &[
@@ -17,6 +17,7 @@ const FAMILIES: &[&[Operator]] = &[
     object::OPERATORS,
     set::OPERATORS,
     string::OPERATORS,
+    trigonometry::OPERATORS,
     types::OPERATORS,
 ];
 
@@ -24,47 +25,25 @@ const FAMILIES: &[&[Operator]] = &[
 pub(super) const UNSUPPORTED: &[&str] = &[
     "$_internalJsEmit",
     "$accumulator",
-    "$acos",
-    "$acosh",
-    "$asin",
-    "$asinh",
-    "$atan",
     "$atan2",
-    "$atanh",
-    "$binarySize",
     "$bottom",
     "$bottomN",
-    "$bsonSize",
-    "$cos",
-    "$cosh",
     "$dateFromParts",
     "$dateFromString",
     "$dateToParts",
-    "$degreesToRadians",
     "$firstN",
     "$function",
-    "$indexOfBytes",
     "$lastN",
     "$maxN",
     "$meta",
     "$minN",
-    "$radiansToDegrees",
     "$rand",
     "$regexFind",
     "$regexFindAll",
-    "$replaceAll",
-    "$replaceOne",
     "$sampleRate",
-    "$sin",
-    "$sinh",
-    "$substr",
-    "$tan",
-    "$tanh",
     "$toHashedIndexKey",
     "$top",
     "$topN",
-    "$tsIncrement",
-    "$tsSecond",
     "$unsetField",
 ];
 
@@ -109,6 +88,7 @@ pub(super) fn not_an_object(name: &str) -> i32 {
         "$zip" => 34460,
         "$regexMatch" => 51103,
         "$setField" => 4_161_100,
+        "$replaceOne" | "$replaceAll" => 51751,
         _ => 2,
     }
 }
@@ -127,6 +107,7 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
         "$regexMatch" => 31024,
         "$setField" => 4_161_101,
         "$getField" => 3_041_701,
+        "$replaceOne" | "$replaceAll" => 51750,
         _ => 40535,
     }
 }
@@ -134,7 +115,9 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
 pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
     match name {
         "$convert" | "$zip" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexMatch"
-        | "$getField" | "$setField" => format!("{name} found an unknown argument: {key}"),
+        | "$getField" | "$setField" | "$replaceOne" | "$replaceAll" => {
+            format!("{name} found an unknown argument: {key}")
+        }
         "$dateToString" => format!("Unrecognized argument to {name}: {key}"),
         "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
             format!("Unrecognized argument to {name}: {key}")
@@ -151,7 +134,9 @@ pub(super) fn not_an_object_message(name: &str, found: &str) -> String {
         "$convert" | "$regexMatch" => {
             format!("{name} expects an object of named arguments but found: {found}")
         }
-        "$sortArray" => format!("{name} requires an object as an argument, found: {found}"),
+        "$sortArray" | "$replaceOne" | "$replaceAll" => {
+            format!("{name} requires an object as an argument, found: {found}")
+        }
         "$dateToString" | "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
             format!("{name} only supports an object as its argument")
         }
@@ -176,6 +161,9 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$getField", "field") => 3_041_702,
         ("$getField", _) => 3_041_703,
         ("$setField", "input") => 4_161_109,
+        ("$replaceOne" | "$replaceAll", "input") => 51749,
+        ("$replaceOne" | "$replaceAll", "find") => 51748,
+        ("$replaceOne" | "$replaceAll", _) => 51747,
         ("$setField", _) => 4_161_102,
         _ => 40539,
     }

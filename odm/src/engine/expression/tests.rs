@@ -80,6 +80,19 @@ macro_rules! files {
 }
 
 files!(
-    accumulate, arithmetic, array, boolean, comparison, date, forms, object, paths, set, string,
+    accumulate,
+    arithmetic,
+    array,
+    boolean,
+    comparison,
+    date,
+    forms,
+    object,
+    paths,
+    replace,
+    set,
+    sizes,
+    string,
+    trigonometry,
     types,
 );

@@ -8,7 +8,7 @@ use bson::{DateTime, Decimal128};
 
 use crate::engine::expression::calendar;
 use crate::engine::expression::operator::{
-    Args, Operator, Outcome, Shape, integral_32, null, owned,
+    Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
@@ -17,6 +17,7 @@ use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
+    row("$binarySize", ONE, binary_size),
     row(
         "$convert",
         Shape::Named(&[
@@ -38,6 +39,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$toLong", ONE, |args| to(args, "long")),
     row("$toObjectId", ONE, |args| to(args, "objectId")),
     row("$toString", ONE, |args| to(args, "string")),
+    row("$tsIncrement", ONE, |args| {
+        timestamp(args, 5_687_302, |at| at.increment)
+    }),
+    row("$tsSecond", ONE, |args| {
+        timestamp(args, 5_687_301, |at| at.time)
+    }),
     row("$type", ONE, |args| owned(args.type_name(0))),
 ];
 
@@ -49,6 +56,36 @@ const fn row(
     eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
 ) -> Operator {
     Operator { name, shape, eval }
+}
+
+fn binary_size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::String(text)) => owned(count(text.len())),
+        Some(RawBsonRef::Binary(binary)) => owned(count(binary.bytes.len())),
+        Some(_) => refuse(
+            51276,
+            format!(
+                "$binarySize requires a string or BinData argument, found: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn timestamp<'a>(args: &mut Args<'a>, code: i32, of: fn(bson::Timestamp) -> u32) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::Timestamp(at)) => owned(i64::from(of(at))),
+        Some(_) => refuse(
+            code,
+            format!(
+                " Argument to {} must be a timestamp, but is {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        ),
+    }
 }
 
 fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {

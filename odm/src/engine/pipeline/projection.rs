@@ -51,12 +51,6 @@ impl Projection {
         matched_index: Option<usize>,
         globals: &Globals,
     ) -> Result<RawDocumentBuf, ServerError> {
-        if self.positional && matched_index.is_none() {
-            return refuse(
-                51246,
-                "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
-            );
-        }
         self.shape.apply(document, globals, matched_index)
     }
 }
@@ -264,8 +258,8 @@ impl Transform for Positional {
                 Ok(Some(RawBson::Array(one)))
             }
             None => refuse(
-                51247,
-                "Executor error during find command :: caused by :: positional operator '.$' element mismatch",
+                51246,
+                "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
             ),
         }
     }

@@ -99,7 +99,9 @@ impl Behaviour for Arithmetic {
                 ))
             })?;
             let result = RawBson::from(result.to_raw());
-            Ok(if identical(old, result.as_raw_bson_ref()) {
+            // NaN equals nothing, so it always counts as a change.
+            let same = !number.is_nan() && identical(old, result.as_raw_bson_ref());
+            Ok(if same {
                 Change::Nothing
             } else {
                 Change::Put(Node::Owned(result))

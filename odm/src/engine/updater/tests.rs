@@ -104,6 +104,7 @@ files!(
     compare,
     conflicts,
     current_date,
+    mixed,
     pipeline,
     positional,
     pull,

@@ -1,0 +1,94 @@
+//! `$sin`, `$cos`, …, in doubles; decimals are refused.
+
+use crate::engine::expression::operator::{Args, Operator, Outcome, Shape, null, owned, refuse};
+use crate::engine::expression::text;
+use crate::error::{Code, ServerError};
+use crate::value::number::Number;
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    row("$acos", |args| bounded(args, -1.0, 1.0, f64::acos)),
+    row("$acosh", |args| {
+        bounded(args, 1.0, f64::INFINITY, f64::acosh)
+    }),
+    row("$asin", |args| bounded(args, -1.0, 1.0, f64::asin)),
+    row("$asinh", |args| anywhere(args, f64::asinh)),
+    row("$atan", |args| anywhere(args, f64::atan)),
+    row("$atanh", |args| bounded(args, -1.0, 1.0, f64::atanh)),
+    row("$cos", |args| finite(args, f64::cos)),
+    row("$cosh", |args| anywhere(args, f64::cosh)),
+    row("$degreesToRadians", |args| anywhere(args, f64::to_radians)),
+    row("$radiansToDegrees", |args| anywhere(args, f64::to_degrees)),
+    row("$sin", |args| finite(args, f64::sin)),
+    row("$sinh", |args| anywhere(args, f64::sinh)),
+    row("$tan", |args| finite(args, f64::tan)),
+    row("$tanh", |args| anywhere(args, f64::tanh)),
+];
+
+const fn row(name: &'static str, eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>) -> Operator {
+    Operator {
+        name,
+        shape: Shape::Listed(1, 1),
+        eval,
+    }
+}
+
+fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
+    if args.is_nullish(0) {
+        return Ok(None);
+    }
+    match args.get(0).and_then(Number::from_raw) {
+        Some(Number::Decimal(_)) => Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!(
+                "{} of a decimal is not supported by the in-memory engine",
+                args.operator
+            ),
+        )),
+        Some(number) => Ok(Some(number.to_f64())),
+        None => refuse(
+            28765,
+            format!(
+                "{} only supports numeric types, not {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn anywhere<'a>(args: &mut Args<'a>, function: fn(f64) -> f64) -> Outcome<'a> {
+    operand(args)?.map_or_else(null, |value| owned(function(value)))
+}
+
+fn bounded<'a>(args: &mut Args<'a>, low: f64, high: f64, function: fn(f64) -> f64) -> Outcome<'a> {
+    match operand(args)? {
+        None => null(),
+        Some(value) if value.is_nan() || (low..=high).contains(&value) => owned(function(value)),
+        Some(value) => refuse(
+            50989,
+            format!(
+                "cannot apply {} to {}, value must be in [{},{}]",
+                args.operator,
+                text::double(value),
+                text::double(low),
+                text::double(high)
+            ),
+        ),
+    }
+}
+
+fn finite<'a>(args: &mut Args<'a>, function: fn(f64) -> f64) -> Outcome<'a> {
+    match operand(args)? {
+        None => null(),
+        Some(value) if value.is_infinite() => refuse(
+            50989,
+            format!(
+                "cannot apply {} to {}, value must be in (-inf,inf)",
+                args.operator,
+                text::double(value)
+            ),
+        ),
+        Some(value) => owned(function(value)),
+    }
+}

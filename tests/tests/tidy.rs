@@ -111,6 +111,64 @@ fn the_book_lists_every_chapter() {
     }
 }
 
+/// The engine's tables of what it knows and refuses are the source; the book is checked against them.
+#[test]
+fn the_book_lists_what_the_engine_refuses() {
+    let mut refused = Vec::new();
+    for path in rust_files(&["odm/src/engine"]) {
+        refused.extend(refused_operators(
+            &fs::read_to_string(root().join(path)).unwrap(),
+        ));
+    }
+    refused.sort();
+    refused.dedup();
+    assert!(
+        refused.len() > 40,
+        "the tables are not where they were: {refused:?}"
+    );
+    let chapter = fs::read_to_string(root().join("book/src/limits.md")).unwrap();
+    let (_, chapter) = chapter.split_once("## In memory only").unwrap();
+    let listed = |name: &String| chapter.contains(&format!("`{name}`"));
+    let missing: Vec<_> = refused.iter().filter(|name| !listed(name)).collect();
+    assert!(missing.is_empty(), "limits.md does not list {missing:?}");
+    let supported: Vec<_> = chapter
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.starts_with('$') && *name != "$lookup")
+        .filter(|name| !refused.iter().any(|refused| refused == name))
+        .collect();
+    assert!(
+        supported.is_empty(),
+        "limits.md lists {supported:?}, which work"
+    );
+}
+
+/// The operators in tables called `UNSUPPORTED`, and in rows that end in `Unsupported)`.
+fn refused_operators(source: &str) -> Vec<String> {
+    let tables = source
+        .split("const UNSUPPORTED: &[&str] = &[")
+        .skip(1)
+        .filter_map(|rest| rest.split("];").next());
+    let rows = source
+        .lines()
+        .filter(|line| line.ends_with("::Unsupported),"));
+    let quoted = |text: &str| -> Vec<String> {
+        let names = text.split('"').skip(1).step_by(2);
+        names
+            .filter(|name| name.starts_with('$'))
+            .map(str::to_owned)
+            .collect()
+    };
+    tables.chain(rows).flat_map(quoted).collect()
+}
+
+#[test]
+fn refused_operators_are_read_from_tables() {
+    let source = "const UNSUPPORTED: &[&str] = &[\n    \"$a\",\n    \"$b\",\n];\n(\"$c\", X::Unsupported),\n(\"$d\", X::Yes),\n";
+    assert_eq!(refused_operators(source), ["$a", "$b", "$c"]);
+}
+
 /// The Rust files under these folders, as paths from the repository's root, sorted.
 fn rust_files(folders: &[&str]) -> Vec<String> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -75,7 +75,7 @@ impl Engine {
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         match self.dispatch(context, command) {
             Ok(reply) => reply,
-            Err(error) => reply::raw(&error.to_reply()),
+            Err(error) => reply::failed(&error),
         }
     }
 

@@ -27,9 +27,6 @@ use spec::{Kind, Part, Spec};
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
 
-/// Entries beyond any key of a document: bounds use it to say "to the end of this prefix".
-pub(crate) const AFTER: u8 = 0xFF;
-
 /// An index of one collection, at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Index {
@@ -149,10 +146,6 @@ impl Index {
     /// The size of all entries.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.iter().map(|entry| entry.len()).sum()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.entries = OrdSet::new();
     }
 
     /// Up to `limit` entries between two bounds, from one end.

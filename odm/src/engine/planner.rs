@@ -329,7 +329,7 @@ fn fields(index: &Index, conditions: &[Condition], same_collation: bool) -> Vec<
                 .iter()
                 .take(at)
                 .any(|earlier| earlier.head() == path.head());
-        let mut sets = conditions
+        let sets = conditions
             .iter()
             .filter(|condition| condition.path == path.as_str())
             .map(|condition| condition.intervals.clone())

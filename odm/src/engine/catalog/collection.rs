@@ -254,15 +254,6 @@ impl Collection {
         }
     }
 
-    /// Removes every record, and every index entry with them.
-    pub(crate) fn clear(&mut self) {
-        self.records = OrdMap::new();
-        self.bytes = 0;
-        for index in &mut self.indexes {
-            index.clear();
-        }
-    }
-
     /// Whether a capped collection has outgrown its limits.
     pub(crate) fn is_overfull(&self) -> bool {
         self.options.capped.is_some_and(|capped| {

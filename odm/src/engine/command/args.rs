@@ -14,7 +14,6 @@ pub(crate) enum Kind {
     Array,
     Str,
     Bool,
-    Long,
     /// A boolean or any number: "safe bool" in the server's words.
     SafeBool,
     /// Any number: "safe int".
@@ -305,7 +304,6 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         Kind::Array => (found == T::Array, "type 'array'"),
         Kind::Str => (found == T::String, "type 'string'"),
         Kind::Bool => (found == T::Boolean, "type 'bool'"),
-        Kind::Long => (found == T::Int64, "type 'long'"),
         Kind::SafeBool | Kind::FindBool => (
             number || found == T::Boolean,
             "types '[bool, long, int, decimal, double']",

@@ -195,7 +195,7 @@ fn check_variable(name: &str) -> Result<(), ServerError> {
     let Some(first) = name.chars().next() else {
         return fault("empty variable names are not allowed".to_owned());
     };
-    if !(first.is_ascii_lowercase() || !first.is_ascii()) && name != "CURRENT" {
+    if first.is_ascii() && !first.is_ascii_lowercase() && name != "CURRENT" {
         return fault(format!(
             "'{name}' starts with an invalid character for a user variable name"
         ));

@@ -92,7 +92,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let mut reply = RawDocumentBuf::new();
     reply.append(
         cstr!("values"),
-        RawArrayBuf::from_iter(values.into_values()),
+        values.into_values().collect::<RawArrayBuf>(),
     );
     reply.append(cstr!("ok"), 1.0);
     Ok(reply)

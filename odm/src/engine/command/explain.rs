@@ -208,7 +208,7 @@ fn explain_aggregate(
     )
 }
 
-fn one<'a>(mut statements: Vec<&'a RawDocument>) -> Result<&'a RawDocument, ServerError> {
+fn one(mut statements: Vec<&RawDocument>) -> Result<&RawDocument, ServerError> {
     match (statements.pop(), statements.is_empty()) {
         (Some(statement), true) => Ok(statement),
         _ => Err(ServerError::new(

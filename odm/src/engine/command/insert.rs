@@ -176,7 +176,7 @@ fn prepare(
         None => stored.append(cstr!("_id"), new_id()),
     }
     let seconds = u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0);
-    for element in document.iter() {
+    for element in document {
         let (name, value) = element
             .map_err(|e| ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}")))?;
         if name.as_str() == "_id" {

@@ -12,13 +12,18 @@ const BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// A successful reply: the fields, then `ok: 1`.
 pub(crate) fn reply(mut fields: Document) -> Result<RawDocumentBuf, ServerError> {
     fields.insert("ok", 1.0);
-    Ok(raw(&fields))
+    RawDocumentBuf::try_from(&fields)
+        .map_err(|e| ServerError::new(Code::INTERNAL_ERROR, e.to_string()))
 }
 
-/// The raw form of a document of our own making.
-pub(crate) fn raw(document: &Document) -> RawDocumentBuf {
+/// The reply of a command that failed.
+pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
+    raw(&error.to_reply())
+}
+
+fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap_or_else(|e| {
-        // Only a key with a NUL byte could fail: reply keys that come from data are checked before.
+        // Only a key with a NUL byte could fail.
         let mut reply = RawDocumentBuf::new();
         reply.append(cstr!("ok"), 0.0);
         reply.append(cstr!("errmsg"), e.to_string());

@@ -79,14 +79,11 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
 }
 
 fn end_sessions(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let ids = match raw::elements(call.command).next() {
-        Some((_, RawBsonRef::Array(ids))) => ids,
-        _ => {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                "BSON field 'endSessions.endSessions' is the wrong type, expected type 'array'",
-            ));
-        }
+    let Some((_, RawBsonRef::Array(ids))) = raw::elements(call.command).next() else {
+        return Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "BSON field 'endSessions.endSessions' is the wrong type, expected type 'array'",
+        ));
     };
     for id in raw::values(ids) {
         if let RawBsonRef::Document(id) = id {

@@ -153,10 +153,13 @@ impl Prepared {
     }
 }
 
+/// A record and its document.
+pub(crate) type Row = (RecordId, Arc<[u8]>);
+
 #[derive(Debug)]
 enum Rows {
     Scan(Box<Scan>),
-    Sorted(std::vec::IntoIter<(RecordId, Arc<[u8]>)>),
+    Sorted(std::vec::IntoIter<Row>),
 }
 
 /// The matching records, in order.
@@ -173,7 +176,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// The next match, before skip and limit.
-    fn next_match(&mut self) -> Option<Result<(RecordId, Arc<[u8]>), ServerError>> {
+    fn next_match(&mut self) -> Option<Result<Row, ServerError>> {
         let scan = match &mut self.rows {
             Rows::Sorted(rows) => return rows.next().map(Ok),
             Rows::Scan(scan) => scan,
@@ -206,7 +209,7 @@ impl Found {
         needed: Option<u64>,
     ) -> Result<(), ServerError> {
         let needed = needed.and_then(|needed| usize::try_from(needed).ok());
-        let mut keyed: Vec<(Vec<u8>, (RecordId, Arc<[u8]>))> = Vec::new();
+        let mut keyed: Vec<(Vec<u8>, Row)> = Vec::new();
         while let Some(row) = self.next_match() {
             let row = row?;
             let key = match document(&row.1) {
@@ -250,7 +253,7 @@ impl Found {
 }
 
 impl Iterator for Found {
-    type Item = Result<(RecordId, Arc<[u8]>), ServerError>;
+    type Item = Result<Row, ServerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.left == Some(0) {

@@ -1,6 +1,6 @@
 //! An index's specification: the server's normal form, and its refusals.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::spec::ElementType;
 use bson::{Bson, Document};
 
@@ -150,18 +150,18 @@ impl Spec {
         if key.len() == 1 && key.get("_id").and_then(number) == Some(1.0) {
             return Ok(Self::id(inherited));
         }
-        Self::assemble(&given, key, name, collation, rest)
+        Self::assemble(&given, &key, name, collation, rest)
     }
 
     fn assemble(
         given: &Document,
-        key: Document,
+        key: &Document,
         name: String,
         collation: Option<Collator>,
         mut options: Document,
     ) -> Result<Self, ServerError> {
-        let special = special::kind(&key);
-        let shown_key = special::normalize(special, &key);
+        let special = special::kind(key);
+        let shown_key = special::normalize(special, key);
         if let Some(collation) = &collation {
             options.insert("collation", collation.document());
         }
@@ -225,7 +225,7 @@ impl Spec {
         options.remove("collation");
         Self::assemble(
             &self.document,
-            self.key.clone(),
+            &self.key,
             self.name.clone(),
             self.collation.clone(),
             options,
@@ -360,7 +360,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
             }
             "v" => match number(value) {
                 None => return Err(wrong_type(field, "a number", value)),
-                Some(version) if !(version >= 1.0 && version <= 2.0) => {
+                Some(version) if !(1.0..=2.0).contains(&version) => {
                     return Err(refused(format!(
                         "Invalid index specification {}; cannot create an index with v={version}",
                         show(given)
@@ -559,17 +559,6 @@ fn options(
         partial::check(filter)?;
     }
     Ok(options)
-}
-
-/// Used by callers that hold raw values.
-pub(crate) fn is_number(value: RawBsonRef<'_>) -> bool {
-    matches!(
-        value,
-        RawBsonRef::Int32(_)
-            | RawBsonRef::Int64(_)
-            | RawBsonRef::Double(_)
-            | RawBsonRef::Decimal128(_)
-    )
 }
 
 /// The globals of a stored filter: it has no variables.

@@ -141,7 +141,7 @@ impl Interval {
             };
         let empty =
             low.key > high.key || (low.key == high.key && !(low.inclusive && high.inclusive));
-        (!empty).then(|| Self {
+        (!empty).then_some(Self {
             low,
             high,
             collated: self.collated || other.collated,

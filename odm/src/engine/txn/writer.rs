@@ -52,12 +52,12 @@ impl Writer<'_> {
         document: RawDocumentBuf,
     ) -> Result<(), ServerError> {
         let before = self.collection.get(record).cloned();
-        self.write(record, before, Some(document))
+        self.write(record, before.as_deref(), Some(document))
     }
 
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
         match self.collection.get(record).cloned() {
-            Some(before) => self.write(record, Some(before), None),
+            Some(before) => self.write(record, Some(&before), None),
             None => Ok(()),
         }
     }
@@ -92,12 +92,10 @@ impl Writer<'_> {
     fn write(
         &mut self,
         record: RecordId,
-        before: Option<Arc<[u8]>>,
+        before: Option<&[u8]>,
         after: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
-        let before_document = before
-            .as_deref()
-            .and_then(|bytes| RawDocument::from_bytes(bytes).ok());
+        let before_document = before.and_then(|bytes| RawDocument::from_bytes(bytes).ok());
         if let Some(after) = &after
             && !self.bypass_validation
         {

@@ -1,8 +1,8 @@
 //! Query filters: parsed into a closed enum of predicates, evaluated over raw documents.
 //!
 //! [`Matcher::parse`] compiles a filter once: paths are split, operands owned, regular expressions
-//! built. [`Matcher::matches`] then walks the bytes of each document and allocates nothing. The
-//! planner and upserts read the [`Predicate`]s; [`Matcher::failure`] explains a validator's refusal.
+//! built. [`Matcher::matches`] then walks the bytes of each document and allocates nothing;
+//! [`Matcher::failure`] explains a validator's refusal.
 //!
 //! What this module is not: it knows no collections and no indexes. Start at `parse.rs`.
 
@@ -21,11 +21,7 @@ use bson::{Document, RawDocument};
 use crate::engine::expression::Globals;
 use crate::error::ServerError;
 
-pub(crate) use self::ast::{
-    Comparison, ElementMatch, Expr, FieldTest, Group, In, Negation, Operand, Predicate, Test,
-};
-pub(crate) use self::json_schema::Schema;
-pub(crate) use self::regex::Regex;
+use self::ast::Predicate;
 
 /// A compiled filter.
 #[derive(Debug, Clone)]
@@ -35,6 +31,7 @@ pub(crate) struct Matcher {
 }
 
 /// How a document matched.
+#[cfg(feature = "memory")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Match {
     /// The index in the outermost array that the last matching condition on an array found: what
@@ -57,6 +54,7 @@ impl Matcher {
     }
 
     /// Whether and at which array element a document matches.
+    #[cfg(feature = "memory")]
     pub(crate) fn match_position(
         &self,
         document: &RawDocument,
@@ -73,12 +71,7 @@ impl Matcher {
         }
         failure::explain(&self.predicate, document, &self.globals).map(Some)
     }
-
-    /// The filter as data.
-    pub(crate) fn predicate(&self) -> &Predicate {
-        &self.predicate
-    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "memory"))]
 mod tests;

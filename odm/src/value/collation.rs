@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use bson::{Document, RawBsonRef, RawDocument, doc};
+#[cfg(feature = "memory")]
+use bson::{Document, doc};
+use bson::{RawBsonRef, RawDocument};
 use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, MaxVariable, Strength};
 use icu_collator::preferences::{CollationCaseFirst, CollationNumericOrdering};
 use icu_collator::{CollatorBorrowed, CollatorPreferences};
@@ -31,6 +33,10 @@ struct Shared {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the fields of the document"
+)]
 struct Spec {
     locale: String,
     case_level: bool,
@@ -61,6 +67,7 @@ impl Collator {
     }
 
     /// The document with every default filled in, as `listCollections` and `listIndexes` show it.
+    #[cfg(feature = "memory")]
     pub(crate) fn document(&self) -> Document {
         let spec = &self.shared.spec;
         doc! {
@@ -158,7 +165,7 @@ impl Spec {
         if locale == "simple" {
             return Ok(None);
         }
-        spec.locale = locale.to_owned();
+        locale.clone_into(&mut spec.locale);
         spec.backwards = backwards.unwrap_or_else(|| locales::backwards(locale));
         spec.check(document)?;
         Ok(Some((spec, backwards)))
@@ -359,5 +366,5 @@ impl<'a> Field<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "memory"))]
 mod tests;

@@ -34,7 +34,6 @@ enum Kind {
 }
 
 impl Decimal {
-    pub(crate) const ZERO: Self = Self::finite(false, 0, 0);
     pub(crate) const NAN: Self = Self {
         negative: false,
         kind: Kind::NaN,
@@ -106,10 +105,6 @@ impl Decimal {
 
     pub(crate) fn is_nan(self) -> bool {
         matches!(self.kind, Kind::NaN)
-    }
-
-    pub(crate) fn is_infinite(self) -> bool {
-        matches!(self.kind, Kind::Infinity)
     }
 
     pub(crate) fn is_finite(self) -> bool {
@@ -238,7 +233,7 @@ impl Decimal {
             ) if b != 0 => {
                 let exponent = x.min(y);
                 // the divisor's scale: a coarser divisor only gets more zeros
-                let remainder = if y - exponent > 2 * DIGITS as i32 {
+                let remainder = if y - exponent > (2 * DIGITS).cast_signed() {
                     a
                 } else if y > exponent {
                     let divisor = Wide::product(b, 1).times_pow10((y - exponent).unsigned_abs());
@@ -281,7 +276,7 @@ impl Decimal {
             };
             return Self::finite(self.negative, coefficient, wanted);
         }
-        let (quotient, half) = if drop > DIGITS as i32 {
+        let (quotient, half) = if drop > DIGITS.cast_signed() {
             (
                 0,
                 if coefficient == 0 {
@@ -295,7 +290,7 @@ impl Decimal {
             let (quotient, rest) = (coefficient / unit, coefficient % unit);
             (quotient, (rest * 2).cmp(&unit))
         };
-        let exact = if drop > DIGITS as i32 {
+        let exact = if drop > DIGITS.cast_signed() {
             coefficient == 0
         } else {
             coefficient % pow10(drop.unsigned_abs()) == 0
@@ -326,7 +321,7 @@ impl Decimal {
             } => {
                 // enough digits that the root has 35 of them, and an even exponent
                 let mut shift = 70 - digits(coefficient);
-                if (exponent - shift as i32) % 2 != 0 {
+                if (exponent - shift.cast_signed()) % 2 != 0 {
                     shift += 1;
                 }
                 let scaled = Wide::product(coefficient, 1).times_pow10(shift);
@@ -334,7 +329,7 @@ impl Decimal {
                 let result = round(
                     false,
                     Wide::product(root, 1),
-                    (exponent - shift as i32) / 2,
+                    (exponent - shift.cast_signed()) / 2,
                     !exact,
                 );
                 if exact {
@@ -386,17 +381,6 @@ impl Decimal {
         };
         let magnitude = i128::try_from(magnitude).ok()?;
         Some(if self.negative { -magnitude } else { magnitude })
-    }
-
-    /// Whether the value has no fraction.
-    pub(crate) fn is_integer(self) -> bool {
-        let Some((coefficient, exponent)) = self.parts() else {
-            return false;
-        };
-        exponent >= 0
-            || coefficient == 0
-            || (exponent.unsigned_abs() <= DIGITS
-                && coefficient % pow10(exponent.unsigned_abs()) == 0)
     }
 
     /// By value: NaN equals itself and is below everything, zeros are equal.
@@ -480,7 +464,7 @@ pub(crate) fn scientific((coefficient, exponent): (u128, i32)) -> (i32, u128) {
     }
     let digits = digits(coefficient);
     (
-        exponent + digits as i32,
+        exponent + digits.cast_signed(),
         coefficient * pow10(DIGITS.saturating_sub(digits)),
     )
 }
@@ -507,12 +491,12 @@ fn add_finite(a: (bool, u128, i32), b: (bool, u128, i32)) -> Decimal {
     }
     if low.1 == 0 {
         let pad = gap.min(DIGITS - digits(high.1).min(DIGITS));
-        return Decimal::finite(high.0, high.1 * pow10(pad), high.2 - pad as i32);
+        return Decimal::finite(high.0, high.1 * pow10(pad), high.2 - pad.cast_signed());
     }
     let reach = 2 * DIGITS - digits(high.1) + 1;
     let (low_coefficient, exponent, sticky) = if gap > reach {
         // everything below the reach only decides a rounding
-        (0, high.2 - reach as i32, true)
+        (0, high.2 - reach.cast_signed(), true)
     } else {
         (low.1, low.2, false)
     };
@@ -541,7 +525,7 @@ fn divide(negative: bool, (a, x): (u128, i32), (b, y): (u128, i32)) -> Decimal {
     // a quotient of at least 35 digits, then the rest decides the rounding
     let shift = DIGITS + 1 + digits(b) - digits(a).min(digits(b));
     let (quotient, rest) = Wide::product(a, 1).times_pow10(shift).divide(b);
-    let result = round(negative, quotient, x - y - shift as i32, rest != 0);
+    let result = round(negative, quotient, x - y - shift.cast_signed(), rest != 0);
     if rest == 0 {
         result.reduce_to(x - y)
     } else {
@@ -565,12 +549,12 @@ fn mod_scaled(a: u128, scale: u32, b: u128) -> u128 {
 fn round(negative: bool, coefficient: Wide, exponent: i32, sticky: bool) -> Decimal {
     let mut drop = coefficient.digits().saturating_sub(DIGITS);
     // below the smallest exponent more digits have to go
-    let under = MIN_EXPONENT - exponent - drop as i32;
+    let under = MIN_EXPONENT - exponent - drop.cast_signed();
     if under > 0 {
         drop += under.unsigned_abs();
     }
     let (mut kept, half) = coefficient.drop_digits(drop, sticky);
-    let mut exponent = exponent + drop as i32;
+    let mut exponent = exponent + drop.cast_signed();
     if half == Ordering::Greater || (half == Ordering::Equal && kept % 2 == 1) {
         kept += 1;
     }

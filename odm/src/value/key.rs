@@ -13,6 +13,7 @@ use crate::value::order::db_pointer_key;
 use crate::value::raw::{self, Elements};
 
 /// Which way a part of a key sorts.
+#[cfg(feature = "memory")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     Ascending,
@@ -23,6 +24,7 @@ pub(crate) enum Direction {
 const END: u8 = 0;
 
 /// Appends the key of a value.
+#[cfg(feature = "memory")]
 pub(crate) fn append(
     bytes: &mut Vec<u8>,
     value: RawBsonRef<'_>,
@@ -178,5 +180,5 @@ fn append_number(bytes: &mut Vec<u8>, number: Number) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "memory"))]
 mod tests;

@@ -97,14 +97,6 @@ pub(crate) fn alias(kind: ElementType) -> &'static str {
         .map_or("missing", |(_, _, alias)| alias)
 }
 
-/// The code of a type: 16 for `int`, -1 for `minKey`.
-pub(crate) fn code(kind: ElementType) -> i32 {
-    TYPES
-        .iter()
-        .find(|(known, ..)| *known == kind)
-        .map_or(0, |(_, code, _)| *code)
-}
-
 /// A set of types, as `$type` and `bsonType` take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(crate) struct TypeSet(u32);

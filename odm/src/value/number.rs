@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use bson::{Bson, RawBsonRef};
+use bson::RawBsonRef;
 
 use crate::value::decimal::Decimal;
 
@@ -29,27 +29,6 @@ impl Number {
         })
     }
 
-    /// The number in a value, `None` for any other type.
-    pub(crate) fn from_bson(value: &Bson) -> Option<Self> {
-        Some(match value {
-            Bson::Double(value) => Double(*value),
-            Bson::Int32(value) => Int32(*value),
-            Bson::Int64(value) => Int64(*value),
-            Bson::Decimal128(value) => Self::Decimal(Decimal::from_bson(*value)),
-            _ => return None,
-        })
-    }
-
-    /// The number as a value, of its own type.
-    pub(crate) fn to_bson(self) -> Bson {
-        match self {
-            Double(value) => Bson::Double(value),
-            Int32(value) => Bson::Int32(value),
-            Int64(value) => Bson::Int64(value),
-            Self::Decimal(value) => Bson::Decimal128(value.to_bson()),
-        }
-    }
-
     /// The number as a value, of its own type.
     pub(crate) fn to_raw(self) -> RawBsonRef<'static> {
         match self {
@@ -61,27 +40,19 @@ impl Number {
     }
 
     /// The sum; `None` where two integers leave 64 bits (`$inc` fails then).
+    #[cfg(feature = "memory")]
     pub(crate) fn checked_add(self, other: Self) -> Option<Self> {
-        self.integers(other, i64::checked_add)
-            .unwrap_or_else(|| Some(self.inexact(other, |a, b| a + b, Decimal::add)))
+        self.checked(other, i64::checked_add, |a, b| a + b, Decimal::add)
     }
 
     /// The difference; `None` where two integers leave 64 bits.
     pub(crate) fn checked_sub(self, other: Self) -> Option<Self> {
-        self.integers(other, i64::checked_sub)
-            .unwrap_or_else(|| Some(self.inexact(other, |a, b| a - b, Decimal::sub)))
+        self.checked(other, i64::checked_sub, |a, b| a - b, Decimal::sub)
     }
 
     /// The product; `None` where two integers leave 64 bits (`$mul` fails then).
     pub(crate) fn checked_mul(self, other: Self) -> Option<Self> {
-        self.integers(other, i64::checked_mul)
-            .unwrap_or_else(|| Some(self.inexact(other, |a, b| a * b, Decimal::mul)))
-    }
-
-    /// The sum, a double where two integers leave 64 bits (expressions do that).
-    pub(crate) fn add(self, other: Self) -> Self {
-        self.checked_add(other)
-            .unwrap_or_else(|| Double(self.to_f64() + other.to_f64()))
+        self.checked(other, i64::checked_mul, |a, b| a * b, Decimal::mul)
     }
 
     /// The difference, a double where two integers leave 64 bits.
@@ -250,15 +221,22 @@ impl Number {
         }
     }
 
-    /// Two integers: the result is 32 bits wide if both are and it fits. `None` if not integers.
-    fn integers(self, other: Self, operation: fn(i64, i64) -> Option<i64>) -> Option<Option<Self>> {
-        let (a, b) = (self.to_i64_exact_type()?, other.to_i64_exact_type()?);
-        let result = operation(a, b);
+    /// Two integers by the first operation: the result is 32 bits wide if both are and it fits,
+    /// `None` if it leaves 64 bits. Any other two numbers by the other operations.
+    fn checked(
+        self,
+        other: Self,
+        integers: fn(i64, i64) -> Option<i64>,
+        double: fn(f64, f64) -> f64,
+        decimal: fn(Decimal, Decimal) -> Decimal,
+    ) -> Option<Self> {
+        let (Some(a), Some(b)) = (self.to_i64_exact_type(), other.to_i64_exact_type()) else {
+            return Some(self.inexact(other, double, decimal));
+        };
+        let result = integers(a, b)?;
         Some(match (self, other) {
-            (Int32(_), Int32(_)) => {
-                result.map(|value| i32::try_from(value).map_or(Int64(value), Int32))
-            }
-            _ => result.map(Int64),
+            (Int32(_), Int32(_)) => i32::try_from(result).map_or(Int64(result), Int32),
+            _ => Int64(result),
         })
     }
 
@@ -300,5 +278,5 @@ fn compare_long_double(long: i64, double: f64) -> Ordering {
         .then_with(|| compare_doubles(0.0, double.fract()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "memory"))]
 mod tests;

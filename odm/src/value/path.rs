@@ -67,13 +67,9 @@ impl Path {
     }
 
     /// The first part.
+    #[cfg(feature = "memory")]
     pub(crate) fn head(&self) -> &str {
         self.dotted.split('.').next().unwrap_or_default()
-    }
-
-    /// Whether `self` is `other` or lies above it.
-    pub(crate) fn is_prefix_of(&self, other: &Self) -> bool {
-        other.segments.starts_with(&self.segments)
     }
 
     /// The value at the path through documents only: an array on the way ends it.

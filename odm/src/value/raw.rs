@@ -14,9 +14,11 @@ use bson::{
 };
 use serde::{Deserialize, de::value::BorrowedBytesDeserializer};
 
+#[cfg(feature = "memory")]
 use crate::error::{Code, ServerError};
 
 /// How deep documents may nest: the server's limit.
+#[cfg(feature = "memory")]
 pub(crate) const MAX_DEPTH: usize = 200;
 
 /// One element of a document, not decoded.
@@ -274,6 +276,7 @@ fn code_with_scope(bytes: &[u8]) -> Option<RawJavaScriptCodeWithScopeRef<'_>> {
 }
 
 /// Checks the structure of a document, all the way down, once.
+#[cfg(feature = "memory")]
 pub(crate) fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
     let invalid = |what: &str| ServerError::new(Code::INVALID_BSON, what);
     let document = RawDocument::from_bytes(bytes)
@@ -282,6 +285,7 @@ pub(crate) fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
     Ok(document)
 }
 
+#[cfg(feature = "memory")]
 fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
     let invalid = |what: String| ServerError::new(Code::INVALID_BSON, what);
     if depth > MAX_DEPTH {

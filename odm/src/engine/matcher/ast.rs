@@ -1,4 +1,4 @@
-//! The predicates of filters: plain data that the planner and upserts read.
+//! The predicates of filters, as plain data.
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 
@@ -7,6 +7,7 @@ use crate::engine::matcher::bits::Bits;
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::regex::Regex;
 use crate::value::kind::{Bracket, TypeSet};
+use crate::value::number::Number;
 use crate::value::path::Path;
 
 /// A condition on a document.
@@ -181,7 +182,7 @@ pub(crate) struct Operand {
 
 impl Operand {
     pub(crate) fn new(value: RawBsonRef<'_>) -> Self {
-        let nan = crate::value::number::Number::from_raw(value).is_some_and(|n| n.is_nan());
+        let nan = Number::from_raw(value).is_some_and(Number::is_nan);
         Self {
             value: value.into(),
             bracket: Bracket::of(value),

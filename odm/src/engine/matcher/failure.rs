@@ -77,18 +77,18 @@ impl Outcome<'_> {
 
     fn of(&self, predicate: &Predicate) -> Explained<Document> {
         match predicate {
-            Predicate::And(group) if group.operator == Some("$all") => self.all(group),
+            Predicate::And(group) if group.operator == Some("$all") => Ok(self.all(group)),
             Predicate::And(group) => self.clauses("$and", group, self.holds),
             Predicate::Or(group) => self.clauses("$or", group, self.holds),
             Predicate::Nor(group) => self.clauses("$nor", group, !self.holds),
             Predicate::Not(negation) => self.not(negation),
-            Predicate::Field(field) => self.field(
+            Predicate::Field(field) => Ok(self.field(
                 &field.test,
                 &field.path,
                 field.operator,
                 &field.source,
                 self.holds,
-            ),
+            )),
             Predicate::Expr(expr) => {
                 let result = expr.expression.eval(self.document, self.globals)?;
                 let mut details = doc! {
@@ -142,13 +142,13 @@ impl Outcome<'_> {
 
     fn not(&self, negation: &Negation) -> Explained<Document> {
         match (negation.operator, negation.child.as_ref()) {
-            ("$ne" | "$nin" | "$exists", Predicate::Field(field)) => self.field(
+            ("$ne" | "$nin" | "$exists", Predicate::Field(field)) => Ok(self.field(
                 &field.test,
                 &field.path,
                 negation.operator,
                 &negation.source,
                 !self.holds,
-            ),
+            )),
             (_, child) => Ok(doc! {
                 "operatorName": "$not",
                 "details": self.inverted().of(child)?,
@@ -156,7 +156,7 @@ impl Outcome<'_> {
         }
     }
 
-    fn all(&self, group: &Group) -> Explained<Document> {
+    fn all(&self, group: &Group) -> Document {
         let mut details = doc! {
             "operatorName": "$all",
             "specifiedAs": decoded(&group.source),
@@ -167,11 +167,11 @@ impl Outcome<'_> {
         });
         let Some(path) = path else {
             details.insert("reason", "expression always evaluates to false");
-            return Ok(details);
+            return details;
         };
         let Some(values) = self.values(path, false) else {
             details.insert("reason", "field was missing");
-            return Ok(details);
+            return details;
         };
         details.insert(
             "reason",
@@ -182,7 +182,7 @@ impl Outcome<'_> {
             },
         );
         considered(&mut details, &values);
-        Ok(details)
+        details
     }
 
     fn field(
@@ -192,7 +192,7 @@ impl Outcome<'_> {
         operator: &str,
         source: &RawDocument,
         holds: bool,
-    ) -> Explained<Document> {
+    ) -> Document {
         let mut details = doc! {
             "operatorName": operator,
             "specifiedAs": decoded(source),
@@ -206,12 +206,12 @@ impl Outcome<'_> {
                     "path does not exist"
                 },
             );
-            return Ok(details);
+            return details;
         }
         let expand = !matches!(test, Test::Size(_) | Test::Element(_));
         let Some(values) = self.values(path, expand) else {
             details.insert("reason", "field was missing");
-            return Ok(details);
+            return details;
         };
         if !holds && let Some((expected, names)) = expected(test) {
             let fits = |value: &RawBsonRef<'_>| expected.contains(value.element_type());
@@ -223,7 +223,7 @@ impl Outcome<'_> {
                     names => details.insert("expectedTypes", names.to_vec()),
                 };
                 considered(&mut details, &values);
-                return Ok(details);
+                return details;
             }
         }
         let (yes, no) = reasons(test);
@@ -232,7 +232,7 @@ impl Outcome<'_> {
         if let Test::Type(_) = test {
             types(&mut details, &values);
         }
-        Ok(details)
+        details
     }
 
     /// The values at a path, `None` where there is none.

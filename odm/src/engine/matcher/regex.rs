@@ -158,6 +158,10 @@ fn compile(pattern: &str, flags: Flags) -> Result<fancy_regex::Regex, ServerErro
 }
 
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the options of a pattern"
+)]
 struct Flags {
     ignore_case: bool,
     multi_line: bool,

@@ -2,6 +2,7 @@
 
 use bson::{Bson, DateTime, Document, RawDocumentBuf};
 
+use super::regex::Regex;
 use super::*;
 
 fn globals() -> Globals {
@@ -94,7 +95,10 @@ fn positions_are_the_servers() {
     for case in cases("positions") {
         let document = case.get_document("document").unwrap();
         let filter = case.get_document("filter").unwrap();
-        let expected = case.get_i32("index").ok().map(|index| index as usize);
+        let expected = case
+            .get_i32("index")
+            .ok()
+            .map(|index| usize::try_from(index).unwrap());
         let matcher = Matcher::parse(&raw(filter), &globals()).unwrap();
         let found = matcher.match_position(&raw(document)).unwrap();
         if found.map(|found| found.array_index) != Some(expected) {

@@ -34,7 +34,7 @@ pub(super) fn to_decimal(value: f64, places: u32) -> Decimal {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let coefficient = digits.parse().unwrap_or(0);
-    let exponent = exponent.parse().unwrap_or(0) - (places as i32 - 1);
+    let exponent = exponent.parse().unwrap_or(0) - (places.cast_signed() - 1);
     Decimal::finite(negative, coefficient, exponent)
 }
 
@@ -48,7 +48,7 @@ fn exact(value: f64) -> Option<(u128, i32)> {
         _ => (fraction | 1 << 52, stored - 1075),
     };
     let zeros = mantissa.trailing_zeros().min(127);
-    let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros as i32);
+    let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros.cast_signed());
     let (coefficient, exponent) = if exponent >= 0 {
         if exponent > 60 {
             return None;

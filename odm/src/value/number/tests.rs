@@ -8,19 +8,13 @@ fn decimal(text: &str) -> Number {
 #[test]
 fn integers_widen_then_refuse_or_become_doubles() {
     let check = |result: Option<Number>, expected: &str| {
-        let shown = result.map_or("none".to_owned(), |number| {
-            format!("{:?}", number.to_bson())
-        });
+        let shown = result.map_or("none".to_owned(), |number| format!("{:?}", number.to_raw()));
         assert_eq!(shown, expected);
     };
     check(Int32(1).checked_add(Int32(2)), "Int32(3)");
     check(Int32(i32::MAX).checked_add(Int32(1)), "Int64(2147483648)");
     check(Int64(i64::MAX).checked_add(Int32(1)), "none");
     check(Int64(1).checked_mul(Int32(2)), "Int64(2)");
-    check(
-        Some(Int64(i64::MAX).add(Int32(1))),
-        "Double(9.223372036854776e18)",
-    );
     check(Int32(1).checked_add(Double(0.5)), "Double(1.5)");
     check(Some(Int32(i32::MIN).neg()), "Int64(2147483648)");
 }

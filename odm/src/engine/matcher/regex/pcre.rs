@@ -248,7 +248,12 @@ fn push_literal(out: &mut String, letter: char) {
             out.push('\\');
             out.push(letter);
         } else {
-            out.push_str(&format!("\\x{{{:x}}}", u32::from(letter)));
+            // white space and controls
+            out.push_str(r"\x");
+            out.extend(
+                [u32::from(letter) >> 4, u32::from(letter) & 0xF]
+                    .map(|half| char::from_digit(half, 16).unwrap_or('0')),
+            );
         }
     } else {
         out.push(letter);

@@ -302,7 +302,6 @@ pub const fn share_a_name(a: &[FieldMeta], b: &[FieldMeta]) -> bool {
 #[macro_export]
 macro_rules! __odm_forward {
     ([$($support:tt)*] [$($parameters:tt)*] [$($this:tt)*] [$inner:ty] [$wrap:expr] [$($predicates:tt)*]) => {
-        #[allow(unused_lifetimes)]
         const _: () = {
             use $($support)* as __odm_support;
             impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Text {}
@@ -332,4 +331,8 @@ macro_rules! __odm_forward {
 pub use crate::__odm_forward as forward;
 
 #[cfg(test)]
+#[expect(
+    unused_lifetimes,
+    reason = "`forward!` bounds types for every lifetime on purpose"
+)]
 mod tests;

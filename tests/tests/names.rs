@@ -4,6 +4,11 @@
 //! path that is offered is found (unless it may be missing), with the type that is declared, and every
 //! path that is found is offered. Their typed fields lead to the same paths, and encode the same value.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a property that panics is a test that fails"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::Document;
@@ -56,6 +61,7 @@ mod shout {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 fn as_date<S: serde::Serializer>(millis: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     DateTime::from_millis(*millis).serialize(serializer)
 }
@@ -251,7 +257,7 @@ fn whole(source: &mut Source<'_>) -> Whole {
         id: Isbn(source.text()),
         plain_field: source.number(),
         renamed: source.text(),
-        r#type: source.byte() % 2 == 0,
+        r#type: source.byte().is_multiple_of(2),
         nothing_or: source.option(|source| source.number().into()),
         may_be_missing: source.option(Source::text),
         never: source.text(),
@@ -284,7 +290,7 @@ fn whole(source: &mut Source<'_>) -> Whole {
             unit: (),
         },
         point: Point(source.number(), source.number()),
-        colour: if source.byte() % 2 == 0 {
+        colour: if source.byte().is_multiple_of(2) {
             Colour::DarkRed
         } else {
             Colour::Green
@@ -498,7 +504,7 @@ fn fields<'a>(
         if field.flatten {
             match field.ty.shape {
                 Shape::Embedded(meta) => {
-                    level(meta(), document, there && !field.ty.nullable, unseen)?
+                    level(meta(), document, there && !field.ty.nullable, unseen)?;
                 }
                 shape => return Err(format!("`{}` is flattened, but a {shape:?}", field.rust)),
             }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::*;
 use crate::query::Descend;
-use crate::support;
 use crate::{Document, Embedded, Projection};
 
 #[derive(Serialize, Deserialize, Document)]
@@ -165,7 +164,7 @@ fn metadata() {
         doc! {"name": {"$ne": ""}}
     );
     assert!(matches!(
-        <Colour as support::FieldType>::TYPE.shape,
+        <Colour as FieldType>::TYPE.shape,
         Shape::OneOf(["light_red", "green"])
     ));
     assert_eq!(Address::META.fields.len(), 3);

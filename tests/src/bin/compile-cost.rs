@@ -73,7 +73,8 @@ fn write(root: &Path, package: &Path, odm: bool) -> io::Result<PathBuf> {
         let path = root.join("odm");
         let _ = writeln!(
             manifest,
-            "odm = {{ path = {path:?}, default-features = false, features = [\"memory\"] }}"
+            "odm = {{ path = \"{}\", default-features = false, features = [\"memory\"] }}",
+            path.display()
         );
     }
     for model in 0..MODELS {

@@ -126,3 +126,6 @@ fn check(matcher: &Matcher, document: &RawDocument) -> Result<()> {
     );
     Err(refusal.with_details(doc! {"errInfo": info}).into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,7 +61,7 @@ FILES = {
         + op("$ifNull", ["$n", "$missing", 5], ["$i", 5], ["$n"], ["$missing", "$nope"], 5)
         + op("$switch", {"branches": [{"case": "$f", "then": 1}, {"case": "$b", "then": 2}], "default": 3}, {"branches": [{"case": "$f", "then": 1}], "default": 3},
             {"branches": [{"case": "$f", "then": 1}]}, {"branches": []}, {}, 5, {"branches": 5}, {"branches": [5]}, {"branches": [{"case": 1}]}, {"branches": [{"then": 1}]}, {"x": 1}, {"branches": [{"case": 1, "then": 1, "x": 1}]}),
-    "string": op("$concat", ["$s", "!"], ["$s", "$n"], ["$s", "$i"], [], "$s") + op("$toLower", "$s", "$n", "$i", "$a", "$d", "$when") + op("$toUpper", "$s", "$missing")
+    "string": op("$concat", ["$s", "!"], ["$s", "$n"], ["$s", "$i"], [], "$s") + op("$toLower", "$s", "$n", "$i", "$a", "$d", "$when", "$ts", {"$divide": ["$i", 3]}) + op("$toUpper", "$s", "$missing")
         + op("$substrCP", ["$s", 6, 3], ["$s", 0, 100], ["$s", -1, 2], ["$s", 1, -1], ["$n", 0, 1], ["$s", "x", 1], ["$s", 1, "x"], ["$s", 1.5, 1], ["$i", 0, 1], ["$s", 50, 1], ["$s", 0, 1.5])
         + op("$substrBytes", ["$s", 6, 3], ["$s", 0, -1], ["$s", 7, 1], ["$s", 8, 2], ["$s", -1, 2], ["$n", 0, 1], ["$s", 50, 1], ["$s", "x", 1], ["$s", 1, "x"])
         + op("$strLenCP", "$s", "$n", "$i", "$missing") + op("$strLenBytes", "$s", "$n", "$i") + op("$split", ["$t", ","], ["$t", ""], ["$n", ","], ["$i", ","], ["$t", 5], ["$t", "zz"])
@@ -95,6 +95,7 @@ FILES = {
     "set": op("$setUnion", ["$a", [2, 9]], ["$a", "$n"], ["$a", "$i"], []) + op("$setIntersection", ["$a", [2, 9, 2.0]], ["$a", "$n"], ["$a", "$i"], []) + op("$setDifference", ["$a", [2]], ["$a", "$n"], ["$a", "$i"], ["$i", "$a"], [[1, 1, 2], [3]])
         + op("$setEquals", ["$a", [1, 2, 3, 3]], ["$a", [1]], ["$a", "$n"], ["$a"]) + op("$setIsSubset", [[1, 2], "$a"], ["$a", [1]], ["$a", "$n"], ["$n", "$a"]),
     "types": [{"$" + name: value} for name in ("toBool", "toDate", "toDecimal", "toDouble", "toInt", "toLong", "toObjectId", "toString") for value in CONVERTIBLE if (name, value) not in UNREADABLE]
+        + [{"$toString": {"$multiply": ["$d", factor]}} for factor in (1e5, 1e6, 1e-5, 1e-6, 1 / 3, 2.0**60, 0.4, 399999.8, -1e-9)]
         + op("$type", *CONVERTIBLE) + op("$isNumber", "$i", "$s", "$missing", "$dec")
         + op("$convert", {"input": "$num", "to": "int"}, {"input": "$bad", "to": "int", "onError": "e"}, {"input": "$n", "to": "int", "onNull": "z"}, {"input": "$n", "to": "int"}, {"input": "$i", "to": 2}, {"input": "$i", "to": "zz"}, {"input": "$i", "to": 1000}, {"input": "$i", "to": {"$add": [1, 0.5]}}, {"input": "$i", "to": "$n"}, {"input": "$i"}, {"to": "int"}, 5, {"input": "$i", "to": "int", "x": 1}, {"input": "$i", "to": "object"}, {"input": "$i", "to": "$a"}),
     "date": [{"$" + part: value} for part in DATE_PARTS for value in ("$when", "$later", "$n", "$id")] + op("$year", "$i", "$ts", {"date": "$when", "timezone": "+05:30"}, {"date": "$when", "timezone": "-0100"}, ["$when"], {"date": "$when", "timezone": None}, {"date": "$when", "timezone": 5}, ["$when", "$when"], {"timezone": "UTC"}, {"date": "$when", "x": 1})

@@ -304,7 +304,7 @@ fn size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 }
 
 fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.any_nullish() {
+    if args.is_nullish(0) {
         return null();
     }
     let Some(items) = array(args, 0) else {
@@ -316,6 +316,9 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             ),
         );
     };
+    if args.is_nullish(1) || (args.values.len() > 2 && args.is_nullish(2)) {
+        return null();
+    }
     let number = |index: usize, which: &str, code: i32| {
         let value = args.or_null(index);
         if Number::from_raw(value).is_none() {

@@ -119,6 +119,27 @@ pub(crate) fn iso(millis: i64) -> String {
     )
 }
 
+/// `Nov 14 22:13:20:3`: how the server turns a timestamp into a string.
+pub(crate) fn clock(at: bson::Timestamp) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let p = parts(i64::from(at.time) * 1_000);
+    let month = MONTHS
+        .iter()
+        .zip(1..)
+        .find(|(_, number)| *number == p.month);
+    format!(
+        "{} {:>2} {:02}:{:02}:{:02}:{}",
+        month.map_or("", |(name, _)| name),
+        p.day,
+        p.hour,
+        p.minute,
+        p.second,
+        at.increment
+    )
+}
+
 /// Reads `2020-01-02`, `2020-01-02T03:04[:05[.006]]` with `Z`, an offset or neither (UTC).
 pub(crate) fn parse_iso(text: &str) -> Option<i64> {
     let (date, time) = match text.split_once(['T', ' ']) {

@@ -7,6 +7,7 @@ use bson::raw::{RawBson, RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
+use crate::value::number::Number;
 use crate::value::order;
 use crate::value::path::Path;
 
@@ -115,17 +116,13 @@ fn directed(ordering: Ordering, descending: bool) -> Ordering {
 
 /// False for 1, true for -1.
 fn direction(value: RawBsonRef<'_>) -> Option<bool> {
-    match super::text::double(number(value)?).as_str() {
-        "1" => Some(false),
-        "-1" => Some(true),
+    match Number::from_raw(value)?.to_i64_exact() {
+        Some(1) => Some(false),
+        Some(-1) => Some(true),
         _ => None,
     }
 }
 
 fn is_number(value: RawBsonRef<'_>) -> bool {
-    number(value).is_some()
-}
-
-fn number(value: RawBsonRef<'_>) -> Option<f64> {
-    crate::value::number::Number::from_raw(value).map(crate::value::number::Number::to_f64)
+    Number::from_raw(value).is_some()
 }

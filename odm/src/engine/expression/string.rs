@@ -78,7 +78,7 @@ fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
         ) => text.to_owned(),
         Some(RawBsonRef::DateTime(date)) => calendar::iso(date.timestamp_millis()),
         Some(value) if Number::from_raw(value).is_some() => text::computed(value),
-        Some(value @ RawBsonRef::Timestamp(_)) => text::computed(value),
+        Some(RawBsonRef::Timestamp(at)) => calendar::clock(at),
         Some(_) => {
             return refuse(
                 16007,

@@ -38,7 +38,7 @@ pub(crate) fn location(number: i32, message: impl Into<String>) -> ServerError {
     ServerError::new(Code::location(number), message)
 }
 
-/// The shortest text of a double that reads back as the same (`1.0`, `1e+20`), as `%.15g` or `%.17g` would print it.
+/// A double as the server prints computed ones: six significant digits (`0.333333`, `1e+06`).
 pub(crate) fn double(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -46,17 +46,22 @@ pub(crate) fn double(value: f64) -> String {
     if value.is_infinite() {
         return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
-    let magnitude = value.abs();
-    if magnitude != 0.0 && !(1e-4..1e15).contains(&magnitude) {
-        let text = format!("{value:e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let (sign, digits) = match exponent.strip_prefix('-') {
-            Some(digits) => ('-', digits),
-            None => ('+', exponent),
-        };
-        return format!("{mantissa}e{sign}{digits:0>2}");
+    let scientific = format!("{value:.5e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    if (-4..6).contains(&exponent) {
+        let places = usize::try_from(5 - exponent).unwrap_or(0);
+        return trimmed(&format!("{value:.places$}"));
     }
-    format!("{value}")
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", trimmed(mantissa), exponent.unsigned_abs())
 }
 
 fn write(out: &mut String, value: RawBsonRef<'_>) {

@@ -158,9 +158,18 @@ impl Store {
         if let Some(concern) = &request.options.write_concern {
             concern.check()?;
         }
-        if !self.0.monitor.is_on() {
-            return self.dispatch(request, session).await;
+        if self.0.monitor.is_on() {
+            // Boxed, so that a handler that is not there costs the future nothing.
+            return Box::pin(self.exec_watched(request, session)).await;
         }
+        self.dispatch(request, session).await
+    }
+
+    async fn exec_watched<'s>(
+        &self,
+        request: Request,
+        session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
         let command = request.command()?;
         let updates = request.operation.updates();
         let started = Instant::now();

@@ -60,7 +60,7 @@ impl<'s> Call<'s> {
             .session
             .as_ref()
             .is_some_and(|session| session.in_transaction());
-        let options = &mut request.options;
+        let (options, defaults) = (&request.options, self.defaults);
         if in_transaction {
             if options.read_concern.is_some() || options.write_concern.is_some() {
                 return Err(Error::usage(
@@ -70,10 +70,14 @@ impl<'s> Call<'s> {
                 .with_model(self.model.name));
             }
         } else if request.operation.is_read() {
-            options.read_concern = options.read_concern.or(self.defaults.read_concern);
-            options.read_preference = options.read_preference.or(self.defaults.read_preference);
-        } else if options.write_concern.is_none() {
-            options.write_concern = self.defaults.write_concern;
+            if options.read_concern.is_none() && defaults.read_concern.is_some() {
+                request.options.read_concern = defaults.read_concern;
+            }
+            if request.options.read_preference.is_none() && defaults.read_preference.is_some() {
+                request.options.read_preference = defaults.read_preference;
+            }
+        } else if options.write_concern.is_none() && defaults.write_concern.is_some() {
+            request.options.write_concern = defaults.write_concern;
         }
         Ok((self.store, request, self.session))
     }

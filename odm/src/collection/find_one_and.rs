@@ -46,7 +46,9 @@ impl<M: Document> Collection<M> {
         let filter = call.keep(filter::<M>(condition));
         let (update, array_filters) = call.keep(modification::<M>(change));
         call.request.operation = Operation::FindAndUpdate { filter, update };
-        call.options().array_filters = array_filters;
+        if array_filters.is_some() {
+            call.options().array_filters = array_filters;
+        }
         FindOneAndUpdate {
             call,
             of: PhantomData,

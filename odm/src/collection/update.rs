@@ -66,7 +66,9 @@ impl<M: Document> Collection<M> {
             update,
             multi,
         };
-        call.options().array_filters = array_filters;
+        if array_filters.is_some() {
+            call.options().array_filters = array_filters;
+        }
         Update {
             call,
             of: PhantomData,

@@ -10,7 +10,7 @@ use super::reference::Resolved;
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::store::operation::{Operation, Request};
-use crate::store::options::Options;
+use crate::store::options::Chosen;
 use crate::store::{Session, Store};
 use crate::value::key;
 
@@ -45,7 +45,7 @@ impl Ids {
     pub(super) async fn fetch<T: Document>(
         self,
         store: &Store,
-        options: &Options,
+        options: &Chosen,
         mut session: Option<&mut Session>,
     ) -> Result<Fetched<T>> {
         let name = T::model().name;

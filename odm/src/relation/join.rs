@@ -13,7 +13,7 @@ use crate::collection::{Find, decode};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path, Segment};
 use crate::query::Field;
-use crate::store::options::Options;
+use crate::store::options::{Chosen, Options};
 
 /// A find whose references are resolved: [`Find::join`].
 #[must_use = "nothing is read until `all` or `first` is awaited"]
@@ -81,13 +81,13 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T
         let name = M::model().name;
         let names = names(&self.path).map_err(|error| error.with_model(name))?;
         let (store, request, mut session) = self.find.call.prepare()?;
-        let options = Options {
+        let options = Chosen::from(Options {
             comment: request.options.comment.clone(),
             max_time: request.options.max_time,
             read_concern: request.options.read_concern,
             read_preference: request.options.read_preference,
             ..Options::default()
-        };
+        });
         let mut ids = Ids::default();
         let mut rows: Vec<(T, Vec<usize>)> = Vec::new();
         let response = store.exec(request, session.as_deref_mut()).await;

@@ -69,9 +69,10 @@ impl Driver {
         } = request;
         let target = self.database.collection::<RawDocumentBuf>(collection);
         match operation {
-            Operation::Find { filter } => find(&target, filter, &options, session).await,
+            // Boxed, as the driver boxes its own: one large future would make all of them large.
+            Operation::Find { filter } => Box::pin(find(&target, filter, &options, session)).await,
             Operation::Aggregate { pipeline } => {
-                aggregate(&target, pipeline, &options, session).await
+                Box::pin(aggregate(&target, pipeline, &options, session)).await
             }
             Operation::InsertOne { document } => {
                 let action = target

@@ -5,14 +5,14 @@ mod build;
 use bson::{Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
-use crate::store::options::Options;
+use crate::store::options::Chosen;
 
 /// One operation on one collection.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) collection: &'static str,
     pub(crate) operation: Operation,
-    pub(crate) options: Options,
+    pub(crate) options: Chosen,
 }
 
 /// What is asked, with its operands. Filters and updates are the documents that the typed half
@@ -86,7 +86,7 @@ impl Request {
         Self {
             collection,
             operation,
-            options: Options::default(),
+            options: Chosen::default(),
         }
     }
 

@@ -3,6 +3,8 @@
 mod collation;
 mod concern;
 
+use std::ops::{Deref, DerefMut};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bson::{Bson, Document};
@@ -56,6 +58,32 @@ pub enum ReturnDocument {
     Before,
     /// As it is after it.
     After,
+}
+
+/// The options of one operation. Most have none: then nothing is allocated, and the futures that
+/// carry a request stay small.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chosen(Option<Box<Options>>);
+
+impl Deref for Chosen {
+    type Target = Options;
+
+    fn deref(&self) -> &Options {
+        static NONE: LazyLock<Options> = LazyLock::new(Options::default);
+        self.0.as_deref().unwrap_or_else(|| &NONE)
+    }
+}
+
+impl DerefMut for Chosen {
+    fn deref_mut(&mut self) -> &mut Options {
+        self.0.get_or_insert_with(Box::default)
+    }
+}
+
+impl From<Options> for Chosen {
+    fn from(options: Options) -> Self {
+        Self(Some(Box::new(options)))
+    }
 }
 
 /// Every option that some operation takes. Each builder offers those of its own operation, so a

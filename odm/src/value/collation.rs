@@ -52,15 +52,18 @@ struct Spec {
 impl Collator {
     /// Reads a collation document. `None` is the simple collation: comparison by bytes.
     ///
+    /// Where `caseFirst` or `alternate` is absent, the locale's own habit holds, as on a server;
+    /// [`Self::document`] shows the general default nevertheless, and read back it is a choice.
+    ///
     /// `context` is what the server names in front of a field, such as `collation`.
     pub(crate) fn parse(
         document: &RawDocument,
         context: &str,
     ) -> Result<Option<Self>, ServerError> {
-        let Some((spec, backwards)) = Spec::parse(document, context)? else {
+        let Some((spec, given)) = Spec::parse(document, context)? else {
             return Ok(None);
         };
-        let icu = spec.icu(document, backwards)?;
+        let icu = spec.icu(document, given)?;
         Ok(Some(Self {
             shared: Arc::new(Shared { spec, icu }),
         }))
@@ -109,12 +112,18 @@ impl fmt::Debug for Collator {
     }
 }
 
+/// The fields that were given whose absence means what the locale is used to, whatever default the
+/// normal form shows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Given {
+    backwards: Option<bool>,
+    case_first: bool,
+    alternate: bool,
+}
+
 impl Spec {
-    /// The collation with its defaults, and whether `backwards` was given. `None` for `simple`.
-    fn parse(
-        document: &RawDocument,
-        context: &str,
-    ) -> Result<Option<(Self, Option<bool>)>, ServerError> {
+    /// The collation with its defaults, and what was given. `None` for `simple`.
+    fn parse(document: &RawDocument, context: &str) -> Result<Option<(Self, Given)>, ServerError> {
         let mut locale = None;
         let mut spec = Self {
             locale: String::new(),
@@ -127,7 +136,7 @@ impl Spec {
             normalization: false,
             backwards: false,
         };
-        let mut backwards = None;
+        let mut given = Given::default();
         for (key, value) in raw::elements(document) {
             let field = Field {
                 context,
@@ -140,13 +149,19 @@ impl Spec {
             match key {
                 "locale" => locale = Some(field.string()?),
                 "caseLevel" => spec.case_level = field.boolean()?,
-                "caseFirst" => spec.case_first = field.word(&["upper", "lower", "off"])?,
+                "caseFirst" => {
+                    spec.case_first = field.word(&["upper", "lower", "off"])?;
+                    given.case_first = true;
+                }
                 "strength" => spec.strength = field.strength()?,
                 "numericOrdering" => spec.numeric_ordering = field.boolean()?,
-                "alternate" => spec.alternate = field.word(&["non-ignorable", "shifted"])?,
+                "alternate" => {
+                    spec.alternate = field.word(&["non-ignorable", "shifted"])?;
+                    given.alternate = true;
+                }
                 "maxVariable" => spec.max_variable = field.word(&["punct", "space"])?,
                 "normalization" => spec.normalization = field.boolean()?,
-                "backwards" => backwards = Some(field.boolean()?),
+                "backwards" => given.backwards = Some(field.boolean()?),
                 "version" => check_version(field.string()?, document)?,
                 _ => {
                     return Err(ServerError::new(
@@ -166,9 +181,11 @@ impl Spec {
             return Ok(None);
         }
         locale.clone_into(&mut spec.locale);
-        spec.backwards = backwards.unwrap_or_else(|| locales::backwards(locale));
+        spec.backwards = given
+            .backwards
+            .unwrap_or_else(|| locales::backwards(locale));
         spec.check(document)?;
-        Ok(Some((spec, backwards)))
+        Ok(Some((spec, given)))
     }
 
     fn check(&self, document: &RawDocument) -> Result<(), ServerError> {
@@ -208,7 +225,7 @@ impl Spec {
     fn icu(
         &self,
         document: &RawDocument,
-        backwards: Option<bool>,
+        given: Given,
     ) -> Result<CollatorBorrowed<'static>, ServerError> {
         let unsupported = |what: &str| {
             ServerError::new(
@@ -219,7 +236,10 @@ impl Spec {
                 ),
             )
         };
-        if backwards.is_some_and(|wanted| wanted != locales::backwards(&self.locale)) {
+        if given
+            .backwards
+            .is_some_and(|wanted| wanted != locales::backwards(&self.locale))
+        {
             return Err(unsupported("'backwards' other than the locale's own"));
         }
         let tag =
@@ -228,11 +248,13 @@ impl Spec {
             .parse()
             .map_err(|_| unsupported("this variant of a locale"))?;
         let mut preferences = CollatorPreferences::from(&locale);
-        preferences.case_first = Some(match self.case_first.as_str() {
-            "upper" => CollationCaseFirst::Upper,
-            "lower" => CollationCaseFirst::Lower,
-            _ => CollationCaseFirst::False,
-        });
+        if given.case_first {
+            preferences.case_first = Some(match self.case_first.as_str() {
+                "upper" => CollationCaseFirst::Upper,
+                "lower" => CollationCaseFirst::Lower,
+                _ => CollationCaseFirst::False,
+            });
+        }
         preferences.numeric_ordering = Some(if self.numeric_ordering {
             CollationNumericOrdering::True
         } else {
@@ -246,11 +268,13 @@ impl Spec {
             4 => Strength::Quaternary,
             _ => Strength::Identical,
         });
-        options.alternate_handling = Some(if self.alternate == "shifted" {
-            AlternateHandling::Shifted
-        } else {
-            AlternateHandling::NonIgnorable
-        });
+        if given.alternate {
+            options.alternate_handling = Some(if self.alternate == "shifted" {
+                AlternateHandling::Shifted
+            } else {
+                AlternateHandling::NonIgnorable
+            });
+        }
         options.max_variable = Some(if self.max_variable == "space" {
             MaxVariable::Space
         } else {

@@ -199,7 +199,7 @@ pub(super) fn backwards(locale: &str) -> bool {
 pub(super) fn bcp47(locale: &str) -> Option<String> {
     let (base, variant) = split(locale);
     if base == "en_US_POSIX" {
-        return variant.is_none().then(|| "en-US-u-va-posix".to_owned());
+        return None;
     }
     let tag = base.replace('_', "-");
     let Some(variant) = variant else {

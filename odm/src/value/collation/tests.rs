@@ -121,3 +121,67 @@ fn strings_compare_by_the_collation() {
         Ordering::Equal,
     );
 }
+
+/// `{words, orders: [{collation, groups}]}`: indexes of words in the order of a server, equal ones
+/// together.
+#[test]
+fn words_order_as_on_a_server() {
+    let path = format!(
+        "{}/../tests/cases/value/collation.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let cases: Vec<Document> = serde_json::from_str(&text).unwrap();
+    let mut failures = Vec::new();
+    for case in &cases {
+        let words: Vec<&str> = case
+            .get_array("words")
+            .unwrap()
+            .iter()
+            .map(|word| word.as_str().unwrap())
+            .collect();
+        for order in case.get_array("orders").unwrap() {
+            let order = order.as_document().unwrap();
+            let document = order.get_document("collation").unwrap();
+            let collator = parse(&RawDocumentBuf::try_from(document).unwrap())
+                .unwrap()
+                .unwrap();
+            let groups = order.get_array("groups").unwrap();
+            let placed: Vec<(usize, &str)> = groups
+                .iter()
+                .enumerate()
+                .flat_map(|(place, group)| {
+                    let members = group.as_array().unwrap().iter();
+                    members.map(move |index| (place, index.as_i32().unwrap()))
+                })
+                .map(|(place, index)| (place, words[usize::try_from(index).unwrap()]))
+                .collect();
+            for pair in placed.windows(2) {
+                let [(x, a), (y, b)] = pair else { continue };
+                let found = collator.compare(a, b);
+                if found != x.cmp(y) {
+                    failures.push(format!("{document}: {a:?} {found:?} {b:?}"));
+                }
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{}\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn what_the_collation_data_lacks_is_refused() {
+    for document in [
+        rawdoc! { "locale": "en_US_POSIX" },
+        rawdoc! { "locale": "en@collation=search" },
+        rawdoc! { "locale": "zh@collation=big5han" },
+        rawdoc! { "locale": "en", "backwards": true },
+    ] {
+        let error = parse(&document).unwrap_err();
+        assert_eq!(error.code().number(), 238, "{document:?}: {error}");
+    }
+}

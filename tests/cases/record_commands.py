@@ -290,6 +290,21 @@ def retries():
     yield from [{"find": "cc"}]
 
 
+@topic
+def aggregates():
+    def run(*stages, **options):
+        return {"aggregate": "a", "pipeline": list(stages), "cursor": {}, **options}
+
+    yield insert("a", *({"_id": i, "a": i % 3, "b": [i, i + 1]} for i in range(8)))
+    yield create(index([("a", 1)], "a_1"))
+    yield from [run(), run({"$match": {"a": 1}}), run({"$match": {"a": 1}}, {"$sort": {"_id": -1}}, {"$limit": 2}), run({"$zork": 1}), run({"$match": {"_id": 1}}, cursor={"batchSize": 0})]
+    yield from [run({"$group": {"_id": "$a", "n": {"$sum": 1}}}, {"$sort": {"_id": 1}}), run({"$count": "n"}), {**run({"$count": "n"}), "aggregate": "nope"}]
+    yield insert("c", {"_id": 0, "name": "x"}, {"_id": 1, "name": "y"})
+    yield run({"$match": {"_id": {"$lt": 3}}}, {"$lookup": {"from": "c", "localField": "a", "foreignField": "_id", "as": "c"}}, {"$sort": {"_id": 1}})
+    yield from [run({"$match": {"a": 2}}, {"$out": "o"}), {"find": "o"}, run({"$match": {"a": 0}}, hint="zz"), run({"$limit": 0}), run({"$sort": {"_id": 1}}, {"$limit": 3}, cursor={"batchSize": 2})]
+    yield from [run({"$match": {"$expr": {"$eq": ["$a", "$$x"]}}}, let={"x": 1}), run({"$match": {"$expr": {"$eq": ["$a", "$$x"]}}}, let={"X": 1})]
+
+
 VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
 
 

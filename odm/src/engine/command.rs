@@ -146,10 +146,8 @@ impl Engine {
                 let transaction = state.transaction(number)?;
                 if transaction.is_expired(now) {
                     state.abort(&self.sessions);
-                    state.transaction(number)?;
-                    return Ok(RawDocumentBuf::new());
                 }
-                call.transaction = Some(transaction);
+                call.transaction = Some(state.transaction(number)?);
                 let outcome = (row.run)(&mut call);
                 // After any failure the transaction is over, as on the server.
                 match outcome {

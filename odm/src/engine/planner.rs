@@ -174,7 +174,7 @@ fn hinted(
 }
 
 /// Whether the index holds every document that the filter can match.
-fn is_complete(spec: &Spec, conditions: &[Condition]) -> bool {
+fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &[Condition]) -> bool {
     if spec.sparse {
         let exists = spec.key.keys().any(|path| {
             conditions
@@ -187,18 +187,37 @@ fn is_complete(spec: &Spec, conditions: &[Condition]) -> bool {
     }
     match &spec.partial {
         None => true,
-        Some(partial) => implies(conditions, &partial.document, spec.collation.as_ref()),
+        Some(partial) => {
+            let same_collation = spec.collation.as_ref() == wanted.collation;
+            implies(
+                conditions,
+                &partial.document,
+                spec.collation.as_ref(),
+                same_collation,
+            )
+        }
     }
 }
 
 /// Whether the conditions leave nothing outside of a partial index's filter.
-fn implies(conditions: &[Condition], filter: &Document, collation: Option<&Collator>) -> bool {
+fn implies(
+    conditions: &[Condition],
+    filter: &Document,
+    collation: Option<&Collator>,
+    same_collation: bool,
+) -> bool {
     let Ok(raw) = RawDocumentBuf::try_from(filter) else {
         return false;
     };
     let needed = conditions::of_filter(&raw, collation);
+    // Keys of strings mean the same under one collation only.
+    let comparable = same_collation
+        || !needed
+            .iter()
+            .any(|needed| needed.intervals.iter().any(|interval| interval.collated));
     // Each leaf of the filter must have been understood.
-    needed.len() == leaves(&raw)
+    comparable
+        && needed.len() == leaves(&raw)
         && needed.iter().all(|needed| {
             conditions.iter().any(|condition| {
                 condition.path == needed.path
@@ -236,7 +255,7 @@ fn leaves(filter: &RawDocument) -> usize {
 /// Whether an index may answer the query without a hint.
 fn serves(index: &Index, wanted: &Wanted<'_>, conditions: &[Condition]) -> bool {
     let spec = &index.spec;
-    if spec.kind == Kind::Inert || !is_complete(spec, conditions) {
+    if spec.kind == Kind::Inert || !is_complete(spec, wanted, conditions) {
         return false;
     }
     spec.collation.as_ref() == wanted.collation

@@ -6,7 +6,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::collections::batch_size;
-use crate::engine::command::find::{explain_hint, first_batch, transaction_of};
+use crate::engine::command::find::{SIMPLE, first_batch, name_query, transaction_of};
 use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::{Cursor, Results};
@@ -164,7 +164,16 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let prepared = aggregate
         .query()
         .prepare(collection.as_deref())
-        .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+        .map_err(|error| {
+            name_query(
+                error,
+                &namespace,
+                aggregate.leading.filter.as_deref(),
+                aggregate.leading.sort.as_deref(),
+                None,
+                SIMPLE,
+            )
+        })?;
     let mut output = Vec::new();
     {
         let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> = match collection

@@ -80,7 +80,15 @@ impl Call<'_> {
             };
         let mut globals = Globals::new(self.now).with_collator(collator);
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
-            check_variable(name)?;
+            check_variable(name).map_err(|error| {
+                ServerError::new(
+                    error.code(),
+                    format!(
+                        "Invalid 'let' parameter :: caused by :: {}",
+                        error.message()
+                    ),
+                )
+            })?;
             let expression = Expression::parse(value, &globals.scope())?;
             let value = expression
                 .eval(raw::empty_document(), &globals)?

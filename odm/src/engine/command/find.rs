@@ -207,8 +207,18 @@ pub(crate) fn explain_hint(
     let projection = args
         .document("projection")
         .or_else(|| args.document("fields"));
-    name_query(error, namespace, filter, args.document("sort"), projection)
+    name_query(
+        error,
+        namespace,
+        filter,
+        args.document("sort"),
+        projection,
+        "",
+    )
 }
+
+/// What the server adds for updates and pipelines.
+pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
 
 /// The same for a statement that is no command of its own.
 pub(crate) fn name_query(
@@ -217,6 +227,7 @@ pub(crate) fn name_query(
     filter: Option<&RawDocument>,
     sort: Option<&RawDocument>,
     projection: Option<&RawDocument>,
+    collation: &str,
 ) -> ServerError {
     if !error.message().starts_with("planner returned error") {
         return error;
@@ -231,7 +242,7 @@ pub(crate) fn name_query(
     ServerError::new(
         error.code(),
         format!(
-            "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n {}",
+            "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n{collation} {}",
             shown(sort),
             shown(projection),
             error.message()

@@ -4,7 +4,7 @@ use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::command::find::name_query;
+use crate::engine::command::find::{SIMPLE, name_query};
 use crate::engine::command::insert::check_capped;
 use crate::engine::cursor::query::{Deadline, Query};
 use crate::engine::expression::Globals;
@@ -69,6 +69,7 @@ impl Change<'_> {
 fn find(
     writer: &Writer<'_>,
     target: &Target<'_>,
+    collation: &str,
 ) -> Result<
     (
         Vec<RecordId>,
@@ -91,6 +92,7 @@ fn find(
             Some(target.filter),
             target.sort,
             None,
+            collation,
         )
     })?;
     let matcher = prepared.matcher.clone();
@@ -111,7 +113,7 @@ pub(crate) fn update(
     new_id: impl FnOnce() -> ObjectId,
 ) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
-    let (records, matcher) = find(writer, target)?;
+    let (records, matcher) = find(writer, target, SIMPLE)?;
     let mut outcome = Outcome::default();
     for record in records {
         let Some(before) = writer
@@ -177,7 +179,7 @@ fn inserted(
 /// Removes the matching documents; the last of them is returned where only one is wanted.
 pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
-    let (records, _) = find(writer, target)?;
+    let (records, _) = find(writer, target, "")?;
     let mut outcome = Outcome::default();
     for record in records {
         if !target.multi {

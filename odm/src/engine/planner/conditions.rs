@@ -2,7 +2,7 @@
 //!
 //! The filter was checked by the matcher before; what is not understood here narrows nothing.
 
-use bson::raw::{RawArray, RawBsonRef, RawDocument};
+use bson::raw::{CStr, RawArray, RawBsonRef, RawDocument, RawRegexRef, cstr};
 
 use crate::engine::planner::interval::Interval;
 use crate::value::collation::Collator;
@@ -248,7 +248,18 @@ fn pattern_prefix(
     if prefix.is_empty() {
         return None;
     }
-    Some(vec![Interval::prefix(&prefix), Interval::regexes()])
+    // A stored expression is matched by its equal.
+    let same = match <&CStr>::try_from(pattern) {
+        Ok(pattern) => Interval::point(
+            RawBsonRef::RegularExpression(RawRegexRef {
+                pattern,
+                options: cstr!(""),
+            }),
+            None,
+        ),
+        Err(_) => Interval::regexes(),
+    };
+    Some(vec![Interval::prefix(&prefix), same])
 }
 
 fn is_true(value: RawBsonRef<'_>) -> bool {

@@ -77,7 +77,7 @@ struct All {
     #[serde(flatten)]
     inner: Inner,
     set: BTreeSet<String>,
-    map: BTreeMap<String, Option<Leaf<bool>>>,
+    map: BTreeMap<String, bool>,
     fixed: [u8; 2],
     nested: Vec<Vec<i32>>,
     pair: Option<Ref<Other>>,
@@ -162,11 +162,7 @@ fn all() -> impl Strategy<Value = All> {
     let rest = (
         any::<i64>(),
         any::<BTreeSet<String>>(),
-        proptest::collection::btree_map(
-            "[a-z]{1,3}",
-            proptest::option::of(leaf(any::<bool>())),
-            0..3,
-        ),
+        proptest::collection::btree_map("[a-z]{1,3}", any::<bool>(), 0..3),
         any::<[u8; 2]>(),
         any::<Vec<Vec<i32>>>(),
         proptest::option::of("[a-z]*".prop_map(Ref::from)),

@@ -116,8 +116,7 @@ impl Behaviour for Push {
                 node.elements().ok_or_else(|| {
                     bad_value(format!(
                         "The field '{}' must be an array but is of type {kind} in document {{{}}}",
-                        at.name(),
-                        at.document
+                        at.path, at.document
                     ))
                 })?
             }

@@ -116,7 +116,6 @@ impl Walk<'_> {
                 Change::Put(Node::Document(made))
             });
         };
-        let shown = node.clone();
         node.open();
         let modified = match node {
             Node::Document(document) => self.document(fields, document, at)?,
@@ -124,7 +123,7 @@ impl Walk<'_> {
                 let mut modified = false;
                 for (name, trees) in self.children(fields)? {
                     let Ok(index) = name.parse::<usize>() else {
-                        self.blocked(&name, &trees, &shown, at)?;
+                        self.blocked(&name, &trees, &Node::Array(array.clone()), at)?;
                         continue;
                     };
                     match self.step(&name, &trees, array.get_mut(index), at)? {
@@ -137,9 +136,9 @@ impl Walk<'_> {
                 }
                 modified
             }
-            Node::Raw(_) | Node::Owned(_) => {
+            scalar @ (Node::Raw(_) | Node::Owned(_)) => {
                 for (name, trees) in self.children(fields)? {
-                    self.blocked(&name, &trees, &shown, at)?;
+                    self.blocked(&name, &trees, scalar, at)?;
                 }
                 false
             }

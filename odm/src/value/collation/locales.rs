@@ -113,20 +113,22 @@ const LOCALES: &[&str] = &[
     "zu",
 ];
 
+type Variant = (&'static str, Option<&'static str>, &'static [&'static str]);
+
 /// The variants that a locale may name: the server's word, the BCP 47 word where the bundled
 /// collation data has the variant, and the languages that have it (none: all of them).
-const VARIANTS: &[(&str, Option<&str>, &[&str])] = &[
+const VARIANTS: &[Variant] = &[
     ("big5han", None, &["zh"]),
     ("compat", Some("compat"), &["ar"]),
     ("dictionary", Some("dict"), &["si"]),
     ("eor", Some("eor"), &[]),
     ("gb2312han", None, &["zh"]),
     ("phonebook", Some("phonebk"), &["de"]),
-    ("phonetic", Some("phonetic"), &["ln"]),
+    ("phonetic", None, &["ln"]),
     ("search", None, &[]),
     ("searchjl", None, &["ko"]),
-    ("standard", Some("standard"), &["sv", "zh"]),
-    ("stroke", Some("stroke"), &["zh"]),
+    ("standard", Some("standard"), &["sv"]),
+    ("standard", None, &["zh"]),
     ("traditional", Some("trad"), &["bn", "es", "fi", "vi"]),
     ("unihan", Some("unihan"), &["ja", "ko", "zh"]),
     ("zhuyin", Some("zhuyin"), &["zh"]),
@@ -143,15 +145,18 @@ fn language(base: &str) -> &str {
     base.split('_').next().unwrap_or(base)
 }
 
+/// The row of a variant of a language.
+fn row(base: &str, variant: &str) -> Option<&'static Variant> {
+    VARIANTS.iter().find(|(name, _, languages)| {
+        *name == variant && (languages.is_empty() || languages.contains(&language(base)))
+    })
+}
+
 /// Whether the server has a collation for a locale.
 pub(super) fn is_known(locale: &str) -> bool {
     let (base, variant) = split(locale);
     LOCALES.binary_search(&base).is_ok()
-        && variant.is_none_or(|variant| {
-            VARIANTS.iter().any(|(name, _, languages)| {
-                *name == variant && (languages.is_empty() || languages.contains(&language(base)))
-            })
-        })
+        && variant.is_none_or(|variant| row(base, variant).is_some())
 }
 
 /// The known locale that an unknown one seems to mean.
@@ -205,6 +210,6 @@ pub(super) fn bcp47(locale: &str) -> Option<String> {
     let Some(variant) = variant else {
         return Some(tag);
     };
-    let (_, word, _) = VARIANTS.iter().find(|(name, ..)| *name == variant)?;
+    let (_, word, _) = row(base, variant)?;
     Some(format!("{tag}-u-co-{}", (*word)?))
 }

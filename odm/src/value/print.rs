@@ -82,16 +82,19 @@ fn write_value(text: &mut String, value: RawBsonRef<'_>) {
             format_args!("Timestamp({}, {})", value.time, value.increment),
         ),
         RawBsonRef::Int64(value) => push(text, format_args!("{value}")),
-        RawBsonRef::Binary(value) => {
-            push(text, format_args!("BinData({}, ", u8::from(value.subtype)));
-            let bytes = value.bytes;
-            if value.subtype == BinarySubtype::BinaryOld {
-                let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                hex(text, &length.to_le_bytes());
+        RawBsonRef::Binary(value) => match <[u8; 16]>::try_from(value.bytes) {
+            Ok(bytes) if value.subtype == BinarySubtype::Uuid => {
+                push(
+                    text,
+                    format_args!("UUID(\"{}\")", bson::Uuid::from_bytes(bytes)),
+                );
             }
-            hex(text, bytes);
-            text.push(')');
-        }
+            _ => {
+                push(text, format_args!("BinData({}, ", u8::from(value.subtype)));
+                hex(text, value.bytes);
+                text.push(')');
+            }
+        },
         RawBsonRef::ObjectId(value) => push(text, format_args!("ObjectId('{value}')")),
         RawBsonRef::DateTime(value) => {
             push(text, format_args!("new Date({})", value.timestamp_millis()));

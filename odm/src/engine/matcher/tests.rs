@@ -199,3 +199,8 @@ fn known_operators_without_support_are_refused() {
         assert_eq!(error.code().number(), 238, "{filter}: {error}");
     }
 }
+
+#[test]
+fn messages_print_values_as_a_server_does() {
+    run("printed");
+}

@@ -220,6 +220,12 @@ impl Parser<'_> {
                         field_path(&path)?;
                         let expression = self.expression(&path, value)?;
                         if self.kind == Some(Kind::Exclude) {
+                            if matches!(value, RawBsonRef::Document(_)) {
+                                return refuse(
+                                    31252,
+                                    "Cannot use expression other than $meta in exclusion projection",
+                                );
+                            }
                             return refuse(
                                 31310,
                                 format!(

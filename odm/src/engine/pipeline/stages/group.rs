@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::accumulate::Accumulator;
-use crate::engine::expression::{Expression, Globals, Scope, append};
+use crate::engine::expression::{Expression, Globals, Scope, Value, append};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
@@ -14,8 +14,46 @@ use crate::value::raw::elements;
 
 #[derive(Debug)]
 pub(super) struct Group {
-    id: Expression,
+    id: Id,
     fields: Vec<Field>,
+}
+
+/// What groups are made by.
+#[derive(Debug)]
+enum Id {
+    Expression(Expression),
+    /// `{name: expression}`: with this one field, and no other number of them, a missing value is null.
+    One(String, Expression),
+}
+
+impl Id {
+    fn parse(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
+        let whole = Expression::parse(spec, scope)?;
+        if let RawBsonRef::Document(document) = spec {
+            let mut fields = elements(document);
+            if let (Some((name, value)), None) = (fields.next(), fields.next())
+                && !name.starts_with('$')
+            {
+                return Ok(Self::One(name.to_owned(), Expression::parse(value, scope)?));
+            }
+        }
+        Ok(Self::Expression(whole))
+    }
+
+    fn eval<'a>(
+        &'a self,
+        document: &'a RawDocument,
+        globals: &'a Globals,
+    ) -> Result<Value<'a>, ServerError> {
+        match self {
+            Self::Expression(expression) => expression.eval(document, globals),
+            Self::One(name, expression) => {
+                let mut id = RawDocumentBuf::new();
+                append(&mut id, name, expression.eval(document, globals)?.or_null());
+                Ok(Value::Owned(RawBson::Document(id)))
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -51,7 +89,7 @@ pub(super) fn parse(
     let mut fields = Vec::new();
     for (name, value) in elements(spec) {
         if name == "_id" {
-            id = Some(Expression::parse(value, &scope)?);
+            id = Some(Id::parse(value, &scope)?);
         } else {
             fields.push(Field::parse(name, value, &scope)?);
         }

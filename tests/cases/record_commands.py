@@ -233,6 +233,10 @@ def index_keys():
     yield create(index([("a", 1)], "a", unique=True), collection="arr")
     for value in [[], [[]], [1, [2]], {"x": 1.5}, {"x": 1e20}, {"x": [1, "x"]}, "a\"b"]:
         yield from [insert("arr", {"_id": 1, "a": value}), insert("arr", {"_id": 2, "a": value}), {"delete": "arr", "deletes": [{"q": {}, "limit": 0}]}]
+    yield from [create(index([("t", "text")], "t"), collection="txt"), insert("txt", {"_id": 1, "t": 5, "language": "zork"}), insert("txt", {"_id": 2, "language": 5}), insert("txt", {"_id": 3, "t": "x", "language": "French"})]
+    yield create(index([("l", "2dsphere")], "g"), collection="geo")
+    for place in [5, "x", None, [1, 2], {"type": "Point", "coordinates": [500, 0]}, {"type": "Point", "coordinates": [10, 20]}]:
+        yield from [insert("geo", {"_id": 1, "l": place}), {"delete": "geo", "deletes": [{"q": {}, "limit": 0}]}]
     yield create(index([("x.a", 1), ("y.b", 1)]), collection="par")
     yield from [insert("par", {"_id": 1, "x": {"a": [1]}, "y": {"b": [1]}}), insert("par", {"_id": 1, "x": [{"a": 1}], "y": [{"b": 1}]}), insert("par", {"_id": 1, "x": [{"a": 1}, {"a": 2}], "y": {"b": 1}})]
 

@@ -78,12 +78,13 @@ impl Index {
         emit: &mut dyn FnMut(&Values<'a>, &Spec),
     ) -> Result<bool, ServerError> {
         let spec = &*self.spec;
-        if spec.kind == Kind::Inert {
-            return Ok(false);
-        }
         if let Some(partial) = &spec.partial
             && !partial.matcher.matches(document)?
         {
+            return Ok(false);
+        }
+        if spec.kind == Kind::Inert {
+            special::check_document(spec, document)?;
             return Ok(false);
         }
         let multikey = keys::generate(document, &spec.paths, &mut |values| {

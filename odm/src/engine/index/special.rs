@@ -1,12 +1,14 @@
 //! Key patterns that are not plain ones: hashed, `$**`, text, geo. What the server refuses about them, and the form
 //! in which it keeps their options.
 
+use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::index::spec::{number, refused, show};
+use crate::engine::index::spec::{Spec, number, refused, show};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::kind as types;
+use crate::value::number::Number;
+use crate::value::{kind as types, print, raw};
 
 /// The plugin that a key pattern asks for; `None` for a plain index.
 pub(crate) fn kind(key: &Document) -> Option<&'static str> {
@@ -282,7 +284,7 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         None => {
             options.insert("default_language", "english");
         }
-        Some(Bson::String(language)) if LANGUAGES.contains(&language.to_lowercase().as_str()) => {}
+        Some(Bson::String(language)) if is_language(language) => {}
         Some(_) => return Err(refused("default_language is not valid")),
     }
     options
@@ -309,4 +311,78 @@ pub(crate) fn normalize(kind: Option<&str>, key: &Document) -> Document {
         }
     }
     stored
+}
+
+/// Refuses a document that a text or 2dsphere index of the server could not take.
+pub(crate) fn check_document(spec: &Spec, document: &RawDocument) -> Result<(), ServerError> {
+    for (path, value) in spec.paths.iter().zip(spec.key.values()) {
+        if is(value, "2dsphere") {
+            for value in path.get_all(document) {
+                check_geometry(path.as_str(), value, document)?;
+            }
+        }
+    }
+    if !spec.key.contains_key("_fts") {
+        return Ok(());
+    }
+    let field = spec
+        .document
+        .get_str("language_override")
+        .unwrap_or_default();
+    match raw::get(document, field) {
+        None => Ok(()),
+        Some(RawBsonRef::String(language)) if is_language(language) => Ok(()),
+        Some(RawBsonRef::String(language)) => Err(ServerError::new(
+            Code::location(17262),
+            format!("language override unsupported: {language}"),
+        )),
+        Some(_) => Err(ServerError::new(
+            Code::location(17261),
+            "found language override field in document with non-string type",
+        )),
+    }
+}
+
+fn is_language(word: &str) -> bool {
+    LANGUAGES.contains(&word.to_lowercase().as_str())
+}
+
+fn check_geometry(
+    path: &str,
+    value: RawBsonRef<'_>,
+    document: &RawDocument,
+) -> Result<(), ServerError> {
+    let refuse = |fault: String| {
+        Err(ServerError::new(
+            Code::location(16755),
+            format!(
+                "Can't extract geo keys: {}  {fault}",
+                print::document(document)
+            ),
+        ))
+    };
+    match value {
+        RawBsonRef::Null | RawBsonRef::Undefined | RawBsonRef::Array(_) => Ok(()),
+        RawBsonRef::Document(geometry) => {
+            let (Some(RawBsonRef::String("Point")), Some(RawBsonRef::Array(coordinates))) = (
+                raw::get(geometry, "type"),
+                raw::get(geometry, "coordinates"),
+            ) else {
+                return Ok(());
+            };
+            let mut numbers = raw::values(coordinates)
+                .filter_map(Number::from_raw)
+                .map(Number::to_f64);
+            match (numbers.next(), numbers.next()) {
+                (Some(lng), Some(lat)) if lng.abs() > 180.0 || lat.abs() > 90.0 => refuse(format!(
+                    "longitude/latitude is out of bounds, lng: {lng} lat: {lat}"
+                )),
+                _ => Ok(()),
+            }
+        }
+        other => refuse(format!(
+            "geo element must be an array or object: {}",
+            print::field(path, other)
+        )),
+    }
 }

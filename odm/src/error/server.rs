@@ -119,6 +119,9 @@ impl Error {
     }
 
     /// The name of the unique index that refused, where [`Error::is_duplicate_key`].
+    ///
+    /// It is read from the message, because the driver drops the `keyPattern` and the `keyValue` of
+    /// inserts; where they are kept, [`ServerError::details`] has them.
     pub fn duplicate_index(&self) -> Option<&str> {
         let error = self.server().filter(|_| self.is_duplicate_key())?;
         let (_, rest) = error.message().split_once(" index: ")?;

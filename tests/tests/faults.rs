@@ -1,0 +1,136 @@
+//! What the driver retries, and how broken connections are told, on a server that fails on demand:
+//! the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+use odm::bson::{self, doc, oid::ObjectId};
+use odm::prelude::*;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "counters")]
+struct Counter {
+    #[serde(rename = "_id")]
+    id: i32,
+    n: i32,
+}
+
+/// A database of its own, and a name that faults are confined to.
+struct Server {
+    db: Db,
+    name: String,
+}
+
+impl Server {
+    async fn open() -> Option<Self> {
+        let Ok(uri) = std::env::var("ODM_TEST_URI") else {
+            eprintln!("skipped: no server is named by ODM_TEST_URI");
+            return None;
+        };
+        let name = format!("odm_{}", ObjectId::new());
+        let (address, options) = uri.split_once('?').unwrap_or((&uri, ""));
+        let address = address.trim_end_matches('/');
+        let uri = format!("{address}/{name}?{options}&appName={name}");
+        let server = Self {
+            db: Db::connect(&uri).await.unwrap(),
+            name,
+        };
+        let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
+        if let Err(error) = server.db.database("admin").run_command(off).await {
+            eprintln!("skipped: the server has no failpoints: {error}");
+            return None;
+        }
+        Some(server)
+    }
+
+    /// Makes the next `times` runs of `command` fail as `how` says.
+    async fn fail(&self, times: i32, command: &str, how: bson::Document) {
+        let mut data = doc! {"failCommands": [command], "appName": &self.name};
+        data.extend(how);
+        let fault = doc! {
+            "configureFailPoint": "failCommand",
+            "mode": {"times": times},
+            "data": data,
+        };
+        self.db.database("admin").run_command(fault).await.unwrap();
+    }
+}
+
+/// One test, because the server has one failpoint of this name.
+#[tokio::test]
+async fn faults_are_retried_or_told() {
+    let Some(server) = Server::open().await else {
+        return;
+    };
+    let counters = server.db.collection::<Counter>();
+    let counter = |id| Counter { id, n: 0 };
+    counters.insert_one(counter(1)).await.unwrap();
+    let broken = doc! {"closeConnection": true};
+
+    // The driver retries once.
+    server.fail(1, "insert", broken.clone()).await;
+    counters.insert_one(counter(2)).await.unwrap();
+    server.fail(1, "find", broken.clone()).await;
+    assert!(counters.get(&2).await.unwrap().is_some());
+
+    // And no more than that.
+    server.fail(2, "insert", broken.clone()).await;
+    let failed = counters.insert_one(counter(3)).await.unwrap_err();
+    assert!(failed.is_connection() && failed.is_retryable(), "{failed}");
+    assert!(failed.has_label("RetryableWriteError"), "{failed:?}");
+    assert_eq!(failed.model(), Some("Counter"));
+
+    server.fail(1, "find", doc! {"errorCode": 50}).await;
+    let failed = counters.get(&1).await.unwrap_err();
+    assert!(failed.is_timeout() && !failed.is_connection(), "{failed}");
+
+    // Written, but not acknowledged.
+    let concern = doc! {"writeConcernError": {"code": 100, "errmsg": "too few nodes"}};
+    server.fail(1, "update", concern.clone()).await;
+    let failed = counters.update_one(|c| c.id.eq(1), |c| c.n.set(5)).await;
+    assert_eq!(failed.unwrap_err().code().unwrap().number(), 100);
+    assert_eq!(counters.get(&1).await.unwrap().unwrap().n, 5);
+    server.fail(1, "insert", concern).await;
+    let failed = counters.insert_many([counter(4)]).await.unwrap_err();
+    assert_eq!(failed.partial_result().unwrap().inserted, 1);
+    assert!(failed.write_errors().is_empty());
+
+    // A commit whose result is unknown is sent again, without the body.
+    server.fail(2, "commitTransaction", broken).await;
+    let mut runs = 0;
+    let mut add = async || {
+        server
+            .db
+            .transaction(async |tx| {
+                runs += 1;
+                counters
+                    .update_one(|c| c.id.eq(1), |c| c.n.inc(1))
+                    .session(tx)
+                    .await?;
+                Ok(runs)
+            })
+            .await
+    };
+    assert_eq!(add().await.unwrap(), 1);
+    // A transient failure runs the body again.
+    let transient = doc! {"errorCode": 112, "errorLabels": ["TransientTransactionError"]};
+    server.fail(1, "update", transient).await;
+    assert_eq!(add().await.unwrap(), 3);
+    assert_eq!(counters.get(&1).await.unwrap().unwrap().n, 7);
+
+    // A cursor that loses its server says so once, and ends.
+    let more = (100..150).map(counter);
+    counters.insert_many(more).await.unwrap();
+    server.fail(5, "getMore", doc! {"errorCode": 11601}).await;
+    let mut cursor = counters.find_all().batch_size(10).await.unwrap();
+    let (mut read, mut failed) = (0, 0);
+    while let Some(next) = cursor.next().await {
+        match next {
+            Ok(_) => read += 1,
+            Err(_) => failed += 1,
+        }
+    }
+    assert_eq!((read, failed), (10, 1));
+
+    let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
+    server.db.database("admin").run_command(off).await.unwrap();
+    server.db.drop().await.unwrap();
+}

@@ -73,5 +73,6 @@ impl Matcher {
     }
 }
 
-#[cfg(all(test, feature = "memory"))]
+#[cfg(feature = "memory")]
+#[cfg(test)]
 mod tests;

@@ -390,5 +390,6 @@ impl<'a> Field<'a> {
     }
 }
 
-#[cfg(all(test, feature = "memory"))]
+#[cfg(feature = "memory")]
+#[cfg(test)]
 mod tests;

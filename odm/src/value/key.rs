@@ -180,5 +180,6 @@ fn append_number(bytes: &mut Vec<u8>, number: Number) {
     }
 }
 
-#[cfg(all(test, feature = "memory"))]
+#[cfg(feature = "memory")]
+#[cfg(test)]
 mod tests;

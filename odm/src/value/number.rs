@@ -278,5 +278,6 @@ fn compare_long_double(long: i64, double: f64) -> Ordering {
         .then_with(|| compare_doubles(0.0, double.fract()))
 }
 
-#[cfg(all(test, feature = "memory"))]
+#[cfg(feature = "memory")]
+#[cfg(test)]
 mod tests;

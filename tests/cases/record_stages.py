@@ -60,7 +60,7 @@ FILES["shapes"] = [NESTED + [stage] for stage in (
     {"$project": {"b": 1, "a": "$b", "c": 1}}, {"$project": {"_id": 0, "o": {"p": "$$ROOT.b"}}}, {"$set": {"_id": 7, "b": "$_id"}}, {"$replaceWith": {"$mergeObjects": ["$$ROOT", {"b": 1, "q": 2}]}},
     {"$project": {"a.b.c": 1}}, {"$project": {"a.b.c": "$b"}}, {"$set": {"a.b.c": "$b"}}, {"$project": {"b.x": 1}}, {"$project": {"b.x": "$b"}}, {"$project": {"_id.x": 1}}, {"$project": {"_id.x": 1, "b": 1}}, {"$project": {"o.p": True, "b": False}})]
 FILES["group_more"] = [[BY_ID, {"$group": spec}, {"$sort": {"_id": 1}}] for spec in (
-    {"_id": "$c"}, {"_id": ["$b", "$a"]}, {"_id": {"$type": "$c"}, "n": {"$push": {"i": "$_id", "z": "$zz"}}}, {"_id": None, "s": {"$sum": {"$multiply": ["$a", 0.1]}}}, {"_id": "$o.q", "n": {"$min": "$c"}}, {"_id": {"k": "$o.q"}}, {"_id": {"k": {"x": "$zz"}}}, {"_id": {}},
+    {"_id": "$c"}, {"_id": ["$b", "$a"]}, {"_id": {"$type": "$c"}, "n": {"$push": {"i": "$_id", "z": "$zz"}}}, {"_id": None, "s": {"$sum": {"$multiply": ["$a", 0.1]}}}, {"_id": "$o.q", "n": {"$min": "$c"}}, {"_id": {"k": "$o.q"}}, {"_id": None, "n": {"$max": "$a"}, "m": {"$min": {"$ifNull": ["$a", 3]}}}, {"_id": {"k": {"x": "$zz"}}}, {"_id": {}},
     {"_id": None, "m": {"$max": "$g"}, "a": {"$avg": {"$ifNull": ["$a", 10]}}}, {"_id": None, "l": {"$last": "$o"}, "p": {"$push": "$o.p"}}, {"_id": {"$ifNull": ["$nope", "none"]}, "n": {"$sum": "$c"}})]
 FILES["combined"] = [
     [{"$unwind": "$g"}, {"$group": {"_id": "$g.x", "n": {"$sum": 1}}}, {"$sort": {"n": -1, "_id": 1}}], [{"$unwind": {"path": "$g", "preserveNullAndEmptyArrays": True}}, {"$sort": {"g.x": -1, "_id": 1}}, {"$project": {"g": 1}}],

@@ -34,6 +34,9 @@ fn over_list<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(mut accumulator) = Accumulator::new(args.operator) else {
         return Ok(Value::Missing);
     };
+    if let Accumulator::Extreme { last, .. } = &mut accumulator {
+        *last = false;
+    }
     match (args.values.as_slice(), args.get(0)) {
         ([_], Some(RawBsonRef::Array(items))) => {
             for item in values(items) {
@@ -64,6 +67,8 @@ pub(crate) enum Accumulator {
     Extreme {
         best: Option<RawBson>,
         wins: Ordering,
+        /// Of equal values (3 and 3.0) `$group` keeps the last, an expression the first.
+        last: bool,
     },
     First(Option<RawBson>),
     Last(Option<RawBson>),
@@ -96,11 +101,13 @@ impl Accumulator {
             "$max" => Self::Extreme {
                 best: None,
                 wins: Ordering::Greater,
+                last: true,
             },
             "$mergeObjects" => Self::MergeObjects(RawDocumentBuf::new()),
             "$min" => Self::Extreme {
                 best: None,
                 wins: Ordering::Less,
+                last: true,
             },
             "$push" => Self::Push(RawArrayBuf::new()),
             "$stdDevPop" | "$stdDevSamp" => Self::StdDev {
@@ -131,10 +138,12 @@ impl Accumulator {
                 }
             }
             Self::Count(count) => *count += 1,
-            Self::Extreme { best, wins } => {
+            Self::Extreme { best, wins, last } => {
                 if let (false, Some(value)) = (value.is_nullish(), value.get()) {
                     let better = best.as_ref().is_none_or(|best| {
-                        order::compare(value, best.as_raw_bson_ref(), globals.collator()) == *wins
+                        let stands =
+                            order::compare(value, best.as_raw_bson_ref(), globals.collator());
+                        stands == *wins || *last && stands == Ordering::Equal
                     });
                     if better {
                         *best = Some(value.into());

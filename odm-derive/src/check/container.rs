@@ -11,7 +11,14 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
         Derive::Document => document(model, errors),
         Derive::Embedded => embedded(model, errors),
     }
-    if model.attributes.deny_undeclared.is_some() {
+    if let Some(word) = &model.attributes.deny_undeclared {
+        let fields = matches!(
+            model.shape,
+            Shape::Struct { .. } | Shape::Enum(_) | Shape::Unknown
+        );
+        if !fields {
+            errors.at(word, "this type is stored without fields of its own, so there are none to refuse; take `deny_undeclared` off");
+        }
         for field in model.fields() {
             if let Some(flatten) = &field.flatten
                 && matches!(stored(&field.ty), Known::Map)

@@ -9,7 +9,7 @@ use crate::words;
 pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
     let attributes = &field.attributes;
     if field.skipped
-        && let Some(word) = first_word(field)
+        && let Some(word) = attributes.first_word()
     {
         errors.at(
             word,
@@ -20,10 +20,11 @@ pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
         );
         return;
     }
+    bson_type(field, errors);
     if let Some(flatten) = &field.flatten {
         if field.encoder.is_some() {
             errors.at(flatten, "a flattened field can't have a serializer of its own: what it stores would be unknown");
-        } else if let Some(word) = first_word(field) {
+        } else if let Some(word) = attributes.first_word() {
             errors.at(
                 word,
                 format!("`{}` is flattened, so it has no field of its own; write this on the fields inside", field.rust),
@@ -45,24 +46,11 @@ pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
             errors.at(word, "only a document has a version; write it on a field of the struct that derives `Document`");
         }
     }
-    bson_type(field, errors);
     version(field, errors);
     for one in &attributes.rules {
         rule::check(field, one, errors);
     }
     list::check(field, errors);
-}
-
-/// The first attribute of ours on a field.
-fn first_word(field: &Field) -> Option<&syn::Ident> {
-    let attributes = &field.attributes;
-    attributes
-        .rules
-        .first()
-        .map(|rule| &rule.word)
-        .or_else(|| attributes.indexes.first().map(|index| &index.word))
-        .or_else(|| attributes.list.as_ref().map(|list| &list.word))
-        .or(attributes.version.as_ref())
 }
 
 fn bson_type(field: &Field, errors: &mut Errors) {

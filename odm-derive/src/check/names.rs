@@ -59,6 +59,7 @@ fn at_name(field: &Field, message: String, errors: &mut Errors) {
 pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
     let tagged = matches!(shape.tagging, Tagging::Internal(_) | Tagging::Adjacent(..));
     let mut seen: Vec<&str> = Vec::new();
+    let mut handles: Vec<syn::Ident> = Vec::new();
     for variant in &shape.variants {
         if seen.contains(&variant.stored.as_str()) {
             errors.at(
@@ -70,6 +71,14 @@ pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
             );
         }
         seen.push(&variant.stored);
+        let handle = variant.handle();
+        if handles.contains(&handle) {
+            errors.at(
+                &variant.ident,
+                format!("two variants have the handle `{handle}`; name one otherwise"),
+            );
+        }
+        handles.push(handle);
         if tagged && variant.handle() == "tag" {
             errors.at(
                 &variant.ident,

@@ -110,6 +110,7 @@ impl Shape {
                     fields.retain(|field| !field.skipped);
                     return match fields.pop() {
                         Some(field) => {
+                            nameless(&field.attributes, field.encoder.is_some(), errors);
                             forward(field.ty, field.encoder.is_some(), field.attributes, false)
                         }
                         None => Self::Unknown,
@@ -131,6 +132,7 @@ impl Shape {
                     if !(how.skip || how.skip_serializing) {
                         let ident = Ident::new("value", proc_macro2::Span::call_site());
                         let attributes = parse::field::field(&field.attrs, &ident, errors);
+                        nameless(&attributes, how.serialize_with.is_some(), errors);
                         stored.push((field.ty.clone(), how.serialize_with.is_some(), attributes));
                     }
                 }
@@ -194,6 +196,19 @@ impl Shape {
             return Self::Choice(variants.into_iter().map(|variant| variant.stored).collect());
         }
         Self::Enum(Enum { tagging, variants })
+    }
+}
+
+/// Tells of attributes that a value without a name can't carry.
+fn nameless(attributes: &FieldAttributes, opaque: bool, errors: &mut Errors) {
+    if let Some(word) = attributes.first_word() {
+        errors.at(
+            word,
+            format!("`{word}` is for named fields; write it where this type is a field"),
+        );
+    }
+    if let (Some(literal), false) = (&attributes.bson_type, opaque) {
+        errors.at(literal, "`bson_type` is for a value with `#[serde(with = \"…\")]`; without one its stored type is known");
     }
 }
 
@@ -292,6 +307,11 @@ impl Variant {
         let mut types = Vec::new();
         let mut opaque = false;
         for field in &unnamed.unnamed {
+            for attribute in &field.attrs {
+                if attribute.path().is_ident("odm") {
+                    errors.at(attribute, "odm has no attributes for what a variant holds without a name; name the field: `Variant { field: … }`");
+                }
+            }
             let serde = serde::field(&field.attrs, errors);
             if !serde.skip && !serde.skip_serializing {
                 opaque |= serde.serialize_with.is_some();

@@ -21,6 +21,18 @@ pub(crate) struct FieldAttributes {
     pub(crate) bson_type: Option<LitStr>,
 }
 
+impl FieldAttributes {
+    /// The first word that says something of a field with a name.
+    pub(crate) fn first_word(&self) -> Option<&Ident> {
+        self.rules
+            .first()
+            .map(|rule| &rule.word)
+            .or_else(|| self.indexes.first().map(|index| &index.word))
+            .or_else(|| self.list.as_ref().map(|list| &list.word))
+            .or(self.version.as_ref())
+    }
+}
+
 /// A declared cardinality.
 pub(crate) struct List {
     /// `embed` or `references`.

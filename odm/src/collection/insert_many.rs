@@ -176,6 +176,6 @@ mod tests {
         };
         assert_eq!(sizes(Vec::new()), [0_usize; 0]);
         assert_eq!(sizes(vec![document(1); 100_001]), [100_000, 1]);
-        assert_eq!(sizes(vec![document(15_999_000); 4]), [3, 1]);
+        assert_eq!(sizes(vec![document(15_990_000); 4]), [3, 1]);
     }
 }

@@ -25,4 +25,6 @@ pub(crate) mod txn;
 pub(crate) mod updater;
 
 #[cfg(feature = "memory")]
-pub(crate) use crate::engine::{command::Engine, context::Context};
+pub(crate) use crate::engine::command::Engine;
+#[cfg(feature = "memory")]
+pub use crate::engine::context::Context;

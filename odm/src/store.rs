@@ -36,6 +36,8 @@ pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
 pub use self::session::{Session, TransactionOptions};
+#[cfg(feature = "memory")]
+use crate::engine::Context;
 use crate::error::{Error, Result};
 
 /// A database in one of the stores; clones share it.
@@ -60,8 +62,8 @@ enum Backend {
 impl Store {
     /// An empty engine of its own, in this process.
     #[cfg(feature = "memory")]
-    pub(crate) fn memory(database: &str) -> Self {
-        Self::new(Backend::Memory(Memory::new()), database)
+    pub(crate) fn memory(database: &str, context: Context) -> Self {
+        Self::new(Backend::Memory(Memory::new(context)), database)
     }
 
     /// The database that the connection string names.

@@ -1,6 +1,8 @@
 //! A database: where collections come from.
 
 use super::Collection;
+#[cfg(feature = "memory")]
+use crate::engine::Context;
 use crate::error::Result;
 use crate::model::Document;
 use crate::store::{Capability, CommandEvent, Monitor, Session, Store};
@@ -16,8 +18,14 @@ impl Db {
     /// 6.0 does.
     #[cfg(feature = "memory")]
     pub fn memory() -> Self {
+        Self::memory_with(Context::system())
+    }
+
+    /// The same, with a clock, ids and randomness of the caller's.
+    #[cfg(feature = "memory")]
+    pub fn memory_with(context: Context) -> Self {
         Self {
-            store: Store::memory("test"),
+            store: Store::memory("test", context),
         }
     }
 

@@ -6,18 +6,45 @@ use std::sync::Arc;
 
 use bson::{DateTime, oid::ObjectId};
 
-/// The clock, the ids and the randomness of one call. Nothing in the engine reads them elsewhere, so
-/// a test that gives its own sees the same replies every time.
+/// What the in-memory engine may not make up by itself: its clock, its ids and its randomness.
+///
+/// Nothing in the engine reads them elsewhere. Give a context to
+/// [`Db::memory_with`](crate::Db::memory_with) where a test moves the time (`$currentDate`, `$$NOW`,
+/// the expiry of TTL indexes) or wants the same ids and samples in every run.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::Context;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> odm::Result<()> {
+/// #[derive(Debug, Serialize, Deserialize, Document)]
+/// #[odm(collection = "visits")]
+/// struct Visit {
+///     #[serde(rename = "_id")]
+///     id: i32,
+///     last: Option<DateTime>,
+/// }
+///
+/// let noon = DateTime::from_millis(1_700_000_000_000);
+/// let db = Db::memory_with(Context::system().with_clock(move || noon));
+/// let visits = db.collection::<Visit>();
+/// visits.insert_one(&Visit { id: 1, last: None }).await?;
+/// visits.update_one(|v| v.id.eq(1), |v| v.last.current_date()).await?;
+/// assert_eq!(visits.get(&1).await?.unwrap().last, Some(noon));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
-pub(crate) struct Context {
+pub struct Context {
     clock: Arc<dyn Fn() -> DateTime + Send + Sync>,
     object_ids: Arc<dyn Fn() -> ObjectId + Send + Sync>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
 impl Context {
-    /// The machine's clock, fresh ObjectIds, and randomness from the operating system.
-    pub(crate) fn system() -> Self {
+    /// The machine's clock, fresh `ObjectId`s, and randomness from the operating system.
+    pub fn system() -> Self {
         Self {
             clock: Arc::new(DateTime::now),
             object_ids: Arc::new(ObjectId::new),
@@ -28,17 +55,14 @@ impl Context {
 
     /// The same, with another clock.
     #[must_use]
-    pub(crate) fn with_clock(
-        mut self,
-        clock: impl Fn() -> DateTime + Send + Sync + 'static,
-    ) -> Self {
+    pub fn with_clock(mut self, clock: impl Fn() -> DateTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The same, with another source of ObjectIds.
+    /// The same, with another source of the `ObjectId`s of documents that come without an `_id`.
     #[must_use]
-    pub(crate) fn with_object_ids(
+    pub fn with_object_ids(
         mut self,
         object_ids: impl Fn() -> ObjectId + Send + Sync + 'static,
     ) -> Self {
@@ -46,9 +70,10 @@ impl Context {
         self
     }
 
-    /// The same, with another source of randomness.
+    /// The same, with another source of randomness: what `$sample` draws, and the ids of collections
+    /// and cursors.
     #[must_use]
-    pub(crate) fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+    pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Arc::new(random);
         self
     }

@@ -31,10 +31,10 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(context: Context) -> Self {
         Self {
             engine: Arc::new(Engine::new()),
-            context: Context::system(),
+            context,
         }
     }
 

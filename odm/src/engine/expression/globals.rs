@@ -31,12 +31,14 @@ impl Globals {
     }
 
     /// Adds a variable: the `let` of a command or of `$lookup`. A later one shadows an earlier one.
+    #[cfg(feature = "memory")]
     #[must_use]
     pub(crate) fn with_variable(self, name: impl Into<String>, value: RawBson) -> Self {
         self.with_binding(name, Some(value))
     }
 
     /// Adds a variable that may be missing.
+    #[cfg(feature = "memory")]
     #[must_use]
     pub(crate) fn with_binding(mut self, name: impl Into<String>, value: Option<RawBson>) -> Self {
         Arc::make_mut(&mut self.0)

@@ -1,7 +1,7 @@
 //! What a model declares of its collection, as MongoDB wants it: the validator, the indexes, and
 //! the plan that brings a database in line with them.
 //!
-//! Start at [`validator`] and [`indexes`]: pure functions from metadata to documents. [`Sync`] reads
+//! Start at [`validator()`] and [`indexes()`]: pure functions from metadata to documents. [`Sync`] reads
 //! what is there and compares it in the server's normal form, [`Plan`] is the difference as data,
 //! and applying it sends the commands that it shows. [`Validate`] runs a model's validator in this
 //! process.

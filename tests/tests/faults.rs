@@ -1,6 +1,7 @@
 //! What the driver retries, and how broken connections are told, on a server that fails on demand:
 //! the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use odm::bson::{self, doc, oid::ObjectId};
 use odm::prelude::*;

@@ -124,7 +124,11 @@ async fn insert_many_tells_what_was_inserted(db: &Db) {
         .await
         .unwrap_err();
     assert_eq!(failed.partial_result().unwrap().inserted, 2);
-    let indexes: Vec<_> = failed.write_errors().iter().map(|e| e.index()).collect();
+    let indexes: Vec<_> = failed
+        .write_errors()
+        .iter()
+        .map(odm::WriteError::index)
+        .collect();
     assert_eq!(indexes, [0, 2]);
     let inserted = stock.insert_many([item(7, 0), item(6, 0)]).await.unwrap();
     assert_eq!(inserted.inserted_ids, [7, 6]);

@@ -123,7 +123,7 @@ async fn unknown_fields_stay(db: &Db) {
 async fn a_removed_document_is_stale(db: &Db) {
     let (pages, mut page) = page(db).await;
     pages.delete_all().await.unwrap();
-    page.title = "two".to_owned();
+    page.title = "two".into();
     let lost = pages.save(&mut page).await.unwrap_err();
     assert!(lost.is_stale(), "{lost}");
     assert_eq!(lost.model(), Some("Page"));
@@ -139,14 +139,14 @@ async fn a_version_makes_the_second_writer_lose(db: &Db) {
     orders.insert_one(&order).await.unwrap();
     let mut first = orders.load(&1).await.unwrap().unwrap();
     let mut second = orders.load(&1).await.unwrap().unwrap();
-    first.state = "paid".to_owned();
+    first.state = "paid".into();
     assert!(orders.save(&mut first).await.unwrap());
     assert_eq!(first.version, 1);
-    second.state = "cancelled".to_owned();
+    second.state = "cancelled".into();
     let lost = orders.save(&mut second).await.unwrap_err();
     assert!(lost.is_stale(), "{lost}");
     assert!(lost.to_string().contains("load it again"), "{lost}");
-    first.state = "sent".to_owned();
+    first.state = "sent".into();
     assert!(orders.save(&mut first).await.unwrap());
     let stored = orders.get(&1).await.unwrap().unwrap();
     assert_eq!((stored.state.as_str(), stored.version), ("sent", 2));
@@ -159,9 +159,9 @@ async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
         .unwrap();
     let mut order = orders.load(&1).await.unwrap().unwrap();
     let mut late = orders.load(&1).await.unwrap().unwrap();
-    order.state = "new".to_owned();
+    order.state = "new".into();
     assert!(orders.save(&mut order).await.unwrap());
-    late.state = "late".to_owned();
+    late.state = "late".into();
     assert!(orders.save(&mut late).await.unwrap_err().is_stale());
     let stored = orders.get(&1).await.unwrap().unwrap();
     assert_eq!((stored.state.as_str(), stored.version), ("new", 1));

@@ -164,7 +164,7 @@ async fn the_monitor_sees_commands_and_failures(db: &Db) {
     let watched = db.on_command(move |event| {
         let outcome = match event.outcome {
             Ok(reply) => reply.to_string(),
-            Err(error) => error.code().map_or_else(String::new, |code| code.name()),
+            Err(error) => error.code().map_or_else(String::new, odm::Code::name),
         };
         let name = event.command.keys().next().cloned().unwrap_or_default();
         log.lock().unwrap().push((name, outcome));

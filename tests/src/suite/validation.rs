@@ -81,7 +81,7 @@ struct Node {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(
     collection = "things",
-    rule("a thing is not sold for less than it cost", |t| raw(doc! {"$expr": {"$gte": ["$price", "$cost"]}})),
+    rule("a thing is not sold for less than it cost", |_| raw(doc! {"$expr": {"$gte": ["$price", "$cost"]}})),
     rule("a forbidden title stays out", |t| t.title.ne("forbid") & t.cost.lt(1000))
 )]
 struct Thing {
@@ -161,7 +161,7 @@ fn broken() -> Vec<(Thing, &'static str, &'static str, Option<Bson>)> {
             Some("".into()),
         ),
         (
-            with(|t| t.title = "too long a title".to_owned()),
+            with(|t| t.title = "too long a title".into()),
             "maxLength",
             "title",
             Some("too long a title".into()),
@@ -216,7 +216,7 @@ fn broken() -> Vec<(Thing, &'static str, &'static str, Option<Bson>)> {
             None,
         ),
         (
-            with(|t| t.title = "forbid".to_owned()),
+            with(|t| t.title = "forbid".into()),
             "a forbidden title stays out",
             "title",
             Some("forbid".into()),
@@ -229,7 +229,7 @@ async fn things(db: &Db) -> Collection<Thing> {
     db.collection()
 }
 
-async fn sync<M: odm::Document>(db: &Db) {
+async fn sync<M: Document>(db: &Db) {
     let plan = db.sync(models![M]).plan().await.unwrap();
     let everything = Allow::CREATE | Allow::CHANGE;
     assert!(plan.apply(everything).await.unwrap().is_complete());

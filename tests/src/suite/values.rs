@@ -1,5 +1,6 @@
 //! Values from outside stay values, whatever they look like; and a field's own serializer is used.
 
+use odm::bson::Regex;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -42,7 +43,7 @@ mod hex {
 }
 
 fn regex() -> Bson {
-    Bson::RegularExpression(odm::bson::Regex {
+    Bson::RegularExpression(Regex {
         pattern: odm::bson::cstr!("^x").into(),
         options: odm::bson::cstr!("").into(),
     })

@@ -1,9 +1,8 @@
 //! Sort patterns: `{a: 1, b: -1}`, and the order of elements in an array.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
@@ -58,23 +57,6 @@ impl ElementOrder {
             );
         }
         Ok(Self::Fields(fields))
-    }
-
-    /// Sorts anything that can be seen as a value; equal ones stay in their order.
-    pub(crate) fn sort_by<T>(
-        &self,
-        items: &mut Vec<T>,
-        collator: Option<&Collator>,
-        value: impl Fn(&T) -> Cow<'_, RawBson>,
-    ) {
-        let mut keyed: Vec<(RawBson, T)> = items
-            .drain(..)
-            .map(|item| (value(&item).into_owned(), item))
-            .collect();
-        keyed.sort_by(|(left, _), (right, _)| {
-            self.compare(left.as_raw_bson_ref(), right.as_raw_bson_ref(), collator)
-        });
-        items.extend(keyed.into_iter().map(|(_, item)| item));
     }
 
     pub(crate) fn compare(

@@ -3,10 +3,10 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::calendar;
-use crate::error::{Code, ServerError};
 use crate::value::{kind, print, raw};
 
 /// A value as it stands in messages about documents and specifications: `{ a: [ 1, 2 ] }`.
+#[cfg(feature = "memory")]
 pub(crate) fn stored(value: RawBsonRef<'_>) -> String {
     print::value(value)
 }
@@ -31,11 +31,6 @@ pub(crate) fn computed(value: RawBsonRef<'_>) -> String {
 /// The server's word for a value's type: `int`, `object`, …; `missing` where there is none.
 pub(crate) fn type_name(value: Option<RawBsonRef<'_>>) -> &'static str {
     value.map_or("missing", |value| kind::alias(value.element_type()))
-}
-
-/// An error of the expression or stage with this number.
-pub(crate) fn location(number: i32, message: impl Into<String>) -> ServerError {
-    ServerError::new(Code::location(number), message)
 }
 
 /// A double as the server prints computed ones: six significant digits (`0.333333`, `1e+06`).

@@ -3,7 +3,7 @@
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::shape::Shape;
-use crate::engine::expression::{Globals, root, text};
+use crate::engine::expression::{Globals, root};
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::replacement::unaltered_id;
 use crate::engine::updater::{Applied, check_id};
@@ -86,8 +86,8 @@ impl Stage {
                 Code::INVALID_OPTIONS,
                 format!("{other} is not allowed to be used within an update"),
             )),
-            other => Err(text::location(
-                40324,
+            other => Err(ServerError::new(
+                Code::location(40324),
                 format!("Unrecognized pipeline stage name: '{other}'"),
             )),
         }

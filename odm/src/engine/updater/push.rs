@@ -1,5 +1,7 @@
 //! `$push`: `{a: [1]}` `{$push: {a: {$each: [3, 2], $sort: 1, $slice: -2}}}` -> `{a: [2, 3]}`.
 
+use std::borrow::Cow;
+
 use bson::raw::{RawBson, RawBsonRef};
 
 use crate::engine::expression::sort::ElementOrder;
@@ -7,6 +9,7 @@ use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value, integral};
 use crate::engine::updater::node::{Node, fields};
 use crate::error::ServerError;
+use crate::value::collation::Collator;
 use crate::value::raw::values;
 
 #[derive(Debug)]
@@ -139,5 +142,24 @@ impl Behaviour for Push {
         } else {
             Change::Edited
         })
+    }
+}
+
+impl ElementOrder {
+    /// Sorts anything that can be seen as a value; equal ones stay in their order.
+    fn sort_by<T>(
+        &self,
+        items: &mut Vec<T>,
+        collator: Option<&Collator>,
+        value: impl Fn(&T) -> Cow<'_, RawBson>,
+    ) {
+        let mut keyed: Vec<(RawBson, T)> = items
+            .drain(..)
+            .map(|item| (value(&item).into_owned(), item))
+            .collect();
+        keyed.sort_by(|(left, _), (right, _)| {
+            self.compare(left.as_raw_bson_ref(), right.as_raw_bson_ref(), collator)
+        });
+        items.extend(keyed.into_iter().map(|(_, item)| item));
     }
 }

@@ -27,6 +27,7 @@ pub struct Resolved {
 /// #[derive(Serialize, Embedded)]
 /// #[serde(rename_all = "camelCase")]
 /// struct Host {
+///     #[odm(embed(few, max = 12))]
 ///     contact_list: Vec<Contact>,
 /// }
 ///

@@ -21,7 +21,11 @@ use bson::{Document, RawDocument};
 use crate::engine::expression::Globals;
 use crate::error::ServerError;
 
-use self::ast::Predicate;
+pub(crate) use self::ast::Predicate;
+#[cfg(feature = "memory")]
+pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test};
+#[cfg(feature = "memory")]
+pub(crate) use self::regex::Regex;
 
 /// A compiled filter.
 #[derive(Debug, Clone)]
@@ -46,6 +50,12 @@ impl Matcher {
             predicate: parse::filter(filter, globals)?,
             globals: globals.clone(),
         })
+    }
+
+    /// What was compiled: the planner looks inside.
+    #[cfg(feature = "memory")]
+    pub(crate) fn predicate(&self) -> &Predicate {
+        &self.predicate
     }
 
     /// Whether a document matches. Fails only where `$expr` or a regular expression does.

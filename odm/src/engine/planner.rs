@@ -13,17 +13,18 @@ pub(crate) mod interval;
 use std::ops::Bound;
 
 use bson::Document;
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::RawBsonRef;
 
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind, Spec, same_key};
+use crate::engine::matcher::Predicate;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::Direction;
 use crate::value::path::Path;
 use crate::value::raw;
 
-use conditions::Condition;
+use conditions::{Condition, Conditions};
 use interval::{Interval, after};
 
 /// So many ranges a plan may have; beyond it, later fields narrow nothing.
@@ -77,7 +78,7 @@ impl Plan {
 /// What a plan is for.
 #[derive(Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) filter: Option<&'a RawDocument>,
+    pub(crate) filter: Option<&'a Predicate>,
     pub(crate) sort: Option<(&'a [Path], &'a [Direction])>,
     /// `$natural`, and whether it is backwards.
     pub(crate) natural: Option<bool>,
@@ -87,10 +88,13 @@ pub(crate) struct Wanted<'a> {
 
 /// Chooses.
 pub(crate) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Plan, ServerError> {
-    let conditions = wanted
-        .filter
-        .map(|filter| conditions::of_filter(filter, wanted.collation))
-        .unwrap_or_default();
+    let conditions = wanted.filter.map_or_else(
+        || Conditions {
+            all: Vec::new(),
+            complete: true,
+        },
+        |filter| conditions::of(filter, wanted.collation),
+    );
     if let Some(plan) = hinted(indexes, wanted, &conditions)? {
         return Ok(plan);
     }
@@ -124,7 +128,7 @@ pub(crate) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Plan, Serve
 fn hinted(
     indexes: &[Index],
     wanted: &Wanted<'_>,
-    conditions: &[Condition],
+    conditions: &Conditions,
 ) -> Result<Option<Plan>, ServerError> {
     let index = match wanted.hint {
         None => return Ok(None),
@@ -174,7 +178,8 @@ fn hinted(
 }
 
 /// Whether the index holds every document that the filter can match.
-fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &[Condition]) -> bool {
+fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &Conditions) -> bool {
+    let conditions = conditions.all.as_slice();
     if spec.sparse {
         let exists = spec.key.keys().any(|path| {
             conditions
@@ -191,7 +196,7 @@ fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &[Condition]) -> bo
             let same_collation = spec.collation.as_ref() == wanted.collation;
             implies(
                 conditions,
-                &partial.document,
+                partial.matcher.predicate(),
                 spec.collation.as_ref(),
                 same_collation,
             )
@@ -202,22 +207,21 @@ fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &[Condition]) -> bo
 /// Whether the conditions leave nothing outside of a partial index's filter.
 fn implies(
     conditions: &[Condition],
-    filter: &Document,
+    filter: &Predicate,
     collation: Option<&Collator>,
     same_collation: bool,
 ) -> bool {
-    let Ok(raw) = RawDocumentBuf::try_from(filter) else {
-        return false;
-    };
-    let needed = conditions::of_filter(&raw, collation);
+    let Conditions {
+        all: needed,
+        complete,
+    } = conditions::of(filter, collation);
     // Keys of strings mean the same under one collation only.
     let comparable = same_collation
         || !needed
             .iter()
             .any(|needed| needed.intervals.iter().any(|interval| interval.collated));
-    // Each leaf of the filter must have been understood.
     comparable
-        && needed.len() == leaves(&raw)
+        && complete
         && needed.iter().all(|needed| {
             conditions.iter().any(|condition| {
                 condition.path == needed.path
@@ -232,34 +236,14 @@ fn implies(
         })
 }
 
-/// How many conditions a filter of the allowed operators sets.
-fn leaves(filter: &RawDocument) -> usize {
-    raw::elements(filter)
-        .map(|(name, value)| match (name, value) {
-            ("$and", RawBsonRef::Array(clauses)) => raw::values(clauses)
-                .map(|clause| match clause {
-                    RawBsonRef::Document(clause) => leaves(clause),
-                    _ => 1,
-                })
-                .sum(),
-            (name, _) if name.starts_with('$') => usize::MAX / 1024,
-            (_, RawBsonRef::Document(operators)) => raw::elements(operators)
-                .filter(|(name, _)| name.starts_with('$'))
-                .count()
-                .max(1),
-            _ => 1,
-        })
-        .sum()
-}
-
 /// Whether an index may answer the query without a hint.
-fn serves(index: &Index, wanted: &Wanted<'_>, conditions: &[Condition]) -> bool {
+fn serves(index: &Index, wanted: &Wanted<'_>, conditions: &Conditions) -> bool {
     let spec = &index.spec;
     if spec.kind == Kind::Inert || !is_complete(spec, wanted, conditions) {
         return false;
     }
     spec.collation.as_ref() == wanted.collation
-        || !conditions.iter().any(|condition| {
+        || !conditions.all.iter().any(|condition| {
             spec.key.contains_key(&condition.path)
                 && condition.intervals.iter().any(|interval| interval.collated)
         })
@@ -271,10 +255,10 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(index: &Index, wanted: &Wanted<'_>, conditions: &[Condition]) -> Self {
+    fn new(index: &Index, wanted: &Wanted<'_>, conditions: &Conditions) -> Self {
         let spec = &*index.spec;
         let same_collation = spec.collation.as_ref() == wanted.collation;
-        let fields = fields(index, conditions, same_collation);
+        let fields = fields(index, &conditions.all, same_collation);
         let mut worth = 0;
         for field in &fields {
             if field.iter().all(Interval::is_point) {
@@ -311,9 +295,8 @@ impl Candidate {
             })
             .collect();
         let by_id = spec.is_id()
-            && wanted
-                .filter
-                .is_some_and(|filter| raw::elements(filter).count() == 1)
+            && conditions.complete
+            && conditions.all.len() == 1
             && matches!(fields.as_slice(), [intervals] if intervals.len() == 1 && intervals.iter().all(Interval::is_point));
         Self {
             worth: if worth == 0 && direction.is_some() {

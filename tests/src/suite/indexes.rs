@@ -11,6 +11,7 @@ cases![
     a_sparse_unique_index_leaves_out_what_is_missing,
     a_partial_unique_index_holds_where_its_filter_does,
     a_unique_array_index_looks_at_elements,
+    a_partial_index_of_one_array_serves_no_single_element,
     updates_keep_indexes,
     queries_name_the_index_that_served_them,
     a_range_and_a_sort_share_an_index,
@@ -327,4 +328,26 @@ async fn a_unique_index_over_duplicates_is_refused(db: &Db) {
         .await
         .unwrap();
     assert_eq!(left.len(), 1);
+}
+
+async fn a_partial_index_of_one_array_serves_no_single_element(db: &Db) {
+    let partial = doc! {"tags": {"$eq": ["red", "blue"]}};
+    index(
+        db,
+        doc! {"tags": 1},
+        doc! {"partialFilterExpression": partial},
+    )
+    .await
+    .unwrap();
+    let cars = db.collection::<Car>();
+    let tagged = |id, tags: &[&str]| Car {
+        tags: tags.iter().map(ToString::to_string).collect(),
+        ..car(id, "Fiat", 2000, None)
+    };
+    cars.insert_many(&[tagged(1, &["red", "blue"]), tagged(2, &["red"])])
+        .await
+        .unwrap();
+    let red = cars.find(|c| c.tags.has("red")).sort(|c| c.id.asc());
+    let ids: Vec<i32> = red.all().await.unwrap().iter().map(|c| c.id).collect();
+    assert_eq!(ids, [1, 2]);
 }

@@ -105,7 +105,7 @@ impl Query<'_> {
         let plan = planner::plan(
             &collection.indexes,
             &Wanted {
-                filter: self.filter,
+                filter: matcher.as_deref().map(Matcher::predicate),
                 sort: sort
                     .as_ref()
                     .map(|sort| (sort.paths.as_slice(), sort.directions.as_slice())),

@@ -1,9 +1,10 @@
 //! What a filter says about single paths, as intervals: a superset of what matches, never less.
 //!
-//! The filter was checked by the matcher before; what is not understood here narrows nothing.
+//! What is not understood here narrows nothing.
 
-use bson::raw::{CStr, RawArray, RawBsonRef, RawDocument, RawRegexRef, cstr};
+use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef, cstr};
 
+use crate::engine::matcher::{Comparison, ElementMatch, Operand, Predicate, Regex, Test};
 use crate::engine::planner::interval::Interval;
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -18,124 +19,121 @@ pub(crate) struct Condition {
     pub(crate) exists: bool,
 }
 
-/// The conditions that a filter sets, conjunction by conjunction.
-pub(crate) fn of_filter(filter: &RawDocument, collation: Option<&Collator>) -> Vec<Condition> {
-    let mut found = Vec::new();
-    collect(filter, "", collation, &mut found);
-    found
+/// What a predicate says about single paths.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Conditions {
+    pub(crate) all: Vec<Condition>,
+    /// They say all that the predicate says, and no less narrowly.
+    pub(crate) complete: bool,
 }
 
+/// The conditions that a predicate sets, conjunction by conjunction.
+pub(crate) fn of(predicate: &Predicate, collation: Option<&Collator>) -> Conditions {
+    let mut found = Vec::new();
+    let complete = collect(predicate, "", collation, &mut found);
+    Conditions {
+        all: found,
+        complete,
+    }
+}
+
+/// Adds what is understood, and says whether that is all.
 fn collect(
-    filter: &RawDocument,
+    predicate: &Predicate,
     prefix: &str,
     collation: Option<&Collator>,
     found: &mut Vec<Condition>,
-) {
-    for (name, value) in raw::elements(filter) {
-        match (name, value) {
-            ("$and", RawBsonRef::Array(clauses)) => {
-                for clause in raw::values(clauses) {
-                    if let RawBsonRef::Document(clause) = clause {
-                        collect(clause, prefix, collation, found);
-                    }
-                }
+) -> bool {
+    match predicate {
+        Predicate::And(group) => {
+            let mut complete = true;
+            for child in &group.children {
+                complete &= collect(child, prefix, collation, found);
             }
-            (operator, _) if operator.starts_with('$') => {}
-            (path, value) => {
-                let path = format!("{prefix}{path}");
-                // A number may be an index or a name: its keys are not those of the whole path.
-                if path
-                    .split('.')
-                    .any(|part| part.bytes().all(|b| b.is_ascii_digit()))
-                {
-                    continue;
-                }
-                match value {
-                    RawBsonRef::Document(operators) if is_operators(operators) => {
-                        collect_operators(operators, &path, collation, found);
-                    }
-                    value => push(&path, equal(value, collation), found),
-                }
-            }
+            complete
         }
+        Predicate::Always(holds) => *holds,
+        Predicate::Field(field) => {
+            let path = format!("{prefix}{}", field.path.as_str());
+            // A number may be an index or a name: its keys are not those of the whole path.
+            let numbered = path
+                .split('.')
+                .any(|part| part.bytes().all(|b| b.is_ascii_digit()));
+            !numbered && collect_test(&field.test, path, collation, found)
+        }
+        Predicate::Or(_)
+        | Predicate::Nor(_)
+        | Predicate::Not(_)
+        | Predicate::Expr(_)
+        | Predicate::Schema(_) => false,
     }
 }
 
-fn is_operators(document: &RawDocument) -> bool {
-    raw::elements(document)
-        .next()
-        .is_some_and(|(name, _)| name.starts_with('$') && !matches!(name, "$id" | "$ref" | "$db"))
-}
-
-fn push(path: &str, intervals: Option<Vec<Interval>>, found: &mut Vec<Condition>) {
-    if let Some(intervals) = intervals {
-        let exists = !intervals.iter().any(|interval| {
-            interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
-        });
-        found.push(Condition {
-            path: path.to_owned(),
-            intervals,
-            exists,
-        });
-    }
-}
-
-fn collect_operators(
-    operators: &RawDocument,
-    path: &str,
+fn collect_test(
+    test: &Test,
+    path: String,
     collation: Option<&Collator>,
     found: &mut Vec<Condition>,
-) {
-    let options = match raw::get(operators, "$options") {
-        Some(RawBsonRef::String(options)) => options,
-        _ => "",
-    };
-    for (operator, value) in raw::elements(operators) {
-        match (operator, value) {
-            ("$exists", value) if is_true(value) => found.push(Condition {
-                path: path.to_owned(),
+) -> bool {
+    let intervals = match test {
+        Test::Exists => {
+            found.push(Condition {
+                path,
                 intervals: vec![Interval::all()],
                 exists: true,
-            }),
-            ("$regex", RawBsonRef::String(pattern)) => {
-                push(path, pattern_prefix(pattern, options, collation), found);
-            }
-            ("$all", RawBsonRef::Array(values)) => {
-                // Each must be there; the first serves. `$elemMatch` in it narrows nothing here.
-                if let Some(first) = raw::values(values).next()
-                    && !matches!(first, RawBsonRef::Document(document) if is_operators(document))
-                {
-                    push(path, equal(first, collation), found);
-                }
-            }
-            ("$elemMatch", RawBsonRef::Document(inner)) if is_operators(inner) => {
-                element(inner, path, collation, found);
-            }
-            ("$elemMatch", RawBsonRef::Document(inner)) => {
-                collect(inner, &format!("{path}."), collation, found);
-            }
-            (operator, value) => push(path, comparison(operator, value, collation), found),
+            });
+            return true;
         }
+        Test::Element(ElementMatch::Document(inner)) => {
+            collect(inner, &format!("{path}."), collation, found);
+            return false;
+        }
+        Test::Element(ElementMatch::Value(tests)) => {
+            if let Some(intervals) = element(tests, collation) {
+                push(path, intervals, found);
+            }
+            return false;
+        }
+        test => one_value(test, collation),
+    };
+    let Some(intervals) = intervals else {
+        return false;
+    };
+    push(path, intervals, found);
+    is_exact(test)
+}
+
+/// Whether the intervals of a test hold what passes it and nothing else. More strings begin as a pattern does
+/// than match it; more arrays have an element than begin with it.
+fn is_exact(test: &Test) -> bool {
+    let is_array = |operand: &Operand| matches!(operand.value(), RawBsonRef::Array(_));
+    match test {
+        Test::Compare(_, operand) => !is_array(operand),
+        Test::In(list) => list.regexes.is_empty() && !list.values.iter().any(is_array),
+        _ => false,
     }
+}
+
+fn push(path: String, intervals: Vec<Interval>, found: &mut Vec<Condition>) {
+    let exists = !intervals.iter().any(|interval| {
+        interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
+    });
+    found.push(Condition {
+        path,
+        intervals,
+        exists,
+    });
 }
 
 /// `$elemMatch` on plain values: one element meets them all, so they intersect.
-fn element(
-    operators: &RawDocument,
-    path: &str,
-    collation: Option<&Collator>,
-    found: &mut Vec<Condition>,
-) {
-    let mut both: Option<Vec<Interval>> = None;
-    for (operator, value) in raw::elements(operators) {
-        if let Some(intervals) = comparison(operator, value, collation) {
-            both = Some(match both {
-                None => intervals,
-                Some(both) => intersect(&both, &intervals),
-            });
-        }
-    }
-    push(path, both, found);
+fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Interval>> {
+    tests
+        .iter()
+        .filter_map(|test| match test {
+            Predicate::Field(field) => comparison(&field.test, collation),
+            _ => None,
+        })
+        .reduce(|one, other| intersect(&one, &other))
 }
 
 /// The common values of two unions.
@@ -145,27 +143,37 @@ pub(crate) fn intersect(one: &[Interval], other: &[Interval]) -> Vec<Interval> {
         .collect()
 }
 
-fn comparison(
-    operator: &str,
-    value: RawBsonRef<'_>,
-    collation: Option<&Collator>,
-) -> Option<Vec<Interval>> {
-    match operator {
-        "$eq" => equal(value, collation),
-        "$in" => {
-            let RawBsonRef::Array(values) = value else {
-                return None;
-            };
-            let mut all = Vec::new();
-            for value in raw::values(values) {
-                all.extend(equal(value, collation)?);
+/// The values that pass a test; none where it narrows nothing.
+fn one_value(test: &Test, collation: Option<&Collator>) -> Option<Vec<Interval>> {
+    match test {
+        Test::Regex(regex) => pattern_prefix(regex, collation),
+        test => comparison(test, collation),
+    }
+}
+
+fn comparison(test: &Test, collation: Option<&Collator>) -> Option<Vec<Interval>> {
+    match test {
+        Test::Compare(comparison, operand) => {
+            let value = operand.value();
+            match comparison {
+                Comparison::Eq => Some(equal(value, collation)),
+                Comparison::Gt => ordered(value, true, false, collation),
+                Comparison::Gte => ordered(value, true, true, collation),
+                Comparison::Lt => ordered(value, false, false, collation),
+                Comparison::Lte => ordered(value, false, true, collation),
+            }
+        }
+        Test::In(list) => {
+            let mut all: Vec<Interval> = list
+                .values
+                .iter()
+                .flat_map(|operand| equal(operand.value(), collation))
+                .collect();
+            for regex in &list.regexes {
+                all.extend(pattern_prefix(regex, collation)?);
             }
             Some(all)
         }
-        "$gt" => ordered(value, true, false, collation),
-        "$gte" => ordered(value, true, true, collation),
-        "$lt" => ordered(value, false, false, collation),
-        "$lte" => ordered(value, false, true, collation),
         _ => None,
     }
 }
@@ -191,21 +199,18 @@ fn ordered(
     }
 }
 
-fn equal(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Option<Vec<Interval>> {
-    Some(match value {
+fn equal(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Vec<Interval> {
+    match value {
         RawBsonRef::Null | RawBsonRef::Undefined => vec![
             Interval::point(RawBsonRef::Undefined, collation),
             Interval::point(RawBsonRef::Null, collation),
         ],
-        RawBsonRef::RegularExpression(regex) => {
-            return pattern_prefix(regex.pattern.as_str(), regex.options.as_str(), collation);
-        }
         RawBsonRef::Array(array) => vec![
             first_element(array, collation),
             Interval::point(value, collation),
         ],
         value => vec![Interval::point(value, collation)],
-    })
+    }
 }
 
 /// An equal array has an equal first element, and its elements are its keys.
@@ -215,15 +220,12 @@ fn first_element(array: &RawArray, collation: Option<&Collator>) -> Interval {
 }
 
 /// The strings that a pattern such as `^abc` may match, and the pattern itself as a value.
-fn pattern_prefix(
-    pattern: &str,
-    options: &str,
-    collation: Option<&Collator>,
-) -> Option<Vec<Interval>> {
+fn pattern_prefix(regex: &Regex, collation: Option<&Collator>) -> Option<Vec<Interval>> {
     // With a collation, neighbours of a prefix need not start with it.
-    if collation.is_some() || !options.is_empty() {
+    if collation.is_some() || !regex.options().is_empty() {
         return None;
     }
+    let pattern = regex.pattern();
     let rest = pattern.strip_prefix('^')?;
     if rest.contains('|') {
         return None;
@@ -260,15 +262,4 @@ fn pattern_prefix(
         Err(_) => Interval::regexes(),
     };
     Some(vec![Interval::prefix(&prefix), same])
-}
-
-fn is_true(value: RawBsonRef<'_>) -> bool {
-    !matches!(
-        value,
-        RawBsonRef::Boolean(false)
-            | RawBsonRef::Null
-            | RawBsonRef::Undefined
-            | RawBsonRef::Int32(0)
-            | RawBsonRef::Int64(0)
-    ) && !matches!(value, RawBsonRef::Double(number) if number.abs() <= 0.0)
 }

@@ -2,8 +2,7 @@
 
 use crate::model::field::{EmbeddedMeta, FieldMeta, Presence};
 use crate::model::{
-    BsonType, IndexMeta, KeyKind, KeyMeta, ModelMeta, Rule, Shape, TypeMeta, ValidationAction,
-    ValidationLevel,
+    BsonType, KeyKind, KeyMeta, ModelMeta, Rule, Shape, TypeMeta, ValidationAction, ValidationLevel,
 };
 
 pub(crate) const INT: TypeMeta = TypeMeta::scalar(&[BsonType::Int]);
@@ -59,23 +58,6 @@ pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta 
         capped: None,
         collation: None,
         version: None,
-    }
-}
-
-/// An index without options.
-pub(crate) const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
-    IndexMeta {
-        name: None,
-        keys,
-        unique: false,
-        sparse: false,
-        hidden: false,
-        partial: None,
-        expire_after_seconds: None,
-        collation: None,
-        default_language: None,
-        language_override: None,
-        wildcard_projection: &[],
     }
 }
 

@@ -110,15 +110,7 @@ impl<'a> Aggregate<'a> {
                 format!("{name} cannot be used in a transaction"),
             ));
         }
-        let hint = args.get("hint");
-        if let Some(hint) = hint
-            && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
-        {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "Hint must be a string or an object",
-            ));
-        }
+        let hint = args.hint()?;
         Ok(Self {
             leading: pipeline.leading(),
             namespace,

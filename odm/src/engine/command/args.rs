@@ -158,6 +158,17 @@ impl<'a> Args<'a> {
             .filter(|document| !is_empty_document(document))
     }
 
+    /// The index to use, by its name or its key.
+    pub(crate) fn hint(&self) -> Result<Option<RawBsonRef<'a>>, ServerError> {
+        match self.get("hint") {
+            hint @ (None | Some(RawBsonRef::String(_) | RawBsonRef::Document(_))) => Ok(hint),
+            Some(_) => Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Hint must be a string or an object",
+            )),
+        }
+    }
+
     pub(crate) fn array(&self, name: &str) -> Option<&'a RawArray> {
         match self.get(name)? {
             RawBsonRef::Array(array) => Some(array),

@@ -46,17 +46,10 @@ pub(crate) fn query<'a>(
             ServerError::new(Code::BAD_VALUE, "limit value is not a valid number")
         })?),
     };
-    let hint = args
-        .get("hint")
-        .filter(|hint| !matches!(hint, RawBsonRef::Null));
-    if let Some(hint) = hint
-        && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
-    {
-        return Err(ServerError::new(
-            Code::FAILED_TO_PARSE,
-            "Hint must be a string or an object",
-        ));
-    }
+    let hint = match args.get("hint") {
+        Some(RawBsonRef::Null) => None,
+        _ => args.hint()?,
+    };
     let collection = call.find_collection(namespace);
     Ok(Query {
         filter: args.document("query"),

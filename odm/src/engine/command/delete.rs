@@ -68,15 +68,7 @@ impl<'a> Row<'a> {
                 ));
             }
         };
-        let hint = args.get("hint");
-        if let Some(hint) = hint
-            && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
-        {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "Hint must be a string or an object",
-            ));
-        }
+        let hint = args.hint()?;
         Ok(Self {
             q: args.document("q").unwrap_or_else(|| raw::empty_document()),
             multi,

@@ -15,7 +15,7 @@ use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Mode;
-use crate::error::{Code, ServerError};
+use crate::error::ServerError;
 use crate::value::raw;
 
 /// How many documents the first batch holds unless the command says so.
@@ -78,15 +78,7 @@ impl<'a> Find<'a> {
             args.document("let"),
             collection.as_deref(),
         )?;
-        let hint = args.get("hint");
-        if let Some(hint) = hint
-            && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
-        {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "Hint must be a string or an object",
-            ));
-        }
+        let hint = args.hint()?;
         let projection_document = args.filled("projection");
         let projection = projection_document
             .map(|projection| Projection::parse(projection, &globals))

@@ -176,11 +176,7 @@ fn check(call: &Call<'_>) -> Result<(), ServerError> {
     {
         return fault("Update argument must be either an object or an array");
     }
-    if let Some(hint) = args.get("hint")
-        && !matches!(hint, RawBsonRef::String(_) | RawBsonRef::Document(_))
-    {
-        return fault("Hint must be a string or an object");
-    }
+    args.hint()?;
     if !args.flag("remove") {
         if update.is_none() {
             return fault("Either an update or remove=true must be specified");

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::index::keys;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::key::{self, Direction};
+use crate::value::key::Direction;
 use crate::value::path::Path;
 use crate::value::{kind, print, raw};
 
@@ -41,12 +41,13 @@ impl Order {
             if name == "$natural" {
                 return natural(pattern, value);
             }
-            sort.directions.push(direction(name, value)?);
+            let direction = direction(name, value)?;
             check_path(name)?;
-            if sort.paths.iter().any(|path| path.as_str() == name) {
-                continue;
+            // A field that is named again changes nothing: documents are equal in it by then.
+            if sort.paths.iter().all(|path| path.as_str() != name) {
+                sort.paths.push(Path::new(name));
+                sort.directions.push(direction);
             }
-            sort.paths.push(Path::new(name));
         }
         if sort.paths.len() > 32 {
             return Err(ServerError::new(Code::BAD_VALUE, "too many compound keys"));
@@ -66,25 +67,12 @@ impl Sort {
         document: &RawDocument,
         collation: Option<&Collator>,
     ) -> Result<Vec<u8>, ServerError> {
-        let mut least: Option<Vec<u8>> = None;
-        keys::generate(document, &self.paths, &mut |values| {
-            let mut bytes = Vec::new();
-            for (value, direction) in values.iter().zip(&self.directions) {
-                let value = value.unwrap_or(RawBsonRef::Null);
-                key::append(&mut bytes, value, *direction, collation);
-            }
-            if least.as_ref().is_none_or(|least| bytes < *least) {
-                least = Some(bytes);
-            }
-            Ok(())
-        })
-        .map_err(|_| {
+        keys::least(document, &self.paths, &self.directions, collation).map_err(|_| {
             ServerError::new(
                 Code::BAD_VALUE,
                 "Executor error during find command :: caused by :: cannot sort with keys that are parallel arrays",
             )
-        })?;
-        Ok(least.unwrap_or_default())
+        })
     }
 }
 
@@ -175,4 +163,25 @@ pub(crate) fn check_path(name: &str) -> Result<(), ServerError> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{RawDocumentBuf, rawdoc};
+
+    use super::Order;
+
+    #[test]
+    fn a_field_named_again_keeps_the_first_direction() {
+        let mut pattern = RawDocumentBuf::new();
+        pattern.append(bson::raw::cstr!("a"), 1);
+        pattern.append(bson::raw::cstr!("a"), -1);
+        pattern.append(bson::raw::cstr!("b"), 1);
+        let Order::Fields(sort) = Order::parse(Some(&pattern)).unwrap() else {
+            panic!("a sort by fields");
+        };
+        let key = |a, b| sort.key(&rawdoc! { "a": a, "b": b }, None).unwrap();
+        assert!(key(1, 2) < key(2, 1));
+        assert!(key(1, 1) < key(1, 2));
+    }
 }

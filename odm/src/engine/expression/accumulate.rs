@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::operator::{Args, Operator, Outcome, Shape, refuse};
+use crate::engine::expression::operator::{ANY, Args, Operator, Outcome, integer, listed, refuse};
 use crate::engine::expression::sum::Sum;
 use crate::engine::expression::{Globals, Value, merge_into};
 use crate::error::ServerError;
@@ -23,11 +23,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 const fn row(name: &'static str) -> Operator {
-    Operator {
-        name,
-        shape: Shape::Listed(0, crate::engine::expression::operator::ANY),
-        eval: over_list,
-    }
+    listed(name, 0, ANY, over_list)
 }
 
 fn over_list<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -195,7 +191,7 @@ impl Accumulator {
                 decimal @ Number::Decimal(_) => decimal.div(Number::Int64(count)).to_raw().into(),
                 _ => RawBson::Double(sum.to_f64() / Number::Int64(count).to_f64()),
             },
-            Self::Count(count) => crate::engine::expression::operator::integer(count),
+            Self::Count(count) => integer(count),
             Self::Extreme { best: value, .. } | Self::First(value) | Self::Last(value) => {
                 value.unwrap_or(RawBson::Null)
             }

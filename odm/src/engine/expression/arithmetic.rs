@@ -4,7 +4,7 @@ use bson::DateTime;
 use bson::raw::{RawBson, RawBsonRef};
 
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, integral, null, owned, refuse,
+    ANY, Args, Operator, Outcome, integral, listed, null, owned, refuse,
 };
 use crate::engine::expression::sum::Sum;
 use crate::engine::expression::text;
@@ -14,40 +14,27 @@ use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$abs", 1, 1, abs),
-    row("$add", 0, ANY, add),
-    row("$ceil", 1, 1, |args| {
+    listed("$abs", 1, 1, abs),
+    listed("$add", 0, ANY, add),
+    listed("$ceil", 1, 1, |args| {
         whole(args, f64::ceil, Rounding::Ceiling)
     }),
-    row("$divide", 2, 2, divide),
-    row("$exp", 1, 1, exp),
-    row("$floor", 1, 1, |args| {
+    listed("$divide", 2, 2, divide),
+    listed("$exp", 1, 1, exp),
+    listed("$floor", 1, 1, |args| {
         whole(args, f64::floor, Rounding::Floor)
     }),
-    row("$ln", 1, 1, |args| logarithm(args, f64::ln, 28766)),
-    row("$log", 2, 2, log),
-    row("$log10", 1, 1, |args| logarithm(args, f64::log10, 28761)),
-    row("$mod", 2, 2, modulo),
-    row("$multiply", 0, ANY, multiply),
-    row("$pow", 2, 2, pow),
-    row("$round", 1, 2, |args| to_place(args, Rounding::HalfEven)),
-    row("$sqrt", 1, 1, sqrt),
-    row("$subtract", 2, 2, subtract),
-    row("$trunc", 1, 2, |args| to_place(args, Rounding::Down)),
+    listed("$ln", 1, 1, |args| logarithm(args, f64::ln, 28766)),
+    listed("$log", 2, 2, log),
+    listed("$log10", 1, 1, |args| logarithm(args, f64::log10, 28761)),
+    listed("$mod", 2, 2, modulo),
+    listed("$multiply", 0, ANY, multiply),
+    listed("$pow", 2, 2, pow),
+    listed("$round", 1, 2, |args| to_place(args, Rounding::HalfEven)),
+    listed("$sqrt", 1, 1, sqrt),
+    listed("$subtract", 2, 2, subtract),
+    listed("$trunc", 1, 2, |args| to_place(args, Rounding::Down)),
 ];
-
-const fn row(
-    name: &'static str,
-    least: usize,
-    most: usize,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator {
-        name,
-        shape: Shape::Listed(least, most),
-        eval,
-    }
-}
 
 fn number<'a>(number: Number) -> Outcome<'a> {
     owned(number.to_raw())

@@ -6,7 +6,7 @@ use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::eval::append;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
+    ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
 use crate::engine::expression::sort::ElementOrder;
 use crate::engine::expression::string::bounds;
@@ -19,26 +19,22 @@ use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$allElementsTrue", Shape::Listed(1, 1), |args| {
-        every(args, true)
-    }),
-    row("$anyElementTrue", Shape::Listed(1, 1), |args| {
-        every(args, false)
-    }),
-    row("$arrayElemAt", Shape::Listed(2, 2), element_at),
-    row("$arrayToObject", Shape::Listed(1, 1), to_object),
-    row("$concatArrays", Shape::Listed(0, ANY), concat),
-    row("$first", Shape::Listed(1, 1), |args| end(args, true)),
-    row("$in", Shape::Listed(2, 2), contains),
-    row("$indexOfArray", Shape::Listed(2, 4), index_of),
-    row("$isArray", Shape::Listed(1, 1), |args| {
+    listed("$allElementsTrue", 1, 1, |args| every(args, true)),
+    listed("$anyElementTrue", 1, 1, |args| every(args, false)),
+    listed("$arrayElemAt", 2, 2, element_at),
+    listed("$arrayToObject", 1, 1, to_object),
+    listed("$concatArrays", 0, ANY, concat),
+    listed("$first", 1, 1, |args| end(args, true)),
+    listed("$in", 2, 2, contains),
+    listed("$indexOfArray", 2, 4, index_of),
+    listed("$isArray", 1, 1, |args| {
         owned(matches!(args.get(0), Some(RawBsonRef::Array(_))))
     }),
-    row("$last", Shape::Listed(1, 1), |args| end(args, false)),
-    row("$range", Shape::Listed(2, 3), range),
-    row("$reverseArray", Shape::Listed(1, 1), reverse),
-    row("$size", Shape::Listed(1, 1), size),
-    row("$slice", Shape::Listed(2, 3), slice),
+    listed("$last", 1, 1, |args| end(args, false)),
+    listed("$range", 2, 3, range),
+    listed("$reverseArray", 1, 1, reverse),
+    listed("$size", 1, 1, size),
+    listed("$slice", 2, 3, slice),
     row(
         "$sortArray",
         Shape::Named(&[("input", true), ("sortBy", true)]),
@@ -54,14 +50,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         zip,
     ),
 ];
-
-const fn row(
-    name: &'static str,
-    shape: Shape,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator { name, shape, eval }
-}
 
 fn array<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v RawArray> {
     match args.get(index) {

@@ -5,7 +5,7 @@ use bson::raw::RawBsonRef;
 
 use crate::engine::expression::calendar::{self, Parts};
 use crate::engine::expression::operator::{
-    Args, Operator, Outcome, Shape, integral, null, owned, refuse,
+    Args, Operator, Outcome, Shape, integral, null, owned, refuse, row,
 };
 use crate::engine::expression::text;
 use crate::error::{Code, ServerError};
@@ -92,14 +92,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         part(args, |at| calendar::parts(at).year)
     }),
 ];
-
-const fn row(
-    name: &'static str,
-    shape: Shape,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator { name, shape, eval }
-}
 
 /// The instant that a value stands for.
 fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {

@@ -4,7 +4,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::eval::append;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, null, owned, refuse,
+    ANY, Args, Operator, Outcome, Shape, count, listed, null, owned, refuse, row,
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
@@ -12,28 +12,20 @@ use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$bsonSize", Shape::Listed(1, 1), size),
+    listed("$bsonSize", 1, 1, size),
     row(
         "$getField",
         Shape::Named(&[("field", true), ("input", true)]),
         get_field,
     ),
-    row("$mergeObjects", Shape::Listed(0, ANY), merge),
-    row("$objectToArray", Shape::Listed(1, 1), to_array),
+    listed("$mergeObjects", 0, ANY, merge),
+    listed("$objectToArray", 1, 1, to_array),
     row(
         "$setField",
         Shape::Named(&[("field", true), ("input", true), ("value", true)]),
         set_field,
     ),
 ];
-
-const fn row(
-    name: &'static str,
-    shape: Shape,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator { name, shape, eval }
-}
 
 fn get_field<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let RawBsonRef::String(name) = args.or_null(0) else {

@@ -15,7 +15,20 @@ pub(crate) type Outcome<'a> = Result<Value<'a>, ServerError>;
 pub(super) struct Operator {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
-    pub(super) eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
+    pub(super) eval: Eval,
+}
+
+/// What an operator makes of its arguments.
+pub(super) type Eval = for<'a> fn(&mut Args<'a>) -> Outcome<'a>;
+
+/// A row of a family's table.
+pub(super) const fn row(name: &'static str, shape: Shape, eval: Eval) -> Operator {
+    Operator { name, shape, eval }
+}
+
+/// A row of an operator whose arguments are a list: at least and at most this many.
+pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: Eval) -> Operator {
+    row(name, Shape::Listed(least, most), eval)
 }
 
 /// How arguments are written.

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
 use crate::engine::expression::array::distinct;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, null, owned, refuse,
+    ANY, Args, Operator, Outcome, listed, null, owned, refuse,
 };
 use crate::error::ServerError;
 use crate::value::order;
@@ -12,25 +12,12 @@ use crate::value::raw::values;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$setDifference", 2, 2, difference),
-    row("$setEquals", 2, ANY, equals),
-    row("$setIntersection", 0, ANY, intersection),
-    row("$setIsSubset", 2, 2, subset),
-    row("$setUnion", 0, ANY, union),
+    listed("$setDifference", 2, 2, difference),
+    listed("$setEquals", 2, ANY, equals),
+    listed("$setIntersection", 0, ANY, intersection),
+    listed("$setIsSubset", 2, 2, subset),
+    listed("$setUnion", 0, ANY, union),
 ];
-
-const fn row(
-    name: &'static str,
-    least: usize,
-    most: usize,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator {
-        name,
-        shape: Shape::Listed(least, most),
-        eval,
-    }
-}
 
 fn array<'v>(
     args: &'v Args<'_>,

@@ -6,7 +6,7 @@ use bson::raw::{RawArrayBuf, RawBsonRef};
 
 use crate::engine::expression::calendar;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
+    ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
 use crate::engine::expression::text;
 use crate::error::ServerError;
@@ -18,9 +18,9 @@ const REPLACE: Shape = Shape::Named(&[("input", true), ("find", true), ("replace
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$concat", Shape::Listed(0, ANY), concat),
-    row("$indexOfBytes", Shape::Listed(2, 4), index_of_bytes),
-    row("$indexOfCP", Shape::Listed(2, 4), index_of),
+    listed("$concat", 0, ANY, concat),
+    listed("$indexOfBytes", 2, 4, index_of_bytes),
+    listed("$indexOfCP", 2, 4, index_of),
     row("$ltrim", TRIM, |args| trim(args, true, false)),
     row(
         "$regexMatch",
@@ -34,33 +34,23 @@ pub(super) const OPERATORS: &[Operator] = &[
         replace(args, |input, find, by| input.replacen(find, by, 1))
     }),
     row("$rtrim", TRIM, |args| trim(args, false, true)),
-    row("$split", Shape::Listed(2, 2), split),
-    row("$strLenBytes", Shape::Listed(1, 1), |args| {
-        length(args, 34473, str::len)
-    }),
-    row("$strLenCP", Shape::Listed(1, 1), |args| {
+    listed("$split", 2, 2, split),
+    listed("$strLenBytes", 1, 1, |args| length(args, 34473, str::len)),
+    listed("$strLenCP", 1, 1, |args| {
         length(args, 34471, |s| s.chars().count())
     }),
-    row("$strcasecmp", Shape::Listed(2, 2), compare_caseless),
-    row("$substr", Shape::Listed(3, 3), substring_bytes),
-    row("$substrBytes", Shape::Listed(3, 3), substring_bytes),
-    row("$substrCP", Shape::Listed(3, 3), substring_points),
-    row("$toLower", Shape::Listed(1, 1), |args| {
+    listed("$strcasecmp", 2, 2, compare_caseless),
+    listed("$substr", 3, 3, substring_bytes),
+    listed("$substrBytes", 3, 3, substring_bytes),
+    listed("$substrCP", 3, 3, substring_points),
+    listed("$toLower", 1, 1, |args| {
         owned(coerce(args, 0)?.to_ascii_lowercase())
     }),
-    row("$toUpper", Shape::Listed(1, 1), |args| {
+    listed("$toUpper", 1, 1, |args| {
         owned(coerce(args, 0)?.to_ascii_uppercase())
     }),
     row("$trim", TRIM, |args| trim(args, true, true)),
 ];
-
-const fn row(
-    name: &'static str,
-    shape: Shape,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator { name, shape, eval }
-}
 
 fn string<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v str> {
     match args.get(index) {

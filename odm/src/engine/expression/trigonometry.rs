@@ -1,37 +1,33 @@
 //! `$sin`, `$cos`, …, in doubles; decimals are refused.
 
-use crate::engine::expression::operator::{Args, Operator, Outcome, Shape, null, owned, refuse};
+use crate::engine::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
 use crate::engine::expression::text;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$acos", |args| bounded(args, -1.0, 1.0, f64::acos)),
-    row("$acosh", |args| {
+    listed("$acos", 1, 1, |args| bounded(args, -1.0, 1.0, f64::acos)),
+    listed("$acosh", 1, 1, |args| {
         bounded(args, 1.0, f64::INFINITY, f64::acosh)
     }),
-    row("$asin", |args| bounded(args, -1.0, 1.0, f64::asin)),
-    row("$asinh", |args| anywhere(args, f64::asinh)),
-    row("$atan", |args| anywhere(args, f64::atan)),
-    row("$atanh", |args| bounded(args, -1.0, 1.0, f64::atanh)),
-    row("$cos", |args| finite(args, f64::cos)),
-    row("$cosh", |args| anywhere(args, f64::cosh)),
-    row("$degreesToRadians", |args| anywhere(args, f64::to_radians)),
-    row("$radiansToDegrees", |args| anywhere(args, f64::to_degrees)),
-    row("$sin", |args| finite(args, f64::sin)),
-    row("$sinh", |args| anywhere(args, f64::sinh)),
-    row("$tan", |args| finite(args, f64::tan)),
-    row("$tanh", |args| anywhere(args, f64::tanh)),
+    listed("$asin", 1, 1, |args| bounded(args, -1.0, 1.0, f64::asin)),
+    listed("$asinh", 1, 1, |args| anywhere(args, f64::asinh)),
+    listed("$atan", 1, 1, |args| anywhere(args, f64::atan)),
+    listed("$atanh", 1, 1, |args| bounded(args, -1.0, 1.0, f64::atanh)),
+    listed("$cos", 1, 1, |args| finite(args, f64::cos)),
+    listed("$cosh", 1, 1, |args| anywhere(args, f64::cosh)),
+    listed("$degreesToRadians", 1, 1, |args| {
+        anywhere(args, f64::to_radians)
+    }),
+    listed("$radiansToDegrees", 1, 1, |args| {
+        anywhere(args, f64::to_degrees)
+    }),
+    listed("$sin", 1, 1, |args| finite(args, f64::sin)),
+    listed("$sinh", 1, 1, |args| anywhere(args, f64::sinh)),
+    listed("$tan", 1, 1, |args| finite(args, f64::tan)),
+    listed("$tanh", 1, 1, |args| anywhere(args, f64::tanh)),
 ];
-
-const fn row(name: &'static str, eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>) -> Operator {
-    Operator {
-        name,
-        shape: Shape::Listed(1, 1),
-        eval,
-    }
-}
 
 fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
     if args.is_nullish(0) {

@@ -8,7 +8,7 @@ use bson::{DateTime, Decimal128};
 
 use crate::engine::expression::calendar;
 use crate::engine::expression::operator::{
-    Args, Operator, Outcome, Shape, count, integral_32, null, owned, refuse,
+    Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
@@ -17,7 +17,7 @@ use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$binarySize", ONE, binary_size),
+    listed("$binarySize", 1, 1, binary_size),
     row(
         "$convert",
         Shape::Named(&[
@@ -28,35 +28,25 @@ pub(super) const OPERATORS: &[Operator] = &[
         ]),
         convert,
     ),
-    row("$isNumber", ONE, |args| {
+    listed("$isNumber", 1, 1, |args| {
         owned(args.get(0).and_then(Number::from_raw).is_some())
     }),
-    row("$toBool", ONE, |args| to(args, "bool")),
-    row("$toDate", ONE, |args| to(args, "date")),
-    row("$toDecimal", ONE, |args| to(args, "decimal")),
-    row("$toDouble", ONE, |args| to(args, "double")),
-    row("$toInt", ONE, |args| to(args, "int")),
-    row("$toLong", ONE, |args| to(args, "long")),
-    row("$toObjectId", ONE, |args| to(args, "objectId")),
-    row("$toString", ONE, |args| to(args, "string")),
-    row("$tsIncrement", ONE, |args| {
+    listed("$toBool", 1, 1, |args| to(args, "bool")),
+    listed("$toDate", 1, 1, |args| to(args, "date")),
+    listed("$toDecimal", 1, 1, |args| to(args, "decimal")),
+    listed("$toDouble", 1, 1, |args| to(args, "double")),
+    listed("$toInt", 1, 1, |args| to(args, "int")),
+    listed("$toLong", 1, 1, |args| to(args, "long")),
+    listed("$toObjectId", 1, 1, |args| to(args, "objectId")),
+    listed("$toString", 1, 1, |args| to(args, "string")),
+    listed("$tsIncrement", 1, 1, |args| {
         timestamp(args, 5_687_302, |at| at.increment)
     }),
-    row("$tsSecond", ONE, |args| {
+    listed("$tsSecond", 1, 1, |args| {
         timestamp(args, 5_687_301, |at| at.time)
     }),
-    row("$type", ONE, |args| owned(args.type_name(0))),
+    listed("$type", 1, 1, |args| owned(args.type_name(0))),
 ];
-
-const ONE: Shape = Shape::Listed(1, 1);
-
-const fn row(
-    name: &'static str,
-    shape: Shape,
-    eval: for<'a> fn(&mut Args<'a>) -> Outcome<'a>,
-) -> Operator {
-    Operator { name, shape, eval }
-}
 
 fn binary_size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match args.get(0) {

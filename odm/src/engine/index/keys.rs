@@ -4,6 +4,8 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use smallvec::SmallVec;
 
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::key::{self, Direction};
 use crate::value::path::{Path, Segment};
 use crate::value::raw;
 
@@ -39,6 +41,29 @@ pub(crate) fn generate<'a>(
         })
         .collect();
     expand(cursors, paths, emit)
+}
+
+/// The bytes by which a document is sorted: the least of its keys in an index over these fields. The error is
+/// [`generate`]'s, of arrays in two of the fields.
+pub(crate) fn least(
+    document: &RawDocument,
+    paths: &[Path],
+    directions: &[Direction],
+    collator: Option<&Collator>,
+) -> Result<Vec<u8>, ServerError> {
+    let mut least: Option<Vec<u8>> = None;
+    generate(document, paths, &mut |values| {
+        let mut bytes = Vec::new();
+        for (value, direction) in values.iter().zip(directions) {
+            let value = value.unwrap_or(RawBsonRef::Null);
+            key::append(&mut bytes, value, *direction, collator);
+        }
+        if least.as_ref().is_none_or(|least| bytes < *least) {
+            least = Some(bytes);
+        }
+        Ok(())
+    })?;
+    Ok(least.unwrap_or_default())
 }
 
 fn expand<'a>(

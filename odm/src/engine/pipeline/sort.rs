@@ -6,7 +6,7 @@ use crate::engine::expression::text;
 use crate::engine::index::keys;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::key::{self, Direction};
+use crate::value::key::Direction;
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::raw::{elements, get};
@@ -65,8 +65,18 @@ impl SortPattern {
                 }
             };
             crate::engine::expression::field_path(name)?;
-            paths.push(Path::new(name));
-            directions.push(direction);
+            // A field that is named again keeps its place and takes the later direction. (`find` keeps the first.)
+            match paths.iter().position(|path| path.as_str() == name) {
+                Some(again) => {
+                    if let Some(known) = directions.get_mut(again) {
+                        *known = direction;
+                    }
+                }
+                None => {
+                    paths.push(Path::new(name));
+                    directions.push(direction);
+                }
+            }
         }
         if paths.is_empty() {
             return refuse(
@@ -84,24 +94,30 @@ impl SortPattern {
         document: &RawDocument,
         collator: Option<&Collator>,
     ) -> Result<Vec<u8>, ServerError> {
-        let mut least: Option<Vec<u8>> = None;
-        keys::generate(document, &self.paths, &mut |values| {
-            let mut bytes = Vec::new();
-            for (value, direction) in values.iter().zip(&self.directions) {
-                let value = value.unwrap_or(RawBsonRef::Null);
-                key::append(&mut bytes, value, *direction, collator);
-            }
-            if least.as_ref().is_none_or(|least| bytes < *least) {
-                least = Some(bytes);
-            }
-            Ok(())
-        })
-        .map_err(|_| {
+        keys::least(document, &self.paths, &self.directions, collator).map_err(|_| {
             ServerError::new(
                 Code::BAD_VALUE,
                 "cannot sort with keys that are parallel arrays",
             )
-        })?;
-        Ok(least.unwrap_or_default())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{RawDocumentBuf, rawdoc};
+
+    use super::SortPattern;
+
+    #[test]
+    fn a_field_named_again_takes_the_later_direction() {
+        let mut spec = RawDocumentBuf::new();
+        spec.append(bson::raw::cstr!("a"), 1);
+        spec.append(bson::raw::cstr!("b"), 1);
+        spec.append(bson::raw::cstr!("a"), -1);
+        let pattern = SortPattern::parse(&spec).unwrap();
+        let key = |a, b| pattern.key(&rawdoc! { "a": a, "b": b }, None).unwrap();
+        assert!(key(2, 1) < key(1, 1));
+        assert!(key(1, 1) < key(1, 2));
     }
 }

@@ -4,7 +4,8 @@ use super::{Existing, Target};
 use crate::model::field::EmbeddedMeta;
 use crate::model::{Capped, IndexMeta, KeyKind, ModelMeta};
 use crate::schema::plan::{self, Action, Allow, Step};
-use crate::schema::testing::{DATE, INT, STRING, field, index, key, model, object};
+use crate::schema::testing::{DATE, INT, STRING, field, key, model, object};
+use crate::support::index;
 
 fn embedded() -> &'static EmbeddedMeta {
     const META: &EmbeddedMeta = &object(

@@ -5,7 +5,8 @@ use crate::model::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, Tagging, VariantContent, VariantMeta,
 };
 use crate::model::{Capped, CollationMeta, IndexMeta, KeyKind, ModelMeta, Shape, TypeMeta};
-use crate::schema::testing::{DATE, INT, STRING, array, field, index, key, model, object, shape};
+use crate::schema::testing::{DATE, INT, STRING, array, field, key, model, object, shape};
+use crate::support::index;
 
 fn contact() -> &'static EmbeddedMeta {
     const META: &EmbeddedMeta = &object(

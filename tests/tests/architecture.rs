@@ -26,7 +26,7 @@ const FLOORS: &[&[&str]] = &[
     &["store"],
     &["model"],
     &["query"],
-    &["update", "aggregate", "schema"],
+    &["update", "schema"],
     &["collection"],
     &["relation", "tree"],
     ROOF,

@@ -1,10 +1,13 @@
 //! What the driver retries, and how broken connections are told, on a server that fails on demand:
 //! the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
 use odm::bson::{self, doc, oid::ObjectId};
 use odm::prelude::*;
+use tokio::runtime::Builder;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "counters")]
@@ -21,25 +24,18 @@ struct Server {
 }
 
 impl Server {
-    async fn open() -> Option<Self> {
-        let Ok(uri) = std::env::var("ODM_TEST_URI") else {
-            eprintln!("skipped: no server is named by ODM_TEST_URI");
-            return None;
-        };
+    async fn open(uri: &str) -> Self {
         let name = format!("odm_{}", ObjectId::new());
-        let (address, options) = uri.split_once('?').unwrap_or((&uri, ""));
+        let (address, options) = uri.split_once('?').unwrap_or((uri, ""));
         let address = address.trim_end_matches('/');
         let uri = format!("{address}/{name}?{options}&appName={name}");
-        let server = Self {
-            db: Db::connect(&uri).await.unwrap(),
-            name,
-        };
+        let db = Db::connect(&uri).await.unwrap();
         let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
-        if let Err(error) = server.db.database("admin").run_command(off).await {
-            eprintln!("skipped: the server has no failpoints: {error}");
-            return None;
-        }
-        Some(server)
+        db.database("admin")
+            .run_command(off)
+            .await
+            .expect("a server started with --setParameter enableTestCommands=1");
+        Self { db, name }
     }
 
     /// Makes the next `times` runs of `command` fail as `how` says.
@@ -55,12 +51,23 @@ impl Server {
     }
 }
 
-/// One test, because the server has one failpoint of this name.
-#[tokio::test]
-async fn faults_are_retried_or_told() {
-    let Some(server) = Server::open().await else {
-        return;
-    };
+fn main() -> ExitCode {
+    let uri = std::env::var("ODM_TEST_URI").ok();
+    let ignored = uri.is_none();
+    // One test, because the server has one failpoint of this name.
+    let trial = Trial::test("faults_are_retried_or_told", move || {
+        Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(faults_are_retried_or_told(&uri.unwrap_or_default()));
+        Ok(())
+    })
+    .with_ignored_flag(ignored);
+    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+}
+
+async fn faults_are_retried_or_told(uri: &str) {
+    let server = Server::open(uri).await;
     let counters = server.db.collection::<Counter>();
     let counter = |id| Counter { id, n: 0 };
     counters.insert_one(counter(1)).await.unwrap();

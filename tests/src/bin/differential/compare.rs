@@ -1,0 +1,159 @@
+//! Two answers to one command: the same, refused by design, or different.
+
+use odm::Error;
+use odm::bson::oid::ObjectId;
+use odm::bson::{Bson, DateTime, Document, Timestamp, doc};
+
+use crate::cases::Order;
+use crate::documents::oid;
+use crate::json::json;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The engine panicked.
+    Panic,
+    /// One store answers, the other refuses.
+    Refusal,
+    /// Other documents or counts.
+    Answer,
+    /// Another error code.
+    Code,
+    /// The same but for the text of an error.
+    Message,
+}
+
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Same,
+    /// The engine says that it does not support this.
+    Unsupported,
+    Different(Kind),
+}
+
+/// An error as the reply it was.
+pub(crate) fn reply_of(error: &Error) -> Document {
+    match error.server() {
+        Some(server) => {
+            let mut reply =
+                doc! { "ok": 0, "code": server.code().number(), "errmsg": server.message() };
+            if let Some(details) = server.details() {
+                reply.insert("errInfo", details.clone());
+            }
+            reply
+        }
+        None => doc! { "ok": 0, "code": -1, "errmsg": error.to_string() },
+    }
+}
+
+const VOLATILE: &[&str] = &[
+    "$clusterTime",
+    "operationTime",
+    "electionId",
+    "opTime",
+    "ok",
+];
+
+/// A reply without what differs from run to run.
+pub(crate) fn normal(reply: &Document, order: Order) -> Document {
+    let mut out: Document = reply
+        .iter()
+        .filter(|(key, _)| !VOLATILE.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value_of(key, value)))
+        .collect();
+    if order == Order::Any {
+        if let Ok(cursor) = out.get_document_mut("cursor")
+            && let Ok(batch) = cursor.get_array_mut("firstBatch")
+        {
+            batch.sort_by_cached_key(|row| json(&doc! { "": row.clone() }));
+        }
+        if let Ok(values) = out.get_array_mut("values") {
+            values.sort_by_cached_key(|row| json(&doc! { "": row.clone() }));
+        }
+    }
+    out
+}
+
+fn value_of(key: &str, value: &Bson) -> Bson {
+    match value {
+        Bson::Document(document) => Bson::Document(
+            document
+                .iter()
+                .map(|(key, value)| (key.clone(), value_of(key, value)))
+                .collect(),
+        ),
+        Bson::Array(values) => values
+            .iter()
+            .map(|value| value_of("", value))
+            .collect::<Vec<_>>()
+            .into(),
+        Bson::Int64(id) if key == "id" && *id != 0 => Bson::Int64(1),
+        Bson::ObjectId(id) if id.bytes()[..11] != oid(0).bytes()[..11] => {
+            Bson::ObjectId(ObjectId::from_bytes([0xff; 12]))
+        }
+        Bson::DateTime(date) if recent(*date) => Bson::from("now"),
+        Bson::Timestamp(Timestamp { time, .. }) if *time > 1_700_000_000 => Bson::from("now"),
+        Bson::String(text) => Bson::from(bare(text)),
+        other => other.clone(),
+    }
+}
+
+fn recent(date: DateTime) -> bool {
+    (DateTime::now().timestamp_millis() - date.timestamp_millis()).abs() < 3_600_000
+}
+
+/// A message without ids and names of the database.
+fn bare(text: &str) -> String {
+    match text.split_once("ObjectId('") {
+        Some((before, after)) => {
+            format!("{before}ObjectId('{}", bare(after.get(24..).unwrap_or("")))
+        }
+        None => text.to_owned(),
+    }
+}
+
+pub(crate) fn verdict(memory: &Document, server: &Document, order: Order) -> Verdict {
+    let (mut memory, mut server) = (normal(memory, order), normal(server, order));
+    let (here, there) = (json(&memory), json(&server));
+    if here == there {
+        return Verdict::Same;
+    }
+    if here.contains("the in-memory engine does not") {
+        return Verdict::Unsupported;
+    }
+    if here.contains(PANIC) {
+        return Verdict::Different(Kind::Panic);
+    }
+    if memory.contains_key("code") != server.contains_key("code")
+        || memory.contains_key("writeErrors") != server.contains_key("writeErrors")
+    {
+        return Verdict::Different(Kind::Refusal);
+    }
+    strip(&mut memory, &["errmsg"]);
+    strip(&mut server, &["errmsg"]);
+    if json(&memory) == json(&server) {
+        return Verdict::Different(Kind::Message);
+    }
+    strip(&mut memory, &["code", "errInfo", "keyValue", "keyPattern"]);
+    strip(&mut server, &["code", "errInfo", "keyValue", "keyPattern"]);
+    if json(&memory) == json(&server) {
+        return Verdict::Different(Kind::Code);
+    }
+    Verdict::Different(Kind::Answer)
+}
+
+pub(crate) const PANIC: &str = "the engine panicked";
+
+fn strip(reply: &mut Document, keys: &[&str]) {
+    for key in keys {
+        reply.remove(key);
+    }
+    if let Ok(errors) = reply.get_array_mut("writeErrors") {
+        for error in errors {
+            if let Some(error) = error.as_document_mut() {
+                for key in keys {
+                    error.remove(key);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Pipelines of the supported stages.
+
+use odm::bson::{Document, doc};
+
+use crate::documents::{field, path};
+use crate::expressions::{expression, reference};
+use crate::filters::filter;
+use crate::rng::Rng;
+use crate::shapes::{projection, sort};
+
+const ACCUMULATORS: &[&str] = &[
+    "$sum",
+    "$avg",
+    "$min",
+    "$max",
+    "$first",
+    "$last",
+    "$push",
+    "$stdDevPop",
+    "$mergeObjects",
+];
+
+pub(crate) fn pipeline(rng: &mut Rng, nested: bool) -> Vec<Document> {
+    let mut out = Vec::new();
+    for _ in 0..=rng.below(3) {
+        stage(rng, nested, &mut out);
+    }
+    out
+}
+
+fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
+    let stage = match rng.below(18) {
+        0..3 => doc! { "$match": filter(rng, 2) },
+        3 | 4 => doc! { "$project": projection(rng, false) },
+        5 => {
+            doc! { rng.pick(&["$addFields", "$set"]): { path(rng): expression(rng, 3), field(rng): expression(rng, 2) } }
+        }
+        6 => doc! { "$unset": [path(rng), path(rng)] },
+        7 | 8 => {
+            let mut group = doc! { "_id": expression(rng, 2) };
+            for name in ["p", "q"] {
+                group.insert(name, doc! { rng.pick(ACCUMULATORS): expression(rng, 1) });
+            }
+            out.push(doc! { "$group": group });
+            doc! { "$sort": { "_id": 1 } }
+        }
+        9 => doc! { "$sort": sort(rng, true) },
+        10 => doc! { "$limit": rng.int(1, 5) },
+        11 => doc! { "$skip": rng.int(0, 3) },
+        12 => doc! { "$unwind": reference(rng) },
+        13 => {
+            doc! { "$unwind": { "path": reference(rng), "preserveNullAndEmptyArrays": rng.chance(50), "includeArrayIndex": rng.pick(&["i", "a", "b.c"]) } }
+        }
+        14 => {
+            doc! { "$replaceRoot": { "newRoot": if rng.chance(50) { doc! { "$mergeObjects": [reference(rng), { "p": reference(rng) }] }.into() } else { expression(rng, 2) } } }
+        }
+        15 => doc! { "$count": "n" },
+        16 if !nested => match rng.below(3) {
+            0 => doc! { "$facet": { "p": pipeline(rng, true), "q": pipeline(rng, true) } },
+            1 => {
+                doc! { "$lookup": { "from": "c", "localField": path(rng), "foreignField": path(rng), "as": "l" } }
+            }
+            _ => doc! { "$lookup": { "from": "c", "let": { "v": reference(rng) }, "pipeline": [
+                { "$match": { "$expr": { rng.pick(&["$eq", "$lt", "$in"]): [reference(rng), "$$v"] } } }, { "$project": { "_id": 1 } },
+            ], "as": "l" } },
+        },
+        17 if !nested => {
+            doc! { "$unionWith": { "coll": "c", "pipeline": [{ "$match": filter(rng, 1) }] } }
+        }
+        _ => doc! { "$set": { "p": expression(rng, 3) } },
+    };
+    out.push(stage);
+}

@@ -1,6 +1,6 @@
 """Records what a real mongod answers to commands, for the engine's unit tests.
 
-    python3 record_commands.py mongodb://127.0.0.1:27717/?directConnection=true
+    python3 record_commands.py mongodb://127.0.0.1:27717/?directConnection=true [TOPIC…]
 
 Each file is one conversation with a fresh database: commands and their replies, in order. What differs from run to run
 (times, UUIDs, cursor ids) is left out or made equal by the test.
@@ -309,11 +309,78 @@ def aggregates():
     yield from [run({"$match": {"$expr": {"$eq": ["$a", "$$x"]}}}, let={"x": 1}), run({"$match": {"$expr": {"$eq": ["$a", "$$x"]}}}, let={"X": 1})]
 
 
+@topic
+def found_by_differential():
+    """The smallest forms of what random cases showed; see tests/src/bin/differential."""
+
+    def run(*stages, collection="a", **options):
+        return {"aggregate": collection, "pipeline": list(stages), "cursor": {}, **options}
+
+    def compute(expression):
+        return run({"$project": {"r": expression}})
+
+    def find(collection="a", **options):
+        return {"find": collection, **options}
+
+    bad = {"$ln": "x"}
+    yield insert("a", {"_id": 1, "s": "x", "n": 5, "l": [1]})
+    # Constants are folded before a document is read.
+    folded = [{"$cond": [True, "$a", bad]}, {"$ifNull": [1, bad]}, {"$and": [False, bad]}, {"$switch": {"branches": [{"case": False, "then": bad}], "default": 1}}, {"$switch": {"branches": [{"case": "$a", "then": bad}], "default": 1}}]
+    folded += [{"$switch": {"branches": [{"case": False, "then": 1}]}}, {"$let": {"vars": {"v": "x"}, "in": {"$toUpper": "$$v"}}}, {"$let": {"vars": {"v": bad}, "in": 1}}, {"$map": {"input": [], "in": bad}}, {"$map": {"input": "$m", "in": bad}}, {"$filter": {"input": "$m", "cond": bad}}]
+    folded += [{"$reduce": {"input": "$m", "initialValue": 1, "in": bad}}, {"$add": ["$m", "x"]}, {"$add": ["$m", "x", 1]}, {"$add": ["x", "$m", 1]}, {"$concat": ["$m", 1]}, {"$concat": ["$m", 1, 2]}, {"$concatArrays": ["$m", [1], 2]}, {"$setUnion": ["$m", 1, 2]}]
+    folded += [{"$ln": [{"a": 1}]}, {"$ln": [[1]]}, {"$ln": "$$NOW"}, {"a": {"b": bad}}, ["$a", bad], {"$getField": {"field": "a", "input": "$m"}}, {"$setEquals": ["$l", 2]}, {"$setIsSubset": ["$l", 2]}, {"$setIsSubset": [2, 3]}, {"$indexOfArray": [2, "$m"]}, {"$indexOfArray": [2, 3]}]
+    folded += [{"$toInt": "x"}, {"$divide": [1, 0]}, {"$toInt": [1, 2]}, {"$dateTrunc": {"date": {"$toDate": Int64(-(2**63))}, "unit": "week"}}, {"$dateTrunc": {"date": {"$toDate": Int64(-(2**63))}, "unit": "hour"}}]
+    for expression in folded:
+        yield compute(expression)
+    # A null ends what is evaluated.
+    late = {"$ln": "$s"}
+    for operator in ["$add", "$multiply", "$concat", "$concatArrays", "$setUnion", "$indexOfArray", "$indexOfCP", "$round", "$subtract", "$slice", "$in"]:
+        for arguments in [["$m", late], ["$s", "$m"], ["q", "$m"]]:
+            yield compute({operator: arguments})
+    yield compute({"$setField": {"field": "a", "input": "$m", "value": late}})
+    yield from [find(filter={"$expr": bad}), find("nope", filter={"$expr": bad}), find(filter={"$nor": [{"$expr": bad}]}), find(filter={"s": "x", "$expr": bad}), find(projection={"a": bad}), {"count": "a", "query": {"$expr": bad}}]
+    yield from [{"delete": "a", "deletes": [{"q": {"$expr": bad}, "limit": 0}]}, update("a", set_({"$expr": bad}, a=1)), update("a", {"q": {"_id": 9}, "u": [{"$set": {"a": bad}}]}), {FM: "a", "query": {"$expr": bad}, "remove": True}]
+    for stage in [{"$match": {"$expr": bad}}, {"$group": {"_id": bad}}, {"$group": {"_id": 1, "s": {"$sum": bad}}}, {"$facet": {"a": [{"$set": {"x": bad}}]}}, {"$unionWith": {"coll": "q", "pipeline": [{"$set": {"x": bad}}]}}, {"$replaceWith": bad}, {"$sortByCount": bad}]:
+        yield run(stage, collection="nope")
+    # What is wrong first.
+    mod = {"a": {"$mod": []}}
+    yield from [find(filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]
+    yield from [{FM: "a", "query": {}, "update": {}, "new": True, "fields": {"x.$": 1}}, find(filter={"$expr": 1}, projection={"b.$": 1}), find(filter={"$jsonSchema": {}}, projection={"b.$": 1})]
+    for projection in [key(("a", 0), ("a.b", 1)), key(("a.b", 0), ("a", 1)), key(("a.b", 0), ("a", "x")), {"b": 0, "a": {"x": "x"}}, key(("a", "a"), ("a.0.b", False)), key(("a", {"$slice": 1}), ("c", 0), ("a.b", 1))]:
+        yield find(projection=projection)
+    for projection in [key(("a.$", 1), ("b", {"$elemMatch": {}})), key(("b", {"$elemMatch": {}}), ("a.$", 1)), key(("b", 0), ("a.$", 1)), key(("_id", 1), ("l", {"$slice": 1})), key(("_id", 0), ("l", {"$slice": 1}))]:
+        yield find(projection=projection)
+    yield from [run({"$group": {"q": {"$add": []}}}), run({"$group": {"_id": 1, "q": {"$zork": [1]}}})]
+    for u in [[{}], [{"$zork": 1}], [5], [{"$match": {}}]]:
+        yield update("a", set_({"_id": 7}, x=1), {"q": {}, "u": u})
+    for q in [{"$expr": {}}, {"$nor": [{"$expr": {}}]}, {"$or": [{"$expr": {}}, {}]}]:
+        yield update("a", {"q": q, "u": {"$set": {"x": 1}}, "upsert": True})
+    yield from [update("a", {"q": key(("a.0.b", 1), ("a.0", None)), "u": {"_id": 40}, "upsert": True}), update("a", {"q": key(("b", {"$in": []}), ("k", 3)), "u": {"$set": {"_id": 41}}, "upsert": True}), find(filter={"_id": 41})]
+    yield from [update("a", {"q": {}, "u": {"$pull": {"l": {"$expr": {}}}}}), update("a", {"q": {}, "u": {"$pull": {"l": {"$jsonSchema": {}}}}})]
+    # Numbers in the paths of keys.
+    yield insert("k", {"_id": 1, "a": [[1, 2]]}, {"_id": 2, "a": [[]]}, {"_id": 3, "a": [0, {"b": 1}]}, {"_id": 4, "a": []})
+    yield from [find("k", sort={"a.0": 1}), find("k", sort={"a.0": -1}), find("k", sort=key(("a.b", -1), ("a.0", 1))), run({"$sort": {"a.0": 1, "a.b": 1}}, collection="k")]
+    yield create(index([("a.0", 1)], unique=True), collection="u")
+    for value in [[[1, 2]], [[1, 3]], [[1, 2]], [[]], [5, 6], [5], [{"b": [1]}], [{"b": [1]}]]:
+        yield insert("u", {"a": value})
+    yield from [find("u", sort={"a.0": 1}, projection={"_id": 0}), insert("u", {"_id": 1, "a": [{"0": "1"}]}), create(index([("b.0", -1), ("a.0.b", -1)]), collection="v"), insert("v", {"_id": 1, "a": [], "b": []})]
+    yield from [insert("w", {"_id": 1, "a": [{"0": 1}]}), find("w", sort={"a.0": 1}), run({"$sort": {"a.0": 1}}, collection="w"), create(index([("h.0", "hashed")]), collection="h")]
+    # Cursors of sorts.
+    yield insert("s", *({"_id": i, "a": i % 3} for i in range(6)))
+    for options in [{"batchSize": 6}, {"batchSize": 3, "limit": 3}, {"batchSize": 3, "limit": 3, "skip": 1}, {"batchSize": 0, "limit": 1}]:
+        for sort in [{}, {"sort": key(("a", 1), ("_id", 1))}, {"sort": {"_id": 1}}]:
+            yield find("s", **options, **sort)
+    yield insert("g", {"_id": 1, "x": []}, {"_id": 2, "x": None}, {"_id": 3})
+    yield from [run({"$group": {"_id": "$x"}}, {"$sort": {"_id": 1}}, collection="g"), run({"$project": {"x": 1}}, {"$sort": {"x": 1}}, collection="g")]
+
+
 VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
 
 
-def main(uri):
+def main(uri, *wanted):
     for name, cases in TOPICS.items():
+        if wanted and name not in wanted:
+            continue
         # One client each: the driver puts its own session's id in the place of a command's.
         client = pymongo.MongoClient(uri, retryWrites=False)
         database = client[f"engine_{name}"]
@@ -337,4 +404,4 @@ def main(uri):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -11,6 +11,8 @@ mod arithmetic;
 mod array;
 pub(crate) mod calendar;
 mod comparison;
+#[cfg(feature = "memory")]
+mod constant;
 mod date;
 mod eval;
 mod forms;
@@ -63,5 +65,12 @@ impl Expression {
         globals: &'a Globals,
     ) -> Result<Value<'a>, ServerError> {
         self.0.eval(&eval::Env::new(root, globals))
+    }
+
+    /// Fails if a part that depends on no document does: a server refuses it before it reads one.
+    #[cfg(feature = "memory")]
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        let env = eval::Env::new(crate::value::raw::empty_document(), globals);
+        self.0.constant(&env, &[]).map(|_| ())
     }
 }

@@ -58,6 +58,18 @@ impl Matcher {
         &self.predicate
     }
 
+    /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.
+    #[cfg(feature = "memory")]
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.predicate.check_constants(globals)
+    }
+
+    /// The operator in it, if any, that neither a positional projection nor `$pull` can go with.
+    #[cfg(feature = "memory")]
+    pub(crate) fn whole_document_operator(&self) -> Option<&'static str> {
+        self.predicate.whole_document_operator()
+    }
+
     /// Whether a document matches. Fails only where `$expr` or a regular expression does.
     pub(crate) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
         eval::matches(&self.predicate, document, &self.globals, &mut None)

@@ -66,22 +66,16 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
+    /// Checks only that the stages have the form and the names of stages, as a server does of all pipelines of a
+    /// batch before it runs the first.
+    pub(crate) fn check_names(stages: &RawArray) -> Result<(), ServerError> {
+        values(stages).try_for_each(|stage| stages::check_name(single(stage)?.0))
+    }
+
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
-            let RawBsonRef::Document(stage) = stage else {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    "Each element of the 'pipeline' array must be an object",
-                ));
-            };
-            let mut fields = elements(stage);
-            let (Some((name, spec)), None) = (fields.next(), fields.next()) else {
-                return Err(ServerError::new(
-                    Code::location(40323),
-                    "A pipeline stage specification object must contain exactly one field.",
-                ));
-            };
+            let (name, spec) = single(stage)?;
             parsed.push(stages::parse(name, spec, globals)?);
         }
         let last = parsed.len().saturating_sub(1);
@@ -92,6 +86,14 @@ impl Pipeline {
             ));
         }
         Ok(Self { stages: parsed })
+    }
+
+    /// Evaluates what is constant in the stages' expressions, as a server does before it reads a document.
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.stages
+            .iter()
+            .try_for_each(|stage| stage.check_constants(globals))
+            .map_err(|error| error.within("Failed to optimize pipeline"))
     }
 
     /// What the planner may take over; pass `stages` of the part that it took to `run`.
@@ -157,6 +159,24 @@ impl Pipeline {
             .iter()
             .skip(skip)
             .try_fold(input, |input, stage| stage.run(input, cx))
+    }
+}
+
+/// The name of a stage and its specification.
+fn single(stage: RawBsonRef<'_>) -> Result<(&str, RawBsonRef<'_>), ServerError> {
+    let RawBsonRef::Document(stage) = stage else {
+        return Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "Each element of the 'pipeline' array must be an object",
+        ));
+    };
+    let mut fields = elements(stage);
+    match (fields.next(), fields.next()) {
+        (Some(field), None) => Ok(field),
+        _ => Err(ServerError::new(
+            Code::location(40323),
+            "A pipeline stage specification object must contain exactly one field.",
+        )),
     }
 }
 

@@ -81,8 +81,10 @@ codes! {
     CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
     QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
+    QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     NOT_IMPLEMENTED = 238 "NotImplemented";
+    CONVERSION_FAILURE = 241 "ConversionFailure";
     SNAPSHOT_UNAVAILABLE = 246 "SnapshotUnavailable";
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";

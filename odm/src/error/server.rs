@@ -43,6 +43,14 @@ impl ServerError {
         self
     }
 
+    /// The same error, with what was under way before its message.
+    #[cfg(feature = "memory")]
+    #[must_use]
+    pub(crate) fn within(mut self, what: &str) -> Self {
+        self.message = format!("{what} :: caused by :: {}", self.message);
+        self
+    }
+
     /// The server's number for what happened, such as 11000.
     pub fn code(&self) -> Code {
         self.code

@@ -111,6 +111,7 @@ impl<'a> Aggregate<'a> {
             ));
         }
         let hint = args.hint()?;
+        pipeline.check_constants(&globals)?;
         Ok(Self {
             leading: pipeline.leading(),
             namespace,
@@ -173,7 +174,8 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             None => Box::new(std::iter::empty()),
             Some(collection) => Box::new(
                 prepared
-                    .run(collection, call.deadline())?
+                    .run(collection, call.deadline())
+                    .map_err(|error| error.within("PlanExecutor error during aggregation"))?
                     .map(|row| row.map(|(_, bytes)| owned(&bytes))),
             ),
         };

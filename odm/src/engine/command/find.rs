@@ -15,7 +15,7 @@ use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Mode;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 /// How many documents the first batch holds unless the command says so.
@@ -81,7 +81,7 @@ impl<'a> Find<'a> {
         let hint = args.hint()?;
         let projection_document = args.filled("projection");
         let projection = projection_document
-            .map(|projection| Projection::parse(projection, &globals))
+            .map(|projection| projected(projection, args.document("filter"), &globals))
             .transpose()?;
         let sort = args.filled("sort");
         Ok(Self {
@@ -98,6 +98,27 @@ impl<'a> Find<'a> {
             sort,
         })
     }
+}
+
+/// Parses a projection. What is wrong with the filter comes before what is wrong with it.
+pub(crate) fn projected(
+    projection: &RawDocument,
+    filter: Option<&RawDocument>,
+    globals: &Globals,
+) -> Result<Projection, ServerError> {
+    let filter = || Matcher::parse(filter.unwrap_or_else(|| raw::empty_document()), globals);
+    let parsed = Projection::parse(projection, globals)
+        .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
+        .or_else(|error| filter().and(Err(error)))?;
+    if parsed.needs_position()
+        && let Some(operator) = filter()?.whole_document_operator()
+    {
+        return Err(ServerError::new(
+            Code::QUERY_FEATURE_NOT_ALLOWED,
+            format!("{operator} is not allowed in this context"),
+        ));
+    }
+    Ok(parsed)
 }
 
 fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -117,7 +138,10 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let uuid = collection.uuid;
     let by_id = prepared.plan.by_id;
     let matcher = prepared.matcher.clone();
-    let found = prepared.run(collection, call.deadline())?;
+    let while_running = |error: ServerError| error.within("Executor error during find command");
+    let found = prepared
+        .run(collection, call.deadline())
+        .map_err(while_running)?;
     let results = Projected {
         found,
         projection: find.projection,
@@ -135,7 +159,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         no_timeout: call.args.flag("noCursorTimeout"),
         used: call.now.timestamp_millis(),
     };
-    first_batch(call, cursor, Some(batch_size), single)
+    first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
 }
 
 /// The transaction that a cursor is bound to.

@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 
 use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::{explain_hint, project as project_one};
+use crate::engine::command::find::{explain_hint, project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
@@ -64,11 +64,6 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         multi: false,
         deadline: call.deadline(),
     };
-    check_filter(&target)?;
-    let projection = args
-        .filled("fields")
-        .map(|fields| Projection::parse(fields, &target.globals))
-        .transpose()?;
     let remove = args.flag("remove");
     let change = args.get("update").map(|update| Change {
         update,
@@ -79,7 +74,18 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .as_ref()
         .map(|change| change.check(&target))
         .transpose()?;
+    check_filter(&target)?;
     let returns_new = args.flag("new");
+    let projection = args
+        .filled("fields")
+        .map(|fields| projected(fields, Some(target.filter), &target.globals))
+        .transpose()?;
+    if returns_new && projection.as_ref().is_some_and(Projection::needs_position) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "cannot use a positional projection and return the new document",
+        ));
+    }
     let bypass = args.flag("bypassDocumentValidation");
     drop(collection);
     let mut retry = Retry::new(call.statements.take(), call.command);

@@ -60,6 +60,9 @@ impl Change<'_> {
                 "multi update is not supported for replacement-style update",
             ));
         }
+        if self.upsert {
+            upsert::check_filter(target.filter)?;
+        }
         Ok(Checked { update })
     }
 }

@@ -107,6 +107,7 @@ files! {
     fields [];
     find_and_modify [];
     finds [];
+    found_by_differential [];
     index_changes [];
     index_keys [];
     index_specs [];

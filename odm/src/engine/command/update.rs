@@ -11,6 +11,8 @@ use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::engine::command::reply::{reply, write_error};
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::matcher::Matcher;
+use crate::engine::pipeline::Pipeline;
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -123,6 +125,11 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .into_iter()
         .map(Row::parse)
         .collect::<Result<Vec<_>, _>>()?;
+    for statement in &statements {
+        if let RawBsonRef::Array(stages) = statement.u {
+            Pipeline::check_names(stages)?;
+        }
+    }
     let ordered = call.args.bool("ordered").unwrap_or(true);
     let bypass = call.args.flag("bypassDocumentValidation");
     let variables = call.args.document("let");
@@ -213,7 +220,7 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
-    crate::engine::matcher::Matcher::parse(target.filter, &target.globals).map(|_| ())
+    Matcher::parse(target.filter, &target.globals)?.check_constants(&target.globals)
 }
 
 pub(crate) fn no_multi(what: &str) -> ServerError {

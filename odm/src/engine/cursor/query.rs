@@ -83,7 +83,9 @@ impl Query<'_> {
         let collation = self.globals.collator().cloned();
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
-                Some(Arc::new(Matcher::parse(filter, &self.globals)?))
+                let matcher = Matcher::parse(filter, &self.globals)?;
+                matcher.check_constants(&self.globals)?;
+                Some(Arc::new(matcher))
             }
             _ => None,
         };
@@ -244,11 +246,8 @@ impl Found {
 
     /// Whether it is known, without looking further, that nothing more comes.
     pub(crate) fn is_at_end(&self) -> bool {
-        self.left == Some(0)
-            || match &self.rows {
-                Rows::Sorted(rows) => rows.len() == 0,
-                Rows::Scan(_) => false,
-            }
+        // A server's sort learns of its end by being asked for one more; it does the limiting itself.
+        matches!(self.rows, Rows::Scan(_)) && self.left == Some(0)
     }
 }
 

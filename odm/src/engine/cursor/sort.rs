@@ -67,11 +67,14 @@ impl Sort {
         document: &RawDocument,
         collation: Option<&Collator>,
     ) -> Result<Vec<u8>, ServerError> {
-        keys::least(document, &self.paths, &self.directions, collation).map_err(|_| {
-            ServerError::new(
+        keys::least(document, &self.paths, &self.directions, collation).map_err(|error| match error
+            .code()
+        {
+            Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
                 Code::BAD_VALUE,
-                "Executor error during find command :: caused by :: cannot sort with keys that are parallel arrays",
-            )
+                "cannot sort with keys that are parallel arrays",
+            ),
+            _ => error,
         })
     }
 }

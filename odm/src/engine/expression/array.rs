@@ -292,7 +292,7 @@ fn size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 }
 
 fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.is_nullish(0) {
+    if args.any_nullish() {
         return null();
     }
     let Some(items) = array(args, 0) else {
@@ -304,9 +304,6 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    if args.is_nullish(1) || (args.values.len() > 2 && args.is_nullish(2)) {
-        return null();
-    }
     let number = |index: usize, which: &str, code: i32| {
         let value = args.or_null(index);
         if Number::from_raw(value).is_none() {

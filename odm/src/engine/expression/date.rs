@@ -393,14 +393,21 @@ fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             millisecond: 0,
             ..parts
         })
-        .unwrap_or(at)
     };
     let start = match unit {
         Unit::Year => month(1),
         Unit::Quarter => month((parts.month - 1) / 3 * 3 + 1),
         Unit::Month => month(parts.month),
-        Unit::Week => (ordinal(at, unit, start_of_week) * 7 - 5 + start_of_week) * 86_400_000,
-        Unit::Fixed(millis) => at.div_euclid(millis) * millis,
+        Unit::Week => {
+            (ordinal(at, unit, start_of_week) * 7 - 5 + start_of_week).checked_mul(86_400_000)
+        }
+        Unit::Fixed(millis) => at.div_euclid(millis).checked_mul(millis),
+    };
+    let Some(start) = start else {
+        return match unit {
+            Unit::Fixed(..86_400_000) => refuse(5_439_000, "dateTrunc overflowed"),
+            _ => refuse(5_166_406, "dateAdd overflowed"),
+        };
     };
     owned(DateTime::from_millis(start.saturating_sub(offset)))
 }

@@ -86,14 +86,18 @@ impl Node {
                 operator,
                 arguments,
             } => {
-                let values = arguments
-                    .iter()
-                    .map(|argument| {
-                        argument
-                            .as_ref()
-                            .map_or(Ok(Value::Missing), |argument| argument.eval(env))
-                    })
-                    .collect::<Result<_, _>>()?;
+                let ends = ends_at_null(operator.name);
+                let mut values = Vec::with_capacity(arguments.len());
+                for (at, argument) in arguments.iter().enumerate() {
+                    let value = argument
+                        .as_ref()
+                        .map_or(Ok(Value::Missing), |argument| argument.eval(env))?;
+                    let ended = ends.contains(&at) && value.is_nullish();
+                    values.push(value);
+                    if ended {
+                        break;
+                    }
+                }
                 (operator.eval)(&mut Args {
                     operator: operator.name,
                     values,
@@ -103,6 +107,18 @@ impl Node {
             }
             Self::Form(form) => form.eval(env),
         }
+    }
+}
+
+/// The arguments of an operator that make it null if they are, so that those behind them are not evaluated.
+fn ends_at_null(operator: &str) -> std::ops::Range<usize> {
+    match operator {
+        "$add" | "$concat" | "$concatArrays" | "$multiply" | "$setIntersection" | "$setUnion" => {
+            0..usize::MAX
+        }
+        "$indexOfArray" | "$indexOfBytes" | "$indexOfCP" | "$round" | "$trunc" => 0..1,
+        "$setField" => 1..2,
+        _ => 0..0,
     }
 }
 

@@ -230,6 +230,15 @@ pub(super) fn parse_operator(
     })
 }
 
+/// Whether a server puts the constant arguments of an operator last: a null among the others then hides what is
+/// wrong with them.
+pub(super) fn is_commutative(name: &str) -> bool {
+    matches!(
+        name,
+        "$add" | "$multiply" | "$setIntersection" | "$setUnion"
+    )
+}
+
 fn listed(
     operator: &Operator,
     argument: RawBsonRef<'_>,
@@ -242,11 +251,31 @@ fn listed(
             .collect::<Result<_, _>>()?,
         one => vec![Some(parse(one, scope)?)],
     };
+    let name = operator.name;
     let passed = arguments.len();
     if passed >= least && passed <= most {
+        let mut arguments = arguments;
+        if is_commutative(name) {
+            arguments.sort_by_key(|argument| matches!(argument, Some(Node::Literal(_))));
+        }
         return Ok(arguments);
     }
-    let name = operator.name;
+    if matches!(
+        name,
+        "$toBool"
+            | "$toDate"
+            | "$toDecimal"
+            | "$toDouble"
+            | "$toInt"
+            | "$toLong"
+            | "$toObjectId"
+            | "$toString"
+    ) {
+        return refuse(
+            50723,
+            format!("{name} requires a single argument, got {passed}"),
+        );
+    }
     if least == most {
         return refuse(
             16020,

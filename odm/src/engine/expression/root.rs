@@ -126,6 +126,10 @@ impl NewRoot {
         }
     }
 
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.with.check_constants(globals)
+    }
+
     pub(crate) fn apply(
         &self,
         document: &RawDocument,

@@ -84,6 +84,11 @@ impl Shape {
         };
         self.tree.document(Some(document), run)
     }
+
+    /// Fails if a constant part of its expressions does.
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.tree.check_constants(globals)
+    }
 }
 
 impl Tree {
@@ -99,6 +104,14 @@ impl Tree {
             Entry::Compute(_) => true,
             Entry::Below(tree) => tree.computes(),
             Entry::Keep | Entry::Drop | Entry::Transform(_) => false,
+        })
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.fields.iter().try_for_each(|(_, entry)| match entry {
+            Entry::Compute(expression) => expression.check_constants(globals),
+            Entry::Below(tree) => tree.check_constants(globals),
+            Entry::Keep | Entry::Drop | Entry::Transform(_) => Ok(()),
         })
     }
 

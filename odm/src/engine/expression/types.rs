@@ -168,7 +168,7 @@ const TARGETS: &[(i32, &str)] = &[
     (127, "maxKey"),
 ];
 
-const CONVERSION_FAILURE: Code = Code::location(241);
+const CONVERSION_FAILURE: Code = Code::CONVERSION_FAILURE;
 
 fn failure<T>(message: String) -> Result<T, ServerError> {
     Err(ServerError::new(CONVERSION_FAILURE, message))

@@ -7,24 +7,40 @@ use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::{self, Direction};
 use crate::value::path::{Path, Segment};
-use crate::value::raw;
+use crate::value::{print, raw};
 
 /// One value for each field of the index; `None` where the document has none.
 pub(crate) type Values<'a> = SmallVec<[Option<RawBsonRef<'a>>; 4]>;
 
 /// Where the search for one field's value stands.
 #[derive(Debug, Clone, Copy)]
-enum Cursor<'a, 'p> {
-    Done(Option<RawBsonRef<'a>>),
-    At {
-        document: &'a RawDocument,
-        rest: &'p [Segment],
-    },
-    InArray {
-        array: &'a RawArray,
-        rest: &'p [Segment],
-    },
+struct Cursor<'a, 'p> {
+    /// What of the path is still to be followed.
+    rest: &'p [Segment],
+    /// The value, once nothing is left of the path.
+    value: Option<RawBsonRef<'a>>,
+    /// What a number in the path picks of the array that is being expanded.
+    picked: Option<Picked<'a, 'p>>,
 }
+
+/// An element of an array that the path names by its number.
+#[derive(Debug, Clone, Copy)]
+struct Picked<'a, 'p> {
+    array: &'a RawArray,
+    is_array: bool,
+    /// Where the path leads from there.
+    found: Option<Step<'a, 'p>>,
+}
+
+/// What a path leads to: a value at its end, or the first array on the way.
+#[derive(Debug, Clone, Copy)]
+struct Step<'a, 'p> {
+    value: RawBsonRef<'a>,
+    name: &'p str,
+    rest: &'p [Segment],
+}
+
+type Cursors<'a, 'p> = SmallVec<[Cursor<'a, 'p>; 4]>;
 
 /// Calls `emit` with each key of the document. The answer is whether an array was met: the index is
 /// multikey then.
@@ -35,12 +51,13 @@ pub(crate) fn generate<'a>(
 ) -> Result<bool, ServerError> {
     let cursors = paths
         .iter()
-        .map(|path| Cursor::At {
-            document,
+        .map(|path| Cursor {
             rest: path.segments(),
+            value: None,
+            picked: None,
         })
         .collect();
-    expand(cursors, paths, emit)
+    expand(cursors, Some(document), emit)
 }
 
 /// The bytes by which a document is sorted: the least of its keys in an index over these fields. The error is
@@ -67,111 +84,134 @@ pub(crate) fn least(
 }
 
 fn expand<'a>(
-    mut cursors: SmallVec<[Cursor<'a, '_>; 4]>,
-    paths: &[Path],
+    mut cursors: Cursors<'a, '_>,
+    document: Option<&'a RawDocument>,
     emit: &mut dyn FnMut(&Values<'a>) -> Result<(), ServerError>,
 ) -> Result<bool, ServerError> {
     let mut found: Option<(&'a RawArray, &str)> = None;
-    for (at, cursor) in cursors.iter_mut().enumerate() {
-        *cursor = advance(*cursor);
-        if let Cursor::InArray { array, rest } = *cursor {
-            match found {
-                Some((first, name)) if !std::ptr::eq(first.as_bytes(), array.as_bytes()) => {
-                    return Err(parallel(name_of(paths, at, rest), name));
+    let mut in_array: SmallVec<[bool; 4]> = SmallVec::from_elem(false, cursors.len());
+    // An array that is itself an element is one value, not several.
+    let mut unfolds = true;
+    for (cursor, is_in_array) in cursors.iter_mut().zip(&mut in_array) {
+        let Some(segment) = cursor.rest.first() else {
+            continue;
+        };
+        let there = document.is_some_and(|document| raw::get(document, segment.name()).is_some());
+        let step = match (cursor.picked.take(), document) {
+            (Some(picked), _) if there => return Err(ambiguous(segment.name(), picked.array)),
+            (Some(picked), _) => {
+                unfolds &= !picked.is_array;
+                picked.found
+            }
+            (None, Some(document)) => along(document, cursor.rest),
+            (None, None) => None,
+        };
+        cursor.rest = step.map_or(&[][..], |step| step.rest);
+        match step {
+            Some(Step {
+                value: RawBsonRef::Array(array),
+                name,
+                ..
+            }) => {
+                match found {
+                    Some((first, other)) if !std::ptr::eq(first.as_bytes(), array.as_bytes()) => {
+                        return Err(parallel(name, other));
+                    }
+                    _ => found = Some((array, name)),
                 }
-                _ => found = Some((array, name_of(paths, at, rest))),
+                *is_in_array = true;
+            }
+            step => {
+                cursor.value = step.map(|step| step.value);
+                cursor.rest = &[];
             }
         }
     }
     let Some((array, _)) = found else {
-        let values: Values<'a> = cursors
-            .iter()
-            .map(|cursor| match cursor {
-                Cursor::Done(value) => *value,
-                Cursor::At { .. } | Cursor::InArray { .. } => None,
-            })
-            .collect();
-        emit(&values)?;
+        emit(&cursors.iter().map(|cursor| cursor.value).collect())?;
         return Ok(false);
+    };
+    for cursor in &mut cursors {
+        cursor.picked = pick(array, cursor.rest);
+    }
+    let element_of = |element: RawBsonRef<'a>, unfolds: bool| {
+        let mut cursors = cursors.clone();
+        for (cursor, is_in_array) in cursors.iter_mut().zip(&in_array) {
+            if *is_in_array && cursor.rest.is_empty() {
+                cursor.value = Some(if unfolds {
+                    element
+                } else {
+                    RawBsonRef::Array(array)
+                });
+            }
+        }
+        cursors
     };
     let mut empty = true;
     for element in raw::values(array) {
         empty = false;
-        expand(within(&cursors, Some(element)), paths, emit)?;
+        let inner = match element {
+            RawBsonRef::Document(inner) => Some(inner),
+            _ => None,
+        };
+        expand(element_of(element, unfolds), inner, emit)?;
     }
     if empty {
-        expand(within(&cursors, None), paths, emit)?;
+        expand(element_of(RawBsonRef::Undefined, true), None, emit)?;
     }
     Ok(true)
 }
 
-/// The cursors of one element of the array; of none, for an empty array, whose own key is undefined.
-fn within<'a, 'p>(
-    cursors: &[Cursor<'a, 'p>],
-    element: Option<RawBsonRef<'a>>,
-) -> SmallVec<[Cursor<'a, 'p>; 4]> {
-    cursors
-        .iter()
-        .map(|cursor| match *cursor {
-            Cursor::InArray { rest: [], .. } => {
-                Cursor::Done(Some(element.unwrap_or(RawBsonRef::Undefined)))
-            }
-            Cursor::InArray { rest, .. } => match element {
-                Some(RawBsonRef::Document(document)) => Cursor::At { document, rest },
-                _ => Cursor::Done(None),
-            },
-            other => other,
-        })
-        .collect()
+/// Follows a path to its end or to the first array.
+fn along<'a, 'p>(document: &'a RawDocument, path: &'p [Segment]) -> Option<Step<'a, 'p>> {
+    let (segment, rest) = path.split_first()?;
+    onward(raw::get(document, segment.name())?, segment, rest)
 }
 
-/// Follows the path down to a value, to nothing, or to an array that is to be expanded.
-fn advance<'a, 'p>(cursor: Cursor<'a, 'p>) -> Cursor<'a, 'p> {
-    let Cursor::At { document, rest } = cursor else {
-        return cursor;
-    };
-    let Some((segment, mut rest)) = rest.split_first() else {
-        return Cursor::Done(Some(RawBsonRef::Document(document)));
-    };
-    let mut value = raw::get(document, segment.name());
-    loop {
-        match value {
-            Some(RawBsonRef::Array(array)) => {
-                // A number in the path picks an element of the array.
-                let Some((index, after)) = rest
-                    .split_first()
-                    .and_then(|(segment, after)| Some((segment.index()?, after)))
-                else {
-                    return Cursor::InArray { array, rest };
-                };
-                match raw::values(array).nth(index) {
-                    Some(element) => {
-                        value = Some(element);
-                        rest = after;
-                    }
-                    None if raw::values(array)
-                        .any(|element| matches!(element, RawBsonRef::Document(_))) =>
-                    {
-                        return Cursor::InArray { array, rest };
-                    }
-                    None => return Cursor::Done(None),
-                }
-            }
-            value if rest.is_empty() => return Cursor::Done(value),
-            Some(RawBsonRef::Document(document)) => {
-                return advance(Cursor::At { document, rest });
-            }
-            _ => return Cursor::Done(None),
-        }
+fn onward<'a, 'p>(
+    value: RawBsonRef<'a>,
+    segment: &'p Segment,
+    rest: &'p [Segment],
+) -> Option<Step<'a, 'p>> {
+    match value {
+        RawBsonRef::Document(inner) if !rest.is_empty() => along(inner, rest),
+        RawBsonRef::Array(_) => Some(Step {
+            value,
+            name: segment.name(),
+            rest,
+        }),
+        _ if rest.is_empty() => Some(Step {
+            value,
+            name: segment.name(),
+            rest,
+        }),
+        _ => None,
     }
 }
 
-/// The name under which an array was found; `rest` is what the path still has behind it.
-fn name_of<'p>(paths: &'p [Path], field: usize, rest: &[Segment]) -> &'p str {
-    paths
-        .get(field)
-        .and_then(|path| path.segments().iter().rev().nth(rest.len()))
-        .map_or("", Segment::name)
+/// What a path that begins with a number picks of an array.
+fn pick<'a, 'p>(array: &'a RawArray, path: &'p [Segment]) -> Option<Picked<'a, 'p>> {
+    let (segment, rest) = path.split_first()?;
+    let element = raw::values(array).nth(segment.index()?)?;
+    Some(Picked {
+        array,
+        is_array: matches!(element, RawBsonRef::Array(_)),
+        found: onward(element, segment, rest),
+    })
+}
+
+fn ambiguous(name: &str, array: &RawArray) -> ServerError {
+    let shown: Vec<_> = raw::values(array)
+        .enumerate()
+        .map(|(index, value)| print::field(&index.to_string(), value))
+        .collect();
+    let shown = shown.join(", ");
+    ServerError::new(
+        Code::location(16746),
+        format!(
+            "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '{name}' for array: {{ {shown} }}"
+        ),
+    )
 }
 
 fn parallel(second: &str, first: &str) -> ServerError {

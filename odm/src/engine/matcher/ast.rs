@@ -3,9 +3,13 @@
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::Expression;
+#[cfg(feature = "memory")]
+use crate::engine::expression::Globals;
 use crate::engine::matcher::bits::Bits;
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::regex::Regex;
+#[cfg(feature = "memory")]
+use crate::error::ServerError;
 use crate::value::kind::{Bracket, TypeSet};
 use crate::value::number::Number;
 use crate::value::path::Path;
@@ -71,6 +75,34 @@ impl Group {
 }
 
 impl Predicate {
+    /// Fails if a constant part of a `$expr` does; each level of the filter is named once, as on a server.
+    #[cfg(feature = "memory")]
+    pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        match self {
+            Self::And(group) | Self::Or(group) | Self::Nor(group) => group
+                .evaluated()
+                .try_for_each(|child| child.check_constants(globals)),
+            Self::Not(negation) => negation.child.check_constants(globals),
+            Self::Expr(expr) => expr.expression.check_constants(globals),
+            Self::Field(_) | Self::Schema(_) | Self::Always(_) => Ok(()),
+        }
+        .map_err(|error| error.within("Failed to optimize expression"))
+    }
+
+    #[cfg(feature = "memory")]
+    pub(super) fn whole_document_operator(&self) -> Option<&'static str> {
+        match self {
+            Self::And(group) | Self::Or(group) | Self::Nor(group) => group
+                .children
+                .iter()
+                .find_map(Self::whole_document_operator),
+            Self::Not(negation) => negation.child.whole_document_operator(),
+            Self::Expr(_) => Some("$expr"),
+            Self::Schema(_) => Some("$jsonSchema"),
+            Self::Field(_) | Self::Always(_) => None,
+        }
+    }
+
     /// Where a server sorts a condition: by kind, then by path.
     fn rank(&self) -> (u8, &str) {
         match self {

@@ -39,6 +39,11 @@ impl Projection {
         })
     }
 
+    /// Fails if a constant part of its expressions does.
+    pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.shape.check_constants(globals)
+    }
+
     /// Whether the filter must say which element matched (see `Matcher::match_position`).
     pub(crate) fn needs_position(&self) -> bool {
         self.positional
@@ -259,7 +264,7 @@ impl Transform for Positional {
             }
             None => refuse(
                 51246,
-                "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
+                "positional operator '.$' couldn't find a matching element in the array",
             ),
         }
     }

@@ -6,7 +6,7 @@ use crate::engine::expression::text;
 use crate::engine::index::keys;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::key::Direction;
+use crate::value::key::{self, Direction};
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::raw::{elements, get};
@@ -94,11 +94,25 @@ impl SortPattern {
         document: &RawDocument,
         collator: Option<&Collator>,
     ) -> Result<Vec<u8>, ServerError> {
-        keys::least(document, &self.paths, &self.directions, collator).map_err(|_| {
-            ServerError::new(
+        if let [path] = self.paths.as_slice()
+            && path.as_str() == "_id"
+        {
+            // As in the index on it, an array there is one value.
+            let id = get(document, "_id").unwrap_or(RawBsonRef::Null);
+            let mut bytes = Vec::new();
+            for direction in self.directions.iter().take(1) {
+                key::append(&mut bytes, id, *direction, collator);
+            }
+            return Ok(bytes);
+        }
+        keys::least(document, &self.paths, &self.directions, collator).map_err(|error| match error
+            .code()
+        {
+            Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
                 Code::BAD_VALUE,
                 "cannot sort with keys that are parallel arrays",
-            )
+            ),
+            _ => error,
         })
     }
 }

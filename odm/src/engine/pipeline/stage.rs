@@ -11,6 +11,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     /// Streams documents through.
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError>;
 
+    /// Fails if a constant part of its expressions does.
+    fn check_constants(&self, _globals: &Globals) -> Result<(), ServerError> {
+        Ok(())
+    }
+
     /// Another collection that it reads: database and name.
     fn collections(&self) -> Vec<(Option<String>, String)> {
         Vec::new()

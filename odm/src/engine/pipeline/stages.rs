@@ -84,11 +84,24 @@ pub(super) fn parse(
             Code::COMMAND_NOT_SUPPORTED,
             format!("the stage {name} is not supported by the in-memory engine"),
         )),
-        None => Err(ServerError::new(
-            Code::location(40324),
-            format!("Unrecognized pipeline stage name: '{name}'"),
-        )),
+        None => Err(unknown(name)),
     }
+}
+
+/// Whether a stage of this name is known, run here or not.
+pub(super) fn check_name(name: &str) -> Result<(), ServerError> {
+    let known = STAGES
+        .binary_search_by_key(&name, |(known, _)| known)
+        .is_ok()
+        || UNSUPPORTED.binary_search(&name).is_ok();
+    if known { Ok(()) } else { Err(unknown(name)) }
+}
+
+fn unknown(name: &str) -> ServerError {
+    ServerError::new(
+        Code::location(40324),
+        format!("Unrecognized pipeline stage name: '{name}'"),
+    )
 }
 
 #[cfg(test)]

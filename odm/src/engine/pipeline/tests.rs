@@ -64,7 +64,8 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
         let mut found = Vec::new();
         for document in &source.0 {
             if let Some(at) = matcher.match_position(document)? {
-                found.push(projection.apply(document, at.array_index, &globals)?);
+                let projected = projection.apply(document, at.array_index, &globals);
+                found.push(projected.map_err(|e| e.within("Executor error during find command"))?);
             }
         }
         return Ok(found);

@@ -27,7 +27,7 @@ impl ArrayFilters {
             };
             if fields(filter).any(|(name, _)| name == "$expr") {
                 return Err(parsing(&ServerError::new(
-                    Code::location(224),
+                    Code::QUERY_FEATURE_NOT_ALLOWED,
                     "$expr is not allowed in this context",
                 )));
             }

@@ -8,7 +8,7 @@ use crate::engine::expression::{Globals, text};
 use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
 use crate::engine::updater::node::{Node, append, fields};
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::order;
 use crate::value::raw::values;
 
@@ -33,7 +33,14 @@ impl Pull {
                 if on_value {
                     Ok(Self::Value(Matcher::parse(&wrapped(value), globals)?))
                 } else {
-                    Ok(Self::Document(Matcher::parse(condition, globals)?))
+                    let matcher = Matcher::parse(condition, globals)?;
+                    if let Some(operator) = matcher.whole_document_operator() {
+                        return Err(ServerError::new(
+                            Code::QUERY_FEATURE_NOT_ALLOWED,
+                            format!("{operator} is not allowed in this context"),
+                        ));
+                    }
+                    Ok(Self::Document(matcher))
                 }
             }
             RawBsonRef::RegularExpression(_) => {

@@ -12,8 +12,14 @@ use crate::value::raw::values;
 /// The equalities of a (checked) filter as a document; a replacement takes only the `_id`. Pass the result to
 /// [`Update::apply`] with `inserting`, then give it an `_id` if it still has none.
 pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentBuf, ServerError> {
+    check_filter(filter)?;
     let mut found = Vec::new();
-    collect(filter, &mut found)?;
+    if !never_matches(filter) {
+        collect(filter, &mut found)?;
+    }
+    if update.is_replacement() {
+        found.retain(|(path, _)| *path == "_id" || path.starts_with("_id."));
+    }
     found.sort_by_key(|(path, _)| *path);
     check(&found)?;
     if update.is_replacement() {
@@ -25,13 +31,50 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
                 ),
             ));
         }
-        found.retain(|(path, _)| *path == "_id");
     }
     let mut root = Vec::new();
     for (path, value) in found {
         plant(&mut root, path, value);
     }
     Ok(build(&root))
+}
+
+/// Refuses the filter of an upsert that no document can be made of, whether one will be or not.
+pub(crate) fn check_filter(filter: &RawDocument) -> Result<(), ServerError> {
+    for (key, value) in fields(filter) {
+        match (key, value) {
+            ("$expr", _) => {
+                return Err(ServerError::new(
+                    Code::QUERY_FEATURE_NOT_ALLOWED,
+                    "$expr is not allowed in the query predicate for an upsert",
+                ));
+            }
+            ("$and" | "$or" | "$nor", RawBsonRef::Array(clauses)) => {
+                for clause in values(clauses) {
+                    if let RawBsonRef::Document(clause) = clause {
+                        check_filter(clause)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a server sees that nothing can match the filter; it then forgets what else the filter says.
+fn never_matches(filter: &RawDocument) -> bool {
+    let is_empty =
+        |value| matches!(value, RawBsonRef::Array(list) if values(list).next().is_none());
+    fields(filter).any(|(key, value)| match (key, value) {
+        ("$alwaysFalse", _) => true,
+        ("$and", RawBsonRef::Array(clauses)) => values(clauses)
+            .any(|clause| matches!(clause, RawBsonRef::Document(clause) if never_matches(clause))),
+        (_, RawBsonRef::Document(condition)) if is_operators(condition) => {
+            fields(condition).any(|(operator, operand)| operator == "$all" && is_empty(operand))
+        }
+        _ => false,
+    })
 }
 
 type Found<'a> = Vec<(&'a str, RawBsonRef<'a>)>;
@@ -51,12 +94,6 @@ fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), Ser
                 if let (Some(RawBsonRef::Document(only)), None) = (clauses.next(), clauses.next()) {
                     collect(only, found)?;
                 }
-            }
-            ("$expr", _) => {
-                return Err(ServerError::new(
-                    Code::location(224),
-                    "$expr is not allowed in the query predicate for an upsert",
-                ));
             }
             (key, _) if key.starts_with('$') => {}
             (_, RawBsonRef::RegularExpression(_)) => {}

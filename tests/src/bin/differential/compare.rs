@@ -117,7 +117,7 @@ pub(crate) fn verdict(memory: &Document, server: &Document, order: Order) -> Ver
     if here == there {
         return Verdict::Same;
     }
-    if here.contains("the in-memory engine does not") {
+    if here.contains("in-memory engine") {
         return Verdict::Unsupported;
     }
     if here.contains(PANIC) {

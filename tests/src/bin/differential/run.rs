@@ -70,7 +70,11 @@ impl Stores {
         }
     }
 
-    async fn reset(&mut self) {
+    async fn reset(&mut self, case: &Case) {
+        self.dirty |= case
+            .steps
+            .iter()
+            .any(|step| step.command.contains_key("create"));
         let command = if self.dirty {
             doc! { "drop": "c" }
         } else {
@@ -83,7 +87,7 @@ impl Stores {
 
     /// Runs the steps; ends with the first difference that the steps after it would inherit.
     pub(crate) async fn run(&mut self, case: &Case) -> Outcome {
-        self.reset().await;
+        self.reset(case).await;
         let mut outcome = Outcome::default();
         let (mut here, mut there) = (0, 0);
         for (at, step) in case.steps.iter().enumerate() {

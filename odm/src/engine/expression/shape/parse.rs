@@ -59,14 +59,17 @@ impl Shape {
             special,
             kind: None,
             otherwise: None,
+            positional: false,
             tree: Tree::default(),
             id: None,
         };
         parser.fields(spec, "")?;
-        let kind = parser.kind.or(parser.otherwise).unwrap_or(match parser.id {
-            Some(true) => Kind::Include,
-            Some(false) | None => Kind::Exclude,
-        });
+        let by_id = (parser.id == Some(true)).then_some(Kind::Include);
+        let kind = parser
+            .kind
+            .or(by_id)
+            .or(parser.otherwise)
+            .unwrap_or(Kind::Exclude);
         match (kind, parser.id) {
             (Kind::Include, None) if parser.tree.entry("_id").is_none() => {
                 parser.tree.insert("_id", Entry::Keep)?;
@@ -172,6 +175,8 @@ struct Parser<'p> {
     /// What the projection is if nothing says it outright.
     otherwise: Option<Kind>,
     tree: Tree,
+    /// Whether the positional operator was met.
+    positional: bool,
     /// What the specification says of `_id`, which goes with either kind.
     id: Option<bool>,
 }
@@ -181,16 +186,20 @@ impl Parser<'_> {
         for (name, value) in elements(spec) {
             let path = joined(prefix, name);
             if let Some(special) = (self.special)(&path, value) {
-                let (bearing, path, transform) = special?;
+                let (bearing, target, transform) = special?;
+                self.check_mixed(bearing)?;
+                self.tree.insert(&target, Entry::Transform(transform))?;
                 match bearing {
-                    Bearing::Includes => self.settle(Kind::Include, &path)?,
+                    Bearing::Includes => {
+                        self.settle(Kind::Include, &path)?;
+                        self.positional = true;
+                    }
                     Bearing::Otherwise(kind) => {
                         if self.otherwise != Some(Kind::Include) {
                             self.otherwise = Some(kind);
                         }
                     }
                 }
-                self.tree.insert(&path, Entry::Transform(transform))?;
                 continue;
             }
             match value {
@@ -209,12 +218,12 @@ impl Parser<'_> {
                 value => match flag(value) {
                     Some(keep) if path == "_id" => self.id = Some(keep),
                     Some(true) => {
-                        self.settle(Kind::Include, &path)?;
                         self.tree.insert(&path, Entry::Keep)?;
+                        self.settle(Kind::Include, &path)?;
                     }
                     Some(false) => {
-                        self.settle(Kind::Exclude, &path)?;
                         self.tree.insert(&path, Entry::Drop)?;
+                        self.settle(Kind::Exclude, &path)?;
                     }
                     None => {
                         field_path(&path)?;
@@ -226,11 +235,12 @@ impl Parser<'_> {
                                     "Cannot use expression other than $meta in exclusion projection",
                                 );
                             }
+                            self.tree.insert(&path, Entry::Compute(expression))?;
                             return refuse(
                                 31310,
                                 format!(
                                     "Cannot use an expression {} in an exclusion projection",
-                                    text::element(&path, value)
+                                    text::element(name, value)
                                 ),
                             );
                         }
@@ -251,6 +261,17 @@ impl Parser<'_> {
             );
         }
         Expression::parse(value, self.scope).map_err(unknown_here)
+    }
+
+    /// The positional operator and `$elemMatch`, the only one that includes where nothing else says so, exclude
+    /// each other.
+    fn check_mixed(&self, bearing: Bearing) -> Result<(), ServerError> {
+        let code = match bearing {
+            Bearing::Includes if self.otherwise == Some(Kind::Include) => 31256,
+            Bearing::Otherwise(Kind::Include) if self.positional => 31255,
+            _ => return Ok(()),
+        };
+        refuse(code, "Cannot specify positional operator and $elemMatch.")
     }
 
     fn settle(&mut self, kind: Kind, path: &str) -> Result<(), ServerError> {

@@ -91,6 +91,12 @@ impl Stage for Facet {
         Ok(Box::new(std::iter::once(Ok(result))))
     }
 
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.0
+            .iter()
+            .try_for_each(|(_, pipeline)| pipeline.check_constants(globals))
+    }
+
     fn collections(&self) -> Vec<(Option<String>, String)> {
         self.0
             .iter()

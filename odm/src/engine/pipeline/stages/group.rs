@@ -134,6 +134,12 @@ impl Field {
                 format!("The field '{name}' must specify one accumulator"),
             );
         }
+        if matches!(argument, RawBsonRef::Array(_)) {
+            return refuse(
+                40237,
+                format!("The {operator} accumulator is a unary operator"),
+            );
+        }
         let Some(fresh) = Accumulator::new(operator) else {
             return if UNSUPPORTED.binary_search(&operator).is_ok() {
                 Err(ServerError::new(
@@ -154,12 +160,6 @@ impl Field {
                     "$count takes no arguments, i.e. $count:{}",
                 ));
             }
-            RawBsonRef::Array(_) => {
-                return refuse(
-                    40237,
-                    format!("The {operator} accumulator is a unary operator"),
-                );
-            }
             argument => argument,
         };
         Ok(Self {
@@ -171,6 +171,14 @@ impl Field {
 }
 
 impl Stage for Group {
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        let (Id::Expression(id) | Id::One(_, id)) = &self.id;
+        id.check_constants(globals)?;
+        self.fields
+            .iter()
+            .try_for_each(|field| field.argument.check_constants(globals))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut groups: Vec<(RawBson, Vec<Accumulator>)> = Vec::new();

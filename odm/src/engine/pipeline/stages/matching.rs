@@ -52,6 +52,10 @@ impl Stage for Match {
         })))
     }
 
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.matcher.check_constants(globals)
+    }
+
     fn planned(&self) -> Planned<'_> {
         Planned::Filter(&self.filter)
     }

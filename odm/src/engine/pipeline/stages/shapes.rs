@@ -36,6 +36,10 @@ impl Stage for Shape {
             input.map(|document| self.apply(&document?, cx.globals, None)),
         ))
     }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        Self::check_constants(self, globals)
+    }
 }
 
 impl Stage for root::NewRoot {
@@ -43,5 +47,9 @@ impl Stage for root::NewRoot {
         Ok(Box::new(
             input.map(|document| self.apply(&document?, cx.globals)),
         ))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        Self::check_constants(self, globals)
     }
 }

@@ -64,4 +64,8 @@ impl Stage for SortByCount {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.sort.run(self.group.run(input, cx)?, cx)
     }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.group.check_constants(globals)
+    }
 }

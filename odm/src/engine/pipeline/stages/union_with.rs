@@ -85,6 +85,10 @@ impl Stage for UnionWith {
         })))
     }
 
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.pipeline.check_constants(globals)
+    }
+
     fn collections(&self) -> Vec<(Option<String>, String)> {
         let mut collections = self.pipeline.collections();
         collections.push((None, self.collection.clone()));

@@ -1,0 +1,268 @@
+//! What a server computes of an expression before any document is read, and refuses there and then.
+//!
+//! A server folds the constant parts of expressions when it optimizes them; a part that fails then fails
+//! the whole command, be there documents or not. Which operators are folded, and which look at one
+//! constant argument alone, is the server's.
+
+use bson::raw::RawBsonRef;
+
+use crate::engine::expression::eval::Env;
+use crate::engine::expression::forms::Form;
+use crate::engine::expression::operator::{Args, Operator, Outcome, refuse};
+use crate::engine::expression::parse::{Node, is_commutative};
+use crate::engine::expression::text;
+use crate::engine::expression::value::Value;
+use crate::error::ServerError;
+
+/// Operators whose constant arguments leave them as they are; sorted.
+const NOT_FOLDED: &[&str] = &[
+    "$getField",
+    "$regexMatch",
+    "$replaceAll",
+    "$replaceOne",
+    "$setField",
+    "$sortArray",
+    "$zip",
+];
+
+/// Operators whose arguments are not looked at either; sorted.
+const NOT_ENTERED: &[&str] = &["$getField", "$setField"];
+
+/// Operators that take constant neighbours together; sorted.
+const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
+
+/// The value of an expression that does not depend on the document.
+type Constant<'a> = Result<Option<Value<'a>>, ServerError>;
+
+fn is_one(names: &[&str], name: &str) -> bool {
+    names.binary_search(&name).is_ok()
+}
+
+impl Node {
+    /// The value, if it is constant; fails if a constant part does.
+    pub(super) fn constant<'a>(&'a self, env: &Env<'_, 'a>, bound: &[&str]) -> Constant<'a> {
+        match self {
+            Self::Literal(value) => Ok(Some(Value::Ref(value.as_raw_bson_ref()))),
+            Self::Field(_) => Ok(None),
+            Self::Variable(name, _) => {
+                let fixed = !bound.contains(&name.as_str())
+                    && (matches!(name.as_str(), "NOW" | "CLUSTER_TIME" | "REMOVE")
+                        || env.globals.variable(name).is_some());
+                fixed.then(|| self.eval(env)).transpose()
+            }
+            Self::Object(fields) => {
+                let values = all(fields.iter().map(|(_, node)| node), env, bound)?;
+                whole(self, env, &values)
+            }
+            Self::Array(nodes) => {
+                let values = all(nodes.iter(), env, bound)?;
+                whole(self, env, &values)
+            }
+            Self::Call {
+                operator,
+                arguments,
+            } => {
+                if is_one(NOT_ENTERED, operator.name) {
+                    return Ok(None);
+                }
+                let values = arguments
+                    .iter()
+                    .map(|argument| match argument {
+                        Some(argument) => argument.constant(env, bound),
+                        None => Ok(Some(Value::Missing)),
+                    })
+                    .collect::<Result<Vec<_>, _>>()?;
+                check_alone(operator.name, &values)?;
+                if is_one(NOT_FOLDED, operator.name) {
+                    return Ok(None);
+                }
+                if values.iter().all(Option::is_some) {
+                    return self.eval(env).map(Some);
+                }
+                check_some(operator, &values, env)?;
+                Ok(None)
+            }
+            Self::Form(form) => form.constant(self, env, bound),
+        }
+    }
+}
+
+fn all<'a>(
+    nodes: impl Iterator<Item = &'a Node>,
+    env: &Env<'_, 'a>,
+    bound: &[&str],
+) -> Result<Vec<Option<Value<'a>>>, ServerError> {
+    nodes.map(|node| node.constant(env, bound)).collect()
+}
+
+fn whole<'a>(node: &'a Node, env: &Env<'_, 'a>, parts: &[Option<Value<'a>>]) -> Constant<'a> {
+    if parts.iter().all(Option::is_some) {
+        node.eval(env).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The operators that check one constant argument whatever the others are.
+fn check_alone(name: &str, values: &[Option<Value<'_>>]) -> Result<(), ServerError> {
+    let not_array = |index: usize| {
+        let value = values.get(index)?.as_ref()?;
+        (!matches!(value.get(), Some(RawBsonRef::Array(_)))).then(|| text::type_name(value.get()))
+    };
+    let all = values.iter().all(Option::is_some);
+    match name {
+        "$setEquals" => {
+            for at in 0..values.len() {
+                if let Some(kind) = not_array(at) {
+                    return refuse(
+                        5_887_502,
+                        format!(
+                            "All operands of $setEquals must be arrays. {}-th argument is of type: {kind}",
+                            at + 1
+                        ),
+                    );
+                }
+            }
+            Ok(())
+        }
+        "$setIsSubset" if !all => match not_array(1) {
+            Some(kind) => refuse(
+                17311,
+                format!(
+                    "both operands of $setIsSubset must be arrays. Second argument is of type: {kind}"
+                ),
+            ),
+            None => Ok(()),
+        },
+        "$indexOfArray" if !all => match not_array(0) {
+            Some(kind)
+                if !values
+                    .first()
+                    .and_then(Option::as_ref)
+                    .is_some_and(Value::is_nullish) =>
+            {
+                refuse(
+                    50809,
+                    format!(
+                        "First operand of $indexOfArray must be an array. First argument is of type: {kind}"
+                    ),
+                )
+            }
+            _ => Ok(()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// The constant arguments of an operator that may take them together.
+fn check_some<'a>(
+    operator: &'static Operator,
+    values: &[Option<Value<'a>>],
+    env: &Env<'_, 'a>,
+) -> Result<(), ServerError> {
+    let run = |together: Vec<Value<'a>>| -> Outcome<'a> {
+        (operator.eval)(&mut Args {
+            operator: operator.name,
+            given: vec![true; together.len()],
+            values: together,
+            globals: env.globals,
+        })
+    };
+    if is_commutative(operator.name) {
+        let together: Vec<_> = values.iter().flatten().cloned().collect();
+        if together.len() > 1 {
+            run(together)?;
+        }
+    } else if is_one(ASSOCIATIVE, operator.name) {
+        for neighbours in values.split(Option::is_none) {
+            if neighbours.len() > 1 {
+                run(neighbours.iter().flatten().cloned().collect())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Form {
+    fn constant<'a>(&'a self, node: &'a Node, env: &Env<'_, 'a>, bound: &[&str]) -> Constant<'a> {
+        match self {
+            Self::And(nodes) | Self::Or(nodes) | Self::IfNull(nodes) => {
+                let values = all(nodes.iter(), env, bound)?;
+                whole(node, env, &values)
+            }
+            Self::Cond {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let values = all([condition, then, otherwise].into_iter(), env, bound)?;
+                whole(node, env, &values)
+            }
+            Self::Switch { branches, default } => {
+                let mut values = all(default.iter(), env, bound)?;
+                let mut never = default.is_none();
+                for (case, then) in branches {
+                    let case = case.constant(env, bound)?;
+                    // A branch that is never taken is dropped, not looked at.
+                    if case.as_ref().is_some_and(|case| !case.truthy()) {
+                        continue;
+                    }
+                    never = false;
+                    values.push(case);
+                    values.push(then.constant(env, bound)?);
+                }
+                if never {
+                    return refuse(
+                        40069,
+                        "Cannot execute a switch statement where all the cases evaluate to false without a default",
+                    );
+                }
+                whole(node, env, &values)
+            }
+            Self::Let { variables, within } => {
+                all(variables.iter().map(|(_, node)| node), env, bound)?;
+                if variables.is_empty() {
+                    return within.constant(env, bound);
+                }
+                let names = variables.iter().map(|(name, _)| name.as_str());
+                let bound: Vec<_> = bound.iter().copied().chain(names).collect();
+                within.constant(env, &bound)?;
+                Ok(None)
+            }
+            Self::Map {
+                input,
+                name,
+                within,
+            } => {
+                input.constant(env, bound)?;
+                within.constant(env, &with(bound, &[name]))?;
+                Ok(None)
+            }
+            Self::Filter {
+                input,
+                name,
+                condition,
+                limit,
+            } => {
+                input.constant(env, bound)?;
+                condition.constant(env, &with(bound, &[name]))?;
+                all(limit.iter(), env, bound)?;
+                Ok(None)
+            }
+            Self::Reduce {
+                input,
+                initial,
+                within,
+            } => {
+                input.constant(env, bound)?;
+                initial.constant(env, bound)?;
+                within.constant(env, &with(bound, &["this", "value"]))?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn with<'n>(bound: &[&'n str], more: &[&'n str]) -> Vec<&'n str> {
+    bound.iter().chain(more).copied().collect()
+}

@@ -83,6 +83,7 @@ codes! {
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
+    MAX_SUB_PIPELINE_DEPTH_EXCEEDED = 232 "MaxSubPipelineDepthExceeded";
     NOT_IMPLEMENTED = 238 "NotImplemented";
     CONVERSION_FAILURE = 241 "ConversionFailure";
     SNAPSHOT_UNAVAILABLE = 246 "SnapshotUnavailable";

@@ -8,6 +8,7 @@ use bson::{Binary, Bson, Document, doc};
 
 use crate::engine::{Context, Engine};
 
+mod depth;
 mod garbage;
 mod laws;
 mod stress;

@@ -6,6 +6,8 @@ use bson::raw::RawBson;
 use bson::{DateTime, Timestamp};
 
 use crate::engine::expression::value::Value;
+#[cfg(feature = "memory")]
+use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -18,7 +20,14 @@ struct Inner {
     /// A variable may stand for a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
+    /// How many pipelines of `$lookup` and `$unionWith` are around.
+    #[cfg(feature = "memory")]
+    pipelines: usize,
 }
+
+/// How many pipelines of `$lookup` and `$unionWith` may be inside each other: the server's limit.
+#[cfg(feature = "memory")]
+const MAX_PIPELINES: usize = 20;
 
 impl Globals {
     /// `$$NOW` and no variables.
@@ -27,6 +36,8 @@ impl Globals {
             now,
             variables: Vec::new(),
             collator: None,
+            #[cfg(feature = "memory")]
+            pipelines: 0,
         }))
     }
 
@@ -45,6 +56,22 @@ impl Globals {
             .variables
             .push((name.into(), value));
         self
+    }
+
+    /// The environment of a pipeline inside this one's; refused where too many are inside each other.
+    #[cfg(feature = "memory")]
+    pub(crate) fn inner_pipeline(mut self) -> Result<Self, ServerError> {
+        let inner = Arc::make_mut(&mut self.0);
+        inner.pipelines += 1;
+        if inner.pipelines > MAX_PIPELINES {
+            return Err(ServerError::new(
+                Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
+                format!(
+                    "Maximum number of nested sub-pipelines exceeded. Limit is {MAX_PIPELINES}"
+                ),
+            ));
+        }
+        Ok(self)
     }
 
     /// The collation of the operation: comparisons of strings follow it.

@@ -66,16 +66,13 @@ impl SortPattern {
             };
             crate::engine::expression::field_path(name)?;
             // A field that is named again keeps its place and takes the later direction. (`find` keeps the first.)
-            match paths.iter().position(|path| path.as_str() == name) {
-                Some(again) => {
-                    if let Some(known) = directions.get_mut(again) {
-                        *known = direction;
-                    }
+            if let Some(again) = paths.iter().position(|path| path.as_str() == name) {
+                if let Some(known) = directions.get_mut(again) {
+                    *known = direction;
                 }
-                None => {
-                    paths.push(Path::new(name));
-                    directions.push(direction);
-                }
+            } else {
+                paths.push(Path::new(name));
+                directions.push(direction);
             }
         }
         if paths.is_empty() {

@@ -109,14 +109,13 @@ pub(super) fn parse(
     let Some(from) = from else {
         return refuse("must specify 'pipeline' when 'from' is empty");
     };
+    let inner = globals.clone().inner_pipeline()?;
     let mut collections = vec![(None, from.clone())];
     if let Some(stages) = &stages {
         // Checked now, with the variables in reach; bound for each document.
-        let bound = variables
-            .iter()
-            .fold(globals.clone(), |globals, (name, _)| {
-                globals.with_variable(name, RawBson::Null)
-            });
+        let bound = variables.iter().fold(inner, |globals, (name, _)| {
+            globals.with_variable(name, RawBson::Null)
+        });
         collections.extend(Pipeline::parse(stages, &bound)?.collections());
     }
     Ok(Box::new(Lookup {

@@ -59,7 +59,8 @@ pub(super) fn parse(
         return refuse("$unionWith stage without explicit collection must have a pipeline with $documents as first stage".to_owned());
     };
     let empty = RawArrayBuf::new();
-    let pipeline = Pipeline::parse(stages.unwrap_or(&empty), globals)?;
+    let inner = globals.clone().inner_pipeline()?;
+    let pipeline = Pipeline::parse(stages.unwrap_or(&empty), &inner)?;
     Ok(Box::new(UnionWith {
         collection,
         pipeline,

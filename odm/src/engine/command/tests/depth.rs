@@ -1,0 +1,165 @@
+//! The deepest nesting that the door lets in is answered on an ordinary thread's stack, and deeper is refused.
+
+use bson::raw::{RawDocumentBuf, cstr};
+use bson::{Bson, Document, doc};
+
+use super::run;
+use crate::engine::{Context, Engine};
+
+type Wrap = fn(Bson) -> Bson;
+
+/// The levels of documents and arrays in a value.
+fn depth(value: &Bson) -> usize {
+    match value {
+        Bson::Document(document) => 1 + document.values().map(depth).max().unwrap_or(0),
+        Bson::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// `wrap` around `inner`, as often as the limit of the whole command allows.
+fn deepest(inner: Bson, wrap: Wrap, command: impl Fn(Bson) -> Document) -> Document {
+    let mut value = inner;
+    loop {
+        let wrapped = wrap(value.clone());
+        if depth(&command(wrapped.clone()).into()) > 200 {
+            return command(value);
+        }
+        value = wrapped;
+    }
+}
+
+fn find(filter: Bson) -> Document {
+    doc! { "find": "c", "filter": filter }
+}
+
+fn expr(expression: Bson) -> Document {
+    find(doc! { "$expr": expression }.into())
+}
+
+fn schema(schema: Bson) -> Document {
+    find(doc! { "$jsonSchema": schema }.into())
+}
+
+fn aggregate(stage: Bson) -> Document {
+    doc! { "aggregate": "c", "pipeline": [stage], "cursor": {} }
+}
+
+fn update(value: Bson) -> Document {
+    doc! { "update": "c", "updates": [{ "q": {}, "u": { "$set": { "v": value } } }] }
+}
+
+const ONE: Bson = Bson::Int32(1);
+
+#[test]
+fn the_deepest_commands_are_answered() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let insert = doc! { "insert": "c", "documents": [{ "_id": 1, "a": 1 }] };
+    run(&engine, &context, "x", &insert);
+    let equal = || Bson::from(doc! { "a": 1 });
+    let commands = [
+        deepest(equal(), |f| doc! { "$and": [f] }.into(), find),
+        deepest(equal(), |f| doc! { "$nor": [f, { "b": 1 }] }.into(), find),
+        deepest(equal(), |f| doc! { "a": { "$elemMatch": f } }.into(), find),
+        deepest(equal(), |f| doc! { "a": f }.into(), find),
+        deepest(ONE, |e| doc! { "$not": [e] }.into(), expr),
+        deepest(ONE, |e| doc! { "$add": [e, 1] }.into(), expr),
+        deepest(ONE, |e| doc! { "$and": [e, 1] }.into(), expr),
+        deepest(ONE, |e| doc! { "$cond": [e, 1, 2] }.into(), expr),
+        deepest(
+            ONE,
+            |e| doc! { "$let": { "vars": { "v": 1 }, "in": e } }.into(),
+            expr,
+        ),
+        deepest(
+            ONE,
+            |e| doc! { "$map": { "input": [1], "in": e } }.into(),
+            expr,
+        ),
+        deepest(
+            ONE,
+            |e| doc! { "$reduce": { "input": [1], "initialValue": 1, "in": e } }.into(),
+            expr,
+        ),
+        deepest(ONE, |e| doc! { "x": e }.into(), expr),
+        deepest(ONE, |e| Bson::Array(vec![e]), expr),
+        deepest(doc! {}.into(), |s| doc! { "not": s }.into(), schema),
+        deepest(doc! {}.into(), |s| doc! { "allOf": [s] }.into(), schema),
+        deepest(
+            doc! {}.into(),
+            |s| doc! { "properties": { "a": s } }.into(),
+            schema,
+        ),
+        deepest(
+            ONE,
+            |p| doc! { "a": p }.into(),
+            |p| aggregate(doc! { "$project": { "a": p } }.into()),
+        ),
+        deepest(ONE, |v| doc! { "a": v }.into(), update),
+        deepest(ONE, |v| Bson::Array(vec![v]), update),
+        deepest(
+            ONE,
+            |v| doc! { "a": v }.into(),
+            |v| doc! { "insert": "c", "documents": [{ "v": v }] },
+        ),
+        deepest(
+            ONE,
+            |v| doc! { "a": v }.into(),
+            |v| doc! { "find": "c", "filter": { "v": v }, "sort": { "v": 1 } },
+        ),
+        doc! { "aggregate": "c", "pipeline": [{ "$group": { "_id": "$v" } }, { "$sort": { "_id": 1 } }], "cursor": {} },
+    ];
+    for command in commands {
+        let reply = run(&engine, &context, "x", &command);
+        let explain = doc! { "explain": command.clone() };
+        assert!(reply.contains_key("ok"), "{command}");
+        assert_ne!(reply.get_i32("code").ok(), Some(15), "{command}: {reply}");
+        assert!(run(&engine, &context, "x", &explain).contains_key("ok"));
+    }
+}
+
+#[test]
+fn deeper_commands_are_refused() {
+    let (engine, context) = (Engine::new(), Context::system());
+    // Made of bytes: documents that deep overflow the stack of the `bson` crate.
+    let mut filter = RawDocumentBuf::new();
+    for _ in 0..5_000 {
+        let mut outer = RawDocumentBuf::new();
+        outer.append(cstr!("a"), filter);
+        filter = outer;
+    }
+    let mut command = RawDocumentBuf::new();
+    command.append(cstr!("find"), "c");
+    command.append(cstr!("filter"), filter);
+    let reply = Document::try_from(engine.run(&context, &command)).unwrap();
+    assert_eq!(reply.get_i32("code").ok(), Some(15));
+    assert_eq!(
+        reply.get_str("errmsg").ok(),
+        Some("BSONObj exceeded maximum nested object depth: 200")
+    );
+}
+
+#[test]
+fn pipelines_inside_each_other_have_the_servers_limit() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let nested = |times: usize, innermost: Document, wrap: fn(Document) -> Document| {
+        let stage = (0..times).fold(innermost, |stage, _| wrap(stage));
+        let reply = run(&engine, &context, "x", &aggregate(stage.into()));
+        reply.get_i32("code").ok()
+    };
+    let lookup = |s| doc! { "$lookup": { "from": "c", "as": "r", "pipeline": [s] } };
+    let union = |s| doc! { "$unionWith": { "coll": "c", "pipeline": [s] } };
+    let equal =
+        doc! { "$lookup": { "from": "c", "as": "r", "localField": "a", "foreignField": "a" } };
+    for (times, innermost, code) in [
+        (20, doc! { "$match": {} }, None),
+        (21, doc! { "$match": {} }, Some(232)),
+        (19, equal.clone(), None),
+        (20, equal, Some(232)),
+        (19, doc! { "$unionWith": "c" }, None),
+        (20, doc! { "$unionWith": "c" }, Some(232)),
+    ] {
+        assert_eq!(nested(times, innermost.clone(), lookup), code);
+        assert_eq!(nested(times, innermost, union), code);
+    }
+}

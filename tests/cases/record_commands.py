@@ -342,6 +342,12 @@ def found_by_differential():
     yield from [{"delete": "a", "deletes": [{"q": {"$expr": bad}, "limit": 0}]}, update("a", set_({"$expr": bad}, a=1)), update("a", {"q": {"_id": 9}, "u": [{"$set": {"a": bad}}]}), {FM: "a", "query": {"$expr": bad}, "remove": True}]
     for stage in [{"$match": {"$expr": bad}}, {"$group": {"_id": bad}}, {"$group": {"_id": 1, "s": {"$sum": bad}}}, {"$facet": {"a": [{"$set": {"x": bad}}]}}, {"$unionWith": {"coll": "q", "pipeline": [{"$set": {"x": bad}}]}}, {"$replaceWith": bad}, {"$sortByCount": bad}]:
         yield run(stage, collection="nope")
+    for expression in [{"$multiply": [None, {}]}, {"$setIntersection": [{"$max": []}, {"p": "$m"}]}, {"$add": [[], "$m"]}, {"$add": [{"$cond": [[], "x", "$m"]}]}, {"$indexOfCP": [{}, {"$ifNull": [3, "$m"]}]}, {"$ln": {"$and": ["$m", False]}}, {"$ln": {"$or": ["$m", 1]}}]:
+        yield compute(expression)
+    yield from [compute({"$convert": {"input": 1, "to": "string", "onNull": late}}), compute({"$convert": {"input": None, "to": "string", "onNull": late}})]
+    for grouped in [{"q": -1}, {"a": "$x", "q": True}, {"a": {"b": 1}}, {"a": [1]}, {"q": {"$literal": 1}}]:
+        yield run({"$group": {"_id": grouped}})
+    yield run({"$group": {"_id": 1, "q": {"q": 1}}})
     # What is wrong first.
     mod = {"a": {"$mod": []}}
     yield from [find(filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]

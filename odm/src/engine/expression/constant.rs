@@ -9,21 +9,10 @@ use bson::raw::RawBsonRef;
 use crate::engine::expression::eval::Env;
 use crate::engine::expression::forms::Form;
 use crate::engine::expression::operator::{Args, Operator, Outcome, refuse};
-use crate::engine::expression::parse::{Node, is_commutative};
+use crate::engine::expression::parse::{Node, is_commutative, is_folded};
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
 use crate::error::ServerError;
-
-/// Operators whose constant arguments leave them as they are; sorted.
-const NOT_FOLDED: &[&str] = &[
-    "$getField",
-    "$regexMatch",
-    "$replaceAll",
-    "$replaceOne",
-    "$setField",
-    "$sortArray",
-    "$zip",
-];
 
 /// Operators whose arguments are not looked at either; sorted.
 const NOT_ENTERED: &[&str] = &["$getField", "$setField"];
@@ -73,7 +62,7 @@ impl Node {
                     })
                     .collect::<Result<Vec<_>, _>>()?;
                 check_alone(operator.name, &values)?;
-                if is_one(NOT_FOLDED, operator.name) {
+                if !is_folded(operator.name) {
                     return Ok(None);
                 }
                 if values.iter().all(Option::is_some) {
@@ -186,17 +175,31 @@ fn check_some<'a>(
 impl Form {
     fn constant<'a>(&'a self, node: &'a Node, env: &Env<'_, 'a>, bound: &[&str]) -> Constant<'a> {
         match self {
-            Self::And(nodes) | Self::Or(nodes) | Self::IfNull(nodes) => {
+            Self::And(nodes) => short(node, nodes, env, bound, false),
+            Self::Or(nodes) => short(node, nodes, env, bound, true),
+            Self::IfNull(nodes) => {
                 let values = all(nodes.iter(), env, bound)?;
-                whole(node, env, &values)
+                let mut others = values
+                    .iter()
+                    .skip_while(|value| matches!(value, Some(value) if value.is_nullish()));
+                match others.next() {
+                    Some(Some(value)) => Ok(Some(value.clone())),
+                    _ => whole(node, env, &values),
+                }
             }
             Self::Cond {
                 condition,
                 then,
                 otherwise,
             } => {
-                let values = all([condition, then, otherwise].into_iter(), env, bound)?;
-                whole(node, env, &values)
+                let condition = condition.constant(env, bound)?;
+                let then = then.constant(env, bound)?;
+                let otherwise = otherwise.constant(env, bound)?;
+                Ok(match condition {
+                    Some(condition) if condition.truthy() => then,
+                    Some(_) => otherwise,
+                    None => None,
+                })
             }
             Self::Switch { branches, default } => {
                 let mut values = all(default.iter(), env, bound)?;
@@ -261,6 +264,25 @@ impl Form {
             }
         }
     }
+}
+
+/// `$and` and `$or`, which one constant may decide.
+fn short<'a>(
+    node: &'a Node,
+    nodes: &'a [Node],
+    env: &Env<'_, 'a>,
+    bound: &[&str],
+    decides: bool,
+) -> Constant<'a> {
+    let values = all(nodes.iter(), env, bound)?;
+    if values
+        .iter()
+        .flatten()
+        .any(|value| value.truthy() == decides)
+    {
+        return Ok(Some(Value::Ref(RawBsonRef::Boolean(decides))));
+    }
+    whole(node, env, &values)
 }
 
 fn with<'n>(bound: &[&'n str], more: &[&'n str]) -> Vec<&'n str> {

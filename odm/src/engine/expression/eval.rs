@@ -89,9 +89,14 @@ impl Node {
                 let ends = ends_at_null(operator.name);
                 let mut values = Vec::with_capacity(arguments.len());
                 for (at, argument) in arguments.iter().enumerate() {
-                    let value = argument
-                        .as_ref()
-                        .map_or(Ok(Value::Missing), |argument| argument.eval(env))?;
+                    // What stands in for a null is computed only where there is one.
+                    let is_needed = operator.name != "$convert"
+                        || at != 3
+                        || values.first().is_some_and(Value::is_nullish);
+                    let value = match argument {
+                        Some(argument) if is_needed => argument.eval(env)?,
+                        _ => Value::Missing,
+                    };
                     let ended = ends.contains(&at) && value.is_nullish();
                     values.push(value);
                     if ended {

@@ -26,6 +26,36 @@ pub(crate) enum Node {
     Form(Box<Form>),
 }
 
+impl Node {
+    /// Whether it plainly has no part that a document decides.
+    fn is_constant(&self) -> bool {
+        match self {
+            Self::Literal(_) => true,
+            Self::Object(fields) => fields.iter().all(|(_, node)| node.is_constant()),
+            Self::Array(nodes) => nodes.iter().all(Self::is_constant),
+            Self::Call {
+                operator,
+                arguments,
+            } => is_folded(operator.name) && arguments.iter().flatten().all(Self::is_constant),
+            Self::Field(_) | Self::Variable(..) | Self::Form(_) => false,
+        }
+    }
+}
+
+/// Whether a server computes an operator whose arguments are all constant beforehand.
+pub(super) fn is_folded(name: &str) -> bool {
+    !matches!(
+        name,
+        "$getField"
+            | "$regexMatch"
+            | "$replaceAll"
+            | "$replaceOne"
+            | "$setField"
+            | "$sortArray"
+            | "$zip"
+    )
+}
+
 /// Compiles any expression.
 pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Node, ServerError> {
     match raw {
@@ -255,8 +285,10 @@ fn listed(
     let passed = arguments.len();
     if passed >= least && passed <= most {
         let mut arguments = arguments;
-        if is_commutative(name) {
-            arguments.sort_by_key(|argument| matches!(argument, Some(Node::Literal(_))));
+        let is_constant =
+            |argument: &Option<Node>| argument.as_ref().is_some_and(Node::is_constant);
+        if is_commutative(name) && !arguments.iter().all(is_constant) {
+            arguments.sort_by_key(is_constant);
         }
         return Ok(arguments);
     }

@@ -22,6 +22,17 @@ pub(crate) enum Kind {
     Message,
 }
 
+impl Kind {
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "answer" => Ok(Self::Answer),
+            "code" => Ok(Self::Code),
+            "message" => Ok(Self::Message),
+            _ => Err(format!("{name} is no kind of difference")),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Same,

@@ -1,12 +1,66 @@
 //! Differences that are known: each has its reason in the book's chapter on limits.
 
-use odm::bson::Document;
+use odm::bson::{Bson, Document};
 
 /// The name of the exception that covers this difference.
 pub(crate) fn name(
-    _command: &Document,
-    _memory: &Document,
-    _server: &Document,
+    command: &Document,
+    memory: &Document,
+    server: &Document,
 ) -> Option<&'static str> {
+    let (here, there) = (memory.contains_key("code"), server.contains_key("code"));
+    let stages = command.get_array("pipeline").map_or(0, Vec::len);
+    if mentions(command, &|key, _| key == "$group") && (here || there) {
+        return Some("errors within $group: the server's other execution engine has its own");
+    }
+    if here && !there && stages > 1 {
+        return Some("errors in documents that a later stage drops: the server drops them first");
+    }
+    if here && !there && mentions(command, &|key, _| key == "$zip") {
+        return Some("errors in the inputs of $zip behind a null one");
+    }
+    if here && is_unread(command) {
+        return Some("errors of a batch of no documents: the server meets them in getMore");
+    }
+    let null_range =
+        |key: &str, value: &Bson| matches!(key, "$gte" | "$lte") && *value == Bson::Null;
+    if !here && !there && mentions(command, &null_range) {
+        return Some("null ranges: the server loses documents by a wildcard index");
+    }
+    let nan = |key: &str, value: &Bson| {
+        key == "multipleOf"
+            && match value {
+                Bson::Double(number) => number.is_nan(),
+                Bson::Decimal128(number) => number.to_string() == "NaN",
+                _ => false,
+            }
+    };
+    if there && mentions(command, &nan) {
+        return Some("multipleOf: NaN, which the server refuses at some places");
+    }
+    if mentions(command, &|key, _| key == "upsert")
+        && mentions(command, &|key, _| key == "$jsonSchema")
+    {
+        return Some("upserts by a $jsonSchema that nothing can match");
+    }
     None
+}
+
+fn is_unread(command: &Document) -> bool {
+    let cursor = command.get_document("cursor").unwrap_or(command);
+    matches!(cursor.get("batchSize"), Some(Bson::Int32(0))) || command.contains_key("getMore")
+}
+
+fn mentions(document: &Document, wanted: &dyn Fn(&str, &Bson) -> bool) -> bool {
+    document
+        .iter()
+        .any(|(key, value)| wanted(key, value) || within(value, wanted))
+}
+
+fn within(value: &Bson, wanted: &dyn Fn(&str, &Bson) -> bool) -> bool {
+    match value {
+        Bson::Document(document) => mentions(document, wanted),
+        Bson::Array(values) => values.iter().any(|value| within(value, wanted)),
+        _ => false,
+    }
 }

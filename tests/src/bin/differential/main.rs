@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run -p odm-tests --bin differential -- --uri mongodb://127.0.0.1:27017/?directConnection=true \
-//!     --cases 2000 --seed 1 [--area find] [--max 20] [--messages no]
+//!     --cases 2000 --seed 1 [--area find] [--max 20] [--least answer|code|message]
 //! ```
 //! A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it. Ends with a failure
 //! if anything differs.
@@ -48,8 +48,8 @@ struct Options {
     seed: u64,
     area: Option<String>,
     max: usize,
-    /// Differences of text alone count too.
-    messages: bool,
+    /// The least kind of difference that is reported.
+    least: Kind,
 }
 
 fn options() -> Result<Options, String> {
@@ -59,7 +59,7 @@ fn options() -> Result<Options, String> {
         seed: 1,
         area: None,
         max: 20,
-        messages: true,
+        least: Kind::Message,
     };
     let mut args = env::args().skip(1);
     while let Some(name) = args.next() {
@@ -74,7 +74,7 @@ fn options() -> Result<Options, String> {
             "--cases" => options.cases = number()?,
             "--seed" => options.seed = number()?,
             "--max" => options.max = usize::try_from(number()?).unwrap_or(usize::MAX),
-            "--messages" => options.messages = value != "no",
+            "--least" => options.least = Kind::named(&value)?,
             "--area" => options.area = Some(value),
             _ => return Err(format!("{name} is no option")),
         }
@@ -128,7 +128,7 @@ async fn main() -> io::Result<ExitCode> {
             tally.excepted += outcome.excepted;
             tally.different += outcome.differences.len();
             for difference in &outcome.differences {
-                if difference.kind == Kind::Message && !options.messages {
+                if difference.kind > options.least {
                     continue;
                 }
                 report(&mut stores, &case, seed, difference, &mut seen).await;

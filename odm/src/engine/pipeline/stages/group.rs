@@ -10,6 +10,7 @@ use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
 use crate::value::key;
+use crate::value::number::Number;
 use crate::value::raw::elements;
 
 #[derive(Debug)]
@@ -28,6 +29,12 @@ enum Id {
 
 impl Id {
     fn parse(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
+        if let RawBsonRef::Document(document) = spec
+            && !elements(document).any(|(name, _)| name.starts_with('$'))
+            && elements(document).any(|(_, value)| is_flag(value))
+        {
+            return refuse(17390, "$group does not support inclusion-style expressions");
+        }
         let whole = Expression::parse(spec, scope)?;
         if let RawBsonRef::Document(document) = spec {
             let mut fields = elements(document);
@@ -100,6 +107,10 @@ pub(super) fn parse(
     }
 }
 
+fn is_flag(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some()
+}
+
 fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
@@ -132,6 +143,12 @@ impl Field {
             return refuse(
                 40238,
                 format!("The field '{name}' must specify one accumulator"),
+            );
+        }
+        if !operator.starts_with('$') {
+            return refuse(
+                40234,
+                format!("The field '{name}' must be an accumulator object"),
             );
         }
         if matches!(argument, RawBsonRef::Array(_)) {

@@ -45,6 +45,9 @@
 // Generated code names `::odm`, in this crate's own tests too.
 extern crate self as odm;
 
+#[cfg(test)]
+pub(crate) mod cases;
+
 pub mod collection;
 pub(crate) mod engine;
 pub mod error;

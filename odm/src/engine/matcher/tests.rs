@@ -4,6 +4,7 @@ use bson::{Bson, DateTime, Document, RawDocumentBuf};
 
 use super::regex::Regex;
 use super::*;
+use crate::cases;
 
 fn globals() -> Globals {
     Globals::new(DateTime::from_millis(0))
@@ -11,15 +12,6 @@ fn globals() -> Globals {
 
 fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap()
-}
-
-fn cases(name: &str) -> Vec<Document> {
-    let path = format!(
-        "{}/../tests/cases/query/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let text = std::fs::read_to_string(path).unwrap();
-    serde_json::from_str(&text).unwrap()
 }
 
 /// `{documents: […], queries: [{filter, ids} or {filter, code, errmsg}]}`
@@ -65,22 +57,11 @@ fn check(case: &Document, failures: &mut Vec<String>) {
 
 fn run(name: &str) {
     let mut failures = Vec::new();
-    let cases = cases(name);
-    assert!(!cases.is_empty());
+    let cases = cases::read(&format!("query/{name}"));
     for case in &cases {
         check(case, &mut failures);
     }
-    assert!(
-        failures.is_empty(),
-        "{} failures\n{}",
-        failures.len(),
-        failures
-            .iter()
-            .take(40)
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("\n")
-    );
+    cases::report(&failures, cases.len());
 }
 
 #[test]
@@ -92,7 +73,8 @@ fn random_filters_match_as_on_a_server() {
 #[test]
 fn positions_are_the_servers() {
     let mut failures = Vec::new();
-    for case in cases("positions") {
+    let cases = cases::read("query/positions");
+    for case in &cases {
         let document = case.get_document("document").unwrap();
         let filter = case.get_document("filter").unwrap();
         let expected = case
@@ -107,23 +89,13 @@ fn positions_are_the_servers() {
             ));
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{}\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    cases::report(&failures, cases.len());
 }
 
 /// `[{validator, document, details}]`, or `{validator, code, errmsg}` where it is refused.
 #[test]
 fn failures_are_explained_as_by_a_server() {
-    let path = format!(
-        "{}/../tests/cases/validation/details.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let text = std::fs::read_to_string(path).unwrap();
-    let cases: Vec<Document> = serde_json::from_str(&text).unwrap();
+    let cases = cases::read("validation/details");
     let mut failures = Vec::new();
     for case in &cases {
         let validator = case.get_document("validator").unwrap();
@@ -152,13 +124,7 @@ fn failures_are_explained_as_by_a_server() {
             ));
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} of {}\n{}",
-        failures.len(),
-        cases.len(),
-        failures.join("\n")
-    );
+    cases::report(&failures, cases.len());
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Runs the cases of `tests/cases/stage`, recorded from a real server.
 
+use bson::Document;
 use bson::raw::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
-use bson::{DateTime, Document};
 
 use super::projection::Projection;
 use super::{Pipeline, Source};
+use crate::cases;
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::error::ServerError;
@@ -44,20 +45,12 @@ impl Source for Held {
     }
 }
 
-fn read(name: &str) -> Vec<Document> {
-    let path = format!(
-        "{}/../tests/cases/stage/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
 fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap()
 }
 
 fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerError> {
-    let globals = Globals::new(DateTime::from_millis(1_795_226_809_000));
+    let globals = Globals::new(cases::NOW);
     if let Ok(projection) = case.get_document("projection") {
         let matcher = Matcher::parse(&raw(case.get_document("filter").unwrap()), &globals)?;
         let projection = Projection::parse(&raw(projection), &globals)?;
@@ -81,12 +74,9 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
 
 fn check(case: &Document, source: &Held) -> Result<(), String> {
     let got = run(case, source);
-    let wanted = match case.get_document("error") {
-        Ok(error) => Err((
-            error.get_i32("code").unwrap(),
-            error.get_str("message").unwrap(),
-        )),
-        Err(_) => Ok(case
+    let wanted = match cases::error(case) {
+        Some(error) => Err(error),
+        None => Ok(case
             .get_array("result")
             .unwrap()
             .iter()
@@ -95,7 +85,7 @@ fn check(case: &Document, source: &Held) -> Result<(), String> {
     };
     let same = match (&got, &wanted) {
         (Ok(got), Ok(wanted)) => got == wanted,
-        (Err(got), Err(wanted)) => (got.code().number(), got.message()) == *wanted,
+        (Err(got), Err(wanted)) => cases::parts(got) == *wanted,
         _ => false,
     };
     if same {
@@ -117,47 +107,29 @@ fn check(case: &Document, source: &Held) -> Result<(), String> {
 }
 
 fn file(name: &str) {
-    let source = Held(read("documents").iter().map(raw).collect());
-    let cases = read(name);
-    assert!(!cases.is_empty());
-    let failures: Vec<String> = cases
-        .iter()
-        .filter_map(|case| check(case, &source).err())
-        .collect();
-    assert!(
-        failures.is_empty(),
-        "{} of {}:\n{}",
-        failures.len(),
-        cases.len(),
-        failures.join("\n")
-    );
+    let source = Held(cases::read("stage/documents").iter().map(raw).collect());
+    cases::run(&format!("stage/{name}"), |case| check(case, &source));
 }
 
-macro_rules! files {
-    ($($name:ident),* $(,)?) => { $(#[test] fn $name() { file(stringify!($name)); })* };
-}
-
-files!(
+cases::files!("stage", file, input: ["documents"], [
+    combined,
     count,
     facet,
     find,
     group,
+    group_more,
     limit_skip,
     lookup,
+    r#match,
     pipeline,
     project,
     replace,
     sample,
     set,
+    shapes,
     sort,
     sort_by_count,
     union_with,
     unset,
     unwind,
-);
-
-/// `match` is a word of Rust.
-#[test]
-fn matching() {
-    file("match");
-}
+]);

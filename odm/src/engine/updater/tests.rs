@@ -4,12 +4,13 @@ use bson::raw::{RawArrayBuf, RawBson, RawDocumentBuf};
 use bson::{Bson, DateTime, Document, RawBsonRef, doc};
 
 use super::{Update, upsert};
+use crate::cases;
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::error::ServerError;
 
 fn run(case: &Document) -> Result<(bool, Document), ServerError> {
-    let globals = Globals::new(DateTime::from_millis(1_795_226_809_000));
+    let globals = Globals::new(cases::NOW);
     let update = RawBson::try_from(case.get("update").unwrap().clone()).unwrap();
     let filters = case.get_array("arrayFilters").ok().map(|filters| {
         let raw = filters
@@ -38,11 +39,8 @@ fn run(case: &Document) -> Result<(bool, Document), ServerError> {
 }
 
 fn check(case: &Document) -> Result<(), String> {
-    let wanted = if let Ok(error) = case.get_document("error") {
-        Err((
-            error.get_i32("code").unwrap(),
-            error.get_str("message").unwrap().to_owned(),
-        ))
+    let wanted = if let Some((code, message)) = cases::error(case) {
+        Err((code, message.to_owned()))
     } else {
         let upsert = case.get_bool("upsert").unwrap_or(false);
         let modified = !upsert && case.get_bool("modified").unwrap();
@@ -75,28 +73,10 @@ fn check(case: &Document) -> Result<(), String> {
 }
 
 fn file(name: &str) {
-    let path = format!(
-        "{}/../tests/cases/update/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let text = std::fs::read_to_string(path).unwrap();
-    let cases: Vec<Document> = serde_json::from_str(&text).unwrap();
-    assert!(!cases.is_empty());
-    let failures: Vec<String> = cases.iter().filter_map(|case| check(case).err()).collect();
-    assert!(
-        failures.is_empty(),
-        "{} of {}:\n{}",
-        failures.len(),
-        cases.len(),
-        failures.join("\n")
-    );
+    cases::run(&format!("update/{name}"), check);
 }
 
-macro_rules! files {
-    ($($name:ident),* $(,)?) => { $(#[test] fn $name() { file(stringify!($name)); })* };
-}
-
-files!(
+cases::files!("update", file, input: [], [
     add_to_set,
     array_filters,
     arithmetic,
@@ -115,7 +95,7 @@ files!(
     set,
     unset,
     upsert,
-);
+]);
 
 #[test]
 fn limits() {

@@ -22,15 +22,13 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
     }
     found.sort_by_key(|(path, _)| *path);
     check(&found)?;
-    if update.is_replacement() {
-        if let Some((path, _)) = found.iter().find(|(path, _)| path.starts_with("_id.")) {
-            return Err(ServerError::new(
-                Code::location(111),
-                format!(
-                    "field at '_id' must be exactly specified, field at sub-path '{path}'found"
-                ),
-            ));
-        }
+    if update.is_replacement()
+        && let Some((path, _)) = found.iter().find(|(path, _)| path.starts_with("_id."))
+    {
+        return Err(ServerError::new(
+            Code::location(111),
+            format!("field at '_id' must be exactly specified, field at sub-path '{path}'found"),
+        ));
     }
     let mut root = Vec::new();
     for (path, value) in found {

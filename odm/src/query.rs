@@ -13,6 +13,7 @@ pub mod kind;
 mod map;
 pub(crate) mod node;
 mod number;
+mod operators;
 mod raw;
 mod scalars;
 mod sort;

@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use std::ops::BitAnd;
 
 use bson::{Bson, Document};
+use smallvec::SmallVec;
 
 pub use self::array::Push;
 use self::operators::Changes;
@@ -135,7 +136,7 @@ impl<M> Update<M> {
     /// ```
     pub fn raw_array_filter(self, filter: Document) -> Self {
         self & Self::from_changes(Ok(Changes::Operators {
-            changes: Vec::new(),
+            changes: SmallVec::new(),
             array_filters: vec![filter],
         }))
     }
@@ -170,8 +171,14 @@ impl<M> Update<M> {
     ///
     /// A value that could not be encoded, or a field that is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
-        let changes = self.changes.as_ref().map_err(Deferred::to_error)?;
-        changes.to_bson().map_err(|error| error.to_error())
+        self.clone().into_parts().map(|(update, _)| update)
+    }
+
+    /// [`to_bson`](Self::to_bson) and [`array_filters`](Self::array_filters), without copies.
+    pub(crate) fn into_parts(self) -> Result<(Bson, Vec<Document>)> {
+        self.changes
+            .and_then(Changes::into_parts)
+            .map_err(|error| error.to_error())
     }
 
     /// The document of operators that is sent.

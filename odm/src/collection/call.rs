@@ -102,17 +102,16 @@ pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
 pub(crate) fn filter<M: Model>(
     condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
 ) -> Result<Document> {
-    condition(M::fields(Path::root())).to_document()
+    condition(M::fields(Path::root())).into_document()
 }
 
 /// The update that a closure over the model's fields makes, with its array filters.
 pub(crate) fn modification<M: Model>(
     change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
 ) -> Result<(Modification, Option<Vec<Document>>)> {
-    let update = change(M::fields(Path::root()));
-    let filters = update.array_filters()?;
+    let (update, filters) = change(M::fields(Path::root())).into_parts()?;
     let filters = (!filters.is_empty()).then_some(filters);
-    let modification = match update.to_bson()? {
+    let modification = match update {
         Bson::Document(operators) => {
             if operators.is_empty() {
                 return Err(Error::usage("the update changes nothing"));

@@ -1,6 +1,6 @@
 //! Conditions on arrays and their elements.
 
-use bson::{Bson, Document};
+use bson::Bson;
 
 use super::compare::{filter_path, operator};
 use super::deferred::Deferred;
@@ -8,7 +8,8 @@ use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
 use super::field::Field;
 use super::filter::Filter;
 use super::kind::Sequence;
-use super::node::{Node, stands_for_itself};
+use super::node::Node;
+use super::operators::stands_for_itself;
 use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
@@ -276,7 +277,7 @@ impl<M, S, E> Field<M, S, E> {
 fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Deferred> {
     let path = filter_path(path)?;
     let condition = element
-        .and_then(|node| node.to_element_condition())
+        .and_then(Node::into_element_condition)
         .map_err(|error| error.under(&path))?;
     Ok(Node::operator(
         path,
@@ -295,9 +296,7 @@ fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
         nodes.push(Node::operator(path.clone(), "$all", Bson::Array(literal)));
     }
     for value in special {
-        let mut operators = Document::new();
-        operators.insert("$eq", value);
-        nodes.push(Node::Field(path.clone(), operators));
+        nodes.push(Node::operator(path.clone(), "$eq", value));
     }
     Ok(Node::and(nodes))
 }

@@ -6,7 +6,8 @@ use super::deferred::Deferred;
 use super::encode::Encode;
 use super::field::Field;
 use super::filter::Filter;
-use super::node::{Node, stands_for_itself};
+use super::node::Node;
+use super::operators::{Operators, stands_for_itself};
 use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{BsonType, Path, Segment};
@@ -30,10 +31,14 @@ pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
 
 /// The path as MongoDB writes it; a name that it would read as something else is refused.
 pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
+    // Most paths are one name: it is copied without the machinery of formatting.
+    if let [Segment::Name(name)] = path.segments()
+        && addressable(name)
+    {
+        return Ok(name.clone().into_owned());
+    }
     let unaddressable = path.segments().iter().find_map(|segment| match segment {
-        Segment::Name(name) => {
-            (name.is_empty() || name.starts_with('$') || name.contains(['.', '\0'])).then_some(name)
-        }
+        Segment::Name(name) => (!addressable(name)).then_some(name),
         _ => None,
     });
     match unaddressable {
@@ -45,6 +50,11 @@ pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
             ),
         )),
     }
+}
+
+/// Whether MongoDB reads the name as one name.
+fn addressable(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('$') && !name.bytes().any(|byte| matches!(byte, b'.' | 0))
 }
 
 /// `{path: {operator: value}}`, with the path on an error of the encoder.
@@ -75,10 +85,9 @@ fn membership(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> 
 
 fn not_in(node: Node) -> Node {
     match node {
-        Node::Field(path, operators) => match operators.into_iter().next() {
-            Some((key, value)) if key == "$in" => Node::operator(path, "$nin", value),
-            Some((key, value)) => Node::operator(path, &key, value).not(),
-            None => Node::All,
+        Node::Field(path, operators) => match operators.single() {
+            Some(("$in", values)) => Node::operator(path, "$nin", values.clone()),
+            _ => Node::Field(path, operators).not(),
         },
         other => other.not(),
     }
@@ -369,7 +378,7 @@ fn raw_condition(path: &Path, condition: Document) -> Result<Node, Deferred> {
             "a raw condition is a document of operators, such as `{$gt: 1}`; equality is `eq`",
         ));
     }
-    Ok(Node::Field(path, condition))
+    Ok(Node::Field(path, Operators::from(condition)))
 }
 
 /// Every numeric type at once, in [`Field::type_`]: the alias `number`.

@@ -132,10 +132,14 @@ impl<M> Filter<M> {
     /// A value that could not be encoded, or a condition that MongoDB has no words for; the error
     /// names the field.
     pub fn to_document(&self) -> Result<Document> {
-        match &self.node {
-            Ok(node) => node.to_document().map_err(|error| error.to_error()),
-            Err(error) => Err(error.to_error()),
-        }
+        self.clone().into_document()
+    }
+
+    /// [`to_document`](Self::to_document), without a copy.
+    pub(crate) fn into_document(self) -> Result<Document> {
+        self.node
+            .and_then(Node::into_document)
+            .map_err(|error| error.to_error())
     }
 }
 

@@ -3,14 +3,15 @@
 use bson::{Bson, Document, doc};
 
 use super::deferred::Deferred;
+use super::operators::Operators;
 
 /// A condition, before it is written as a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     /// `{}`
     All,
-    /// One field, with an operator document such as `{$gt: 1}`; an empty path is the value itself.
-    Field(String, Document),
+    /// What is said of one field, such as `{$gt: 1}`; an empty path is the value itself.
+    Field(String, Operators),
     /// A document of the caller's; not empty.
     Raw(Document),
     /// Two or more, none of them `All` or `And`.
@@ -24,9 +25,7 @@ pub(crate) enum Node {
 impl Node {
     /// `{path: {operator: value}}`
     pub(crate) fn operator(path: String, operator: &str, value: Bson) -> Self {
-        let mut operators = Document::new();
-        operators.insert(operator, value);
-        Self::Field(path, operators)
+        Self::Field(path, Operators::one(operator, value))
     }
 
     pub(crate) fn and(nodes: Vec<Self>) -> Self {
@@ -87,37 +86,36 @@ impl Node {
             Self::Or(nodes) => Self::Nor(nodes),
             Self::Nor(nodes) => Self::or(nodes),
             Self::And(nodes) => match merged_element(&nodes) {
-                Some(Ok(operators)) => Self::not_field(String::new(), operators),
+                Some(Ok(operators)) => Self::not_field(String::new(), operators.into()),
                 _ => Self::Nor(vec![Self::And(nodes)]),
             },
             other => Self::Nor(vec![other]),
         }
     }
 
-    fn not_field(path: String, operators: Document) -> Self {
-        let mut entries = operators.iter();
-        if let (Some((key, value)), None) = (entries.next(), entries.next()) {
-            match (key.as_str(), value) {
-                // the server refuses a regular expression in `$ne`
-                ("$eq", Bson::RegularExpression(_)) => {}
-                ("$eq", value) => return Self::operator(path, "$ne", value.clone()),
-                ("$ne", value) => return Self::operator(path, "$eq", value.clone()),
-                ("$exists", Bson::Boolean(exists)) => {
-                    return Self::operator(path, "$exists", Bson::Boolean(!exists));
-                }
-                ("$not", Bson::Document(inner)) => return Self::Field(path, inner.clone()),
-                _ => {}
+    fn not_field(path: String, operators: Operators) -> Self {
+        let negated = match operators.single() {
+            // the server refuses a regular expression in `$ne`
+            Some(("$eq", Bson::RegularExpression(_))) => None,
+            Some(("$eq", value)) => Some(Operators::one("$ne", value.clone())),
+            Some(("$ne", value)) => Some(Operators::one("$eq", value.clone())),
+            Some(("$exists", Bson::Boolean(exists))) => {
+                Some(Operators::one("$exists", Bson::Boolean(!exists)))
             }
-        }
-        Self::operator(path, "$not", Bson::Document(operators))
+            Some(("$not", Bson::Document(inner))) => Some(inner.clone().into()),
+            _ => None,
+        };
+        let negated = negated
+            .unwrap_or_else(|| Operators::one("$not", Bson::Document(operators.into_document())));
+        Self::Field(path, negated)
     }
 
     /// The document that is sent.
-    pub(crate) fn to_document(&self) -> Result<Document, Deferred> {
+    pub(crate) fn into_document(self) -> Result<Document, Deferred> {
         match self {
             Self::All => Ok(Document::new()),
             Self::Field(path, operators) => field_document(path, operators),
-            Self::Raw(document) => Ok(document.clone()),
+            Self::Raw(document) => Ok(document),
             Self::Or(nodes) => Ok(doc! {"$or": list(nodes)?}),
             Self::Nor(nodes) => Ok(doc! {"$nor": list(nodes)?}),
             Self::And(nodes) => conjunction(nodes),
@@ -126,13 +124,13 @@ impl Node {
 
     /// What `$elemMatch` and `$pull` hold: operators for an array of scalars, conditions on fields for an
     /// array of documents.
-    pub(crate) fn to_element_condition(&self) -> Result<Document, Deferred> {
+    pub(crate) fn into_element_condition(self) -> Result<Document, Deferred> {
         match self {
             // `{}` would match documents only
             Self::All => Ok(doc! {"$exists": true}),
-            Self::Field(path, operators) if path.is_empty() => Ok(operators.clone()),
-            Self::And(nodes) => merged_element(nodes).unwrap_or_else(|| self.to_document()),
-            other => other.to_document(),
+            Self::Field(path, operators) if path.is_empty() => Ok(operators.into_document()),
+            Self::And(nodes) => merged_element(&nodes).unwrap_or_else(|| conjunction(nodes)),
+            other => other.into_document(),
         }
     }
 }
@@ -147,8 +145,8 @@ fn merged_element(nodes: &[Node]) -> Option<Result<Document, Deferred>> {
         if !path.is_empty() {
             return None;
         }
-        for (operator, value) in operators {
-            if merged.insert(operator.clone(), value.clone()).is_some() {
+        for (operator, value) in operators.iter() {
+            if merged.insert(operator, value.clone()).is_some() {
                 let message = format!(
                     "one element can't be held against two `{operator}`: MongoDB has no form for it"
                 );
@@ -159,15 +157,15 @@ fn merged_element(nodes: &[Node]) -> Option<Result<Document, Deferred>> {
     Some(Ok(merged))
 }
 
-fn list(nodes: &[Node]) -> Result<Vec<Bson>, Deferred> {
+fn list(nodes: Vec<Node>) -> Result<Vec<Bson>, Deferred> {
     nodes
-        .iter()
-        .map(|node| node.to_document().map(Bson::Document))
+        .into_iter()
+        .map(|node| node.into_document().map(Bson::Document))
         .collect()
 }
 
 /// `{path: value}` where that says `$eq`, else `{path: {operators}}`.
-fn field_document(path: &str, operators: &Document) -> Result<Document, Deferred> {
+fn field_document(path: String, operators: Operators) -> Result<Document, Deferred> {
     if path.is_empty() {
         return Err(Deferred::usage(
             "",
@@ -175,61 +173,35 @@ fn field_document(path: &str, operators: &Document) -> Result<Document, Deferred
         ));
     }
     let mut document = Document::new();
-    let mut entries = operators.iter();
-    let bare = match (entries.next(), entries.next()) {
-        (Some((key, value)), None) if key == "$eq" && stands_for_itself(value) => Some(value),
-        _ => None,
-    };
-    let value = match bare {
-        Some(value) => value.clone(),
-        None => Bson::Document(operators.clone()),
-    };
-    document.insert(path, value);
+    document.insert(path, operators.into_value());
     Ok(document)
 }
 
-/// Whether the server takes `{field: value}` as equality with `value`: not a regular expression,
-/// which matches as a pattern, nor a document that could be read as operators.
-pub(crate) fn stands_for_itself(value: &Bson) -> bool {
-    match value {
-        Bson::RegularExpression(_) => false,
-        Bson::Document(document) => !document.keys().any(|key| key.starts_with('$')),
-        _ => true,
-    }
-}
-
 /// One document where fields and operators do not collide, with the rest in `$and`.
-fn conjunction(nodes: &[Node]) -> Result<Document, Deferred> {
-    let mut fields: Vec<(&str, Document)> = Vec::new();
-    let mut merged: Vec<Entry<'_>> = Vec::new();
+fn conjunction(nodes: Vec<Node>) -> Result<Document, Deferred> {
+    let mut merged: Vec<Node> = Vec::with_capacity(nodes.len());
     let mut rest = Vec::new();
     for node in nodes {
-        match node {
-            Node::Field(path, operators) => {
-                let seen = fields.iter_mut().find(|(name, _)| name == path);
-                match seen {
-                    Some((_, present)) if can_merge(present, operators) => {
-                        present.extend(operators.clone());
-                    }
-                    Some(_) => rest.push(Bson::Document(node.to_document()?)),
-                    None => {
-                        merged.push(Entry::Field(fields.len()));
-                        fields.push((path, operators.clone()));
-                    }
+        let Node::Field(path, operators) = node else {
+            merged.push(node);
+            continue;
+        };
+        let present = merged.iter_mut().find_map(|node| match node {
+            Node::Field(name, present) if *name == path => Some(present),
+            _ => None,
+        });
+        match present {
+            Some(present) => {
+                if let Err(operators) = present.merge(operators) {
+                    rest.push(Bson::Document(field_document(path, operators)?));
                 }
             }
-            other => merged.push(Entry::Whole(other)),
+            None => merged.push(Node::Field(path, operators)),
         }
     }
     let mut document = Document::new();
-    for entry in merged {
-        let part = match entry {
-            Entry::Field(index) => match fields.get(index) {
-                Some((path, operators)) => field_document(path, operators)?,
-                None => continue,
-            },
-            Entry::Whole(node) => node.to_document()?,
-        };
+    for node in merged {
+        let part = node.into_document()?;
         if part
             .keys()
             .any(|key| key == "$and" || document.contains_key(key))
@@ -243,16 +215,4 @@ fn conjunction(nodes: &[Node]) -> Result<Document, Deferred> {
         document.insert("$and", rest);
     }
     Ok(document)
-}
-
-enum Entry<'a> {
-    /// By position, because a later node may add operators to it.
-    Field(usize),
-    Whole(&'a Node),
-}
-
-/// Whether two operator documents say the same as one: no operator twice, and no option that would
-/// move to the other's pattern.
-fn can_merge(present: &Document, added: &Document) -> bool {
-    !added.keys().any(|key| present.contains_key(key))
 }

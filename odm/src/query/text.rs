@@ -142,7 +142,7 @@ fn pattern(path: &Path, pattern: String, options: &str) -> Result<Node, Deferred
     if !options.is_empty() {
         operators.insert("$options", Bson::String(options.to_owned()));
     }
-    Ok(Node::Field(path, operators))
+    Ok(Node::Field(path, operators.into()))
 }
 
 /// The pattern that matches `text` and nothing else.

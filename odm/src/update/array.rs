@@ -366,7 +366,7 @@ fn push(
 
 fn pull_where(path: &Path, element: Result<Node, Deferred>) -> Result<Changes, Deferred> {
     let condition = element
-        .and_then(|node| node.to_element_condition())
+        .and_then(Node::into_element_condition)
         .map_err(|error| error.under(&path.to_string()))?;
     Changes::one(path, "$pull", Ok(Bson::Document(not_first(condition))))
 }

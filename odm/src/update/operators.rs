@@ -1,6 +1,9 @@
 //! The inside of an update: not generic, so that it is compiled once.
 
+use std::borrow::Cow;
+
 use bson::{Bson, Document, doc};
+use smallvec::{SmallVec, smallvec};
 
 use crate::error::Result;
 use crate::model::{Path, Segment};
@@ -10,9 +13,13 @@ use crate::query::node::Node;
 
 /// What an update does.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most updates are few operators; a box would be one more allocation for each"
+)]
 pub(crate) enum Changes {
     Operators {
-        changes: Vec<Change>,
+        changes: SmallVec<[Change; 2]>,
         array_filters: Vec<Document>,
     },
     Pipeline(Vec<Document>),
@@ -21,13 +28,17 @@ pub(crate) enum Changes {
 /// One operator on one field.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    operator: String,
+    operator: Cow<'static, str>,
     path: String,
     value: Bson,
 }
 
 impl Changes {
-    pub(crate) fn one(path: &Path, operator: &str, value: Result<Bson>) -> Result<Self, Deferred> {
+    pub(crate) fn one(
+        path: &Path,
+        operator: &'static str,
+        value: Result<Bson>,
+    ) -> Result<Self, Deferred> {
         let path = update_path(path)?;
         match value {
             Err(error) => Err(Deferred::encode(path, &error)),
@@ -36,7 +47,7 @@ impl Changes {
                 "the document itself can't be changed as one field: change its fields, or replace it",
             )),
             Ok(value) => Ok(Self::of(Change {
-                operator: operator.to_owned(),
+                operator: operator.into(),
                 path,
                 value,
             })),
@@ -46,14 +57,14 @@ impl Changes {
     /// No change; an update must have some by the time it is sent.
     pub(crate) fn nothing() -> Self {
         Self::Operators {
-            changes: Vec::new(),
+            changes: SmallVec::new(),
             array_filters: Vec::new(),
         }
     }
 
     fn of(change: Change) -> Self {
         Self::Operators {
-            changes: vec![change],
+            changes: smallvec![change],
             array_filters: Vec::new(),
         }
     }
@@ -66,16 +77,16 @@ impl Changes {
         let filter = match condition? {
             // the server wants the name in the filter
             Node::All => doc! {name: {"$exists": true}},
-            node => node.to_document()?,
+            node => node.into_document()?,
         };
         Ok(Self::Operators {
-            changes: Vec::new(),
+            changes: SmallVec::new(),
             array_filters: vec![filter],
         })
     }
 
     pub(crate) fn from_raw(document: Document) -> Result<Self, Deferred> {
-        let mut changes = Vec::new();
+        let mut changes = SmallVec::new();
         for (operator, fields) in document {
             let Bson::Document(fields) = fields else {
                 return Err(not_operators(&operator));
@@ -84,7 +95,7 @@ impl Changes {
                 return Err(not_operators(&operator));
             }
             changes.extend(fields.into_iter().map(|(path, value)| Change {
-                operator: operator.clone(),
+                operator: operator.clone().into(),
                 path,
                 value,
             }));
@@ -134,18 +145,23 @@ impl Changes {
         }
     }
 
-    pub(crate) fn to_bson(&self) -> Result<Bson, Deferred> {
+    /// The update and its array filters.
+    pub(crate) fn into_parts(self) -> Result<(Bson, Vec<Document>), Deferred> {
         match self {
-            Self::Pipeline(stages) => Ok(Bson::Array(
-                stages.iter().cloned().map(Bson::Document).collect(),
-            )),
+            Self::Pipeline(stages) => {
+                let stages = stages.into_iter().map(Bson::Document).collect();
+                Ok((Bson::Array(stages), Vec::new()))
+            }
             Self::Operators { changes, .. } if changes.is_empty() => Err(Deferred::usage(
                 "",
                 "the update changes nothing: it has no operator",
             )),
-            Self::Operators { changes, .. } => {
-                refuse_conflicts(changes)?;
-                Ok(Bson::Document(operator_document(changes)))
+            Self::Operators {
+                changes,
+                array_filters,
+            } => {
+                refuse_conflicts(&changes)?;
+                Ok((Bson::Document(operator_document(changes)), array_filters))
             }
         }
     }
@@ -183,7 +199,7 @@ fn not_operators(key: &str) -> Deferred {
 }
 
 /// Adds a change; pushes to one array become one.
-fn add(changes: &mut Vec<Change>, change: Change) -> Result<(), Deferred> {
+fn add(changes: &mut SmallVec<[Change; 2]>, change: Change) -> Result<(), Deferred> {
     let same = changes
         .iter_mut()
         .find(|present| present.path == change.path && present.operator == change.operator);
@@ -201,7 +217,7 @@ fn add(changes: &mut Vec<Change>, change: Change) -> Result<(), Deferred> {
 
 /// The two lists of `$each` as one; only for the operators for which this means the same.
 fn each_joined(first: &Change, second: &Change) -> Option<Bson> {
-    if !matches!(first.operator.as_str(), "$push" | "$addToSet") {
+    if !matches!(&*first.operator, "$push" | "$addToSet") {
         return None;
     }
     let mut each = plain_each(&first.value)?;
@@ -233,10 +249,10 @@ fn conflict(change: &Change, present: &Change) -> Deferred {
 
 /// What the server refuses with code 40: one field changed twice, or a field and what it is in.
 fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
-    let mut touched: Vec<(&str, &Change)> = Vec::with_capacity(changes.len());
+    let mut touched: SmallVec<[(&str, &Change); 8]> = SmallVec::with_capacity(changes.len());
     for change in changes {
         touched.push((&change.path, change));
-        if let ("$rename", Bson::String(target)) = (change.operator.as_str(), &change.value) {
+        if let ("$rename", Bson::String(target)) = (&*change.operator, &change.value) {
             touched.push((target, change));
         }
     }
@@ -272,14 +288,14 @@ fn refuse_mixed_elements(touched: &[(&str, &Change)]) -> Result<(), Deferred> {
 }
 
 /// `{$set: {…}, $inc: {…}}`, operators in the order in which they were first used.
-fn operator_document(changes: &[Change]) -> Document {
+fn operator_document(changes: SmallVec<[Change; 2]>) -> Document {
     let mut document = Document::new();
     for change in changes {
         let entry = document
-            .entry(change.operator.clone())
+            .entry(change.operator.into_owned())
             .or_insert_with(|| Bson::Document(Document::new()));
         if let Bson::Document(fields) = entry {
-            fields.insert(change.path.clone(), change.value.clone());
+            fields.insert(change.path, change.value);
         }
     }
     document

@@ -1,5 +1,7 @@
 //! How the value of a field is encoded: by the field's own serializer, never by another conversion.
 
+mod scalar;
+
 use std::marker::PhantomData;
 
 use bson::Bson;
@@ -82,6 +84,14 @@ fn usage(message: &str) -> Error {
 /// # Ok::<(), odm::Error>(())
 /// ```
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
+    match scalar::encode(value) {
+        Some(value) => Ok(value),
+        None => encode_whole(value),
+    }
+}
+
+/// Encodes any value, as the one field of a document.
+fn encode_whole<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
     #[derive(Serialize)]
     struct Wrapper<'a, T: ?Sized> {
         v: &'a T,

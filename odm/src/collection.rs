@@ -77,9 +77,9 @@ pub struct Collection<M> {
 }
 
 impl<M: Document> Collection<M> {
-    pub(crate) fn new(store: Store) -> Self {
+    pub(crate) fn new(store: &Store) -> Self {
         Self {
-            store,
+            store: store.at(M::model().collection),
             defaults: Defaults::default(),
             of: PhantomData,
         }

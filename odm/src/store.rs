@@ -98,6 +98,24 @@ impl Store {
         }))
     }
 
+    /// The same store, for a handle that mostly asks for this collection.
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(unused_variables, reason = "the engine has nothing to make ready")
+    )]
+    pub(crate) fn at(&self, collection: &str) -> Self {
+        match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(_) => self.clone(),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => Self(Arc::new(Inner {
+                backend: Backend::Driver(driver.at(collection)),
+                database: Arc::clone(&self.0.database),
+                monitor: self.0.monitor.clone(),
+            })),
+        }
+    }
+
     /// Another database of the same server or engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         let backend = match &self.0.backend {

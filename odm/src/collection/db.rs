@@ -67,7 +67,7 @@ impl Db {
 
     /// The collection of a model.
     pub fn collection<M: Document>(&self) -> Collection<M> {
-        Collection::new(self.store.clone())
+        Collection::new(&self.store)
     }
 
     /// What the store can do.

@@ -19,7 +19,7 @@ pub(crate) use self::transaction::start_transaction;
 use crate::error::{Error, Result};
 use crate::store::cursor::RawCursor;
 use crate::store::operation::{Modification, Operation, Request};
-use crate::store::options::Options;
+use crate::store::options::Chosen;
 use crate::store::response::{self, Response, WriteKind, Written};
 use crate::store::session::{Backend, DriverSession, Session};
 
@@ -36,11 +36,31 @@ macro_rules! in_session {
 #[derive(Clone)]
 pub(crate) struct Driver {
     pub(crate) database: Database,
+    /// The collection that most operations go to.
+    target: Option<Collection<RawDocumentBuf>>,
 }
 
 impl Driver {
     pub(crate) fn new(database: Database) -> Self {
-        Self { database }
+        Self {
+            database,
+            target: None,
+        }
+    }
+
+    /// The same database, with a collection made ready: every one that the driver makes is allocated.
+    pub(crate) fn at(&self, collection: &str) -> Self {
+        Self {
+            database: self.database.clone(),
+            target: Some(self.database.collection(collection)),
+        }
+    }
+
+    fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {
+        match &self.target {
+            Some(target) if target.name() == name => target.clone(),
+            _ => self.database.collection(name),
+        }
     }
 
     pub(crate) async fn start_session(&self) -> Result<Session> {
@@ -67,7 +87,7 @@ impl Driver {
             operation,
             options,
         } = request;
-        let target = self.database.collection::<RawDocumentBuf>(collection);
+        let target = self.collection(collection);
         match operation {
             // Boxed, as the driver boxes its own: one large future would make all of them large.
             Operation::Find { filter } => Box::pin(find(&target, filter, &options, session)).await,
@@ -77,7 +97,7 @@ impl Driver {
             Operation::InsertOne { document } => {
                 let action = target
                     .insert_one(&document)
-                    .with_options(options::insert_one(&options));
+                    .with_options(options.chosen().map(options::insert_one));
                 in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Written(Written {
                     n: 1,
@@ -87,7 +107,7 @@ impl Driver {
             Operation::InsertMany { documents } => {
                 let action = target
                     .insert_many(&documents)
-                    .with_options(options::insert_many(&options));
+                    .with_options(options.chosen().map(options::insert_many));
                 let n = documents.len();
                 match in_session!(action, session).await {
                     Ok(_) => Ok(Response::Written(Written {
@@ -113,7 +133,8 @@ impl Driver {
                 } else {
                     target.update_one(filter, update)
                 };
-                let action = action.with_options(options::update(&options)?);
+                let action =
+                    action.with_options(options.chosen().map(options::update).transpose()?);
                 updated(in_session!(action, session).await)
             }
             Operation::Replace {
@@ -122,7 +143,7 @@ impl Driver {
             } => {
                 let action = target
                     .replace_one(filter, &replacement)
-                    .with_options(options::replace(&options)?);
+                    .with_options(options.chosen().map(options::replace).transpose()?);
                 updated(in_session!(action, session).await)
             }
             Operation::Delete { filter, multi } => {
@@ -131,7 +152,8 @@ impl Driver {
                 } else {
                     target.delete_one(filter)
                 };
-                let action = action.with_options(options::delete(&options)?);
+                let action =
+                    action.with_options(options.chosen().map(options::delete).transpose()?);
                 let result = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Written(Written {
                     n: result.deleted_count,
@@ -145,9 +167,12 @@ impl Driver {
                         mongodb::options::UpdateModifications::from(stages)
                     }
                 };
-                let action = target
-                    .find_one_and_update(filter, update)
-                    .with_options(options::find_one_and_update(&options)?);
+                let action = target.find_one_and_update(filter, update).with_options(
+                    options
+                        .chosen()
+                        .map(options::find_one_and_update)
+                        .transpose()?,
+                );
                 let found = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Document(found))
             }
@@ -157,28 +182,36 @@ impl Driver {
             } => {
                 let action = target
                     .find_one_and_replace(filter, &replacement)
-                    .with_options(options::find_one_and_replace(&options)?);
+                    .with_options(
+                        options
+                            .chosen()
+                            .map(options::find_one_and_replace)
+                            .transpose()?,
+                    );
                 let found = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Document(found))
             }
             Operation::FindAndDelete { filter } => {
-                let action = target
-                    .find_one_and_delete(filter)
-                    .with_options(options::find_one_and_delete(&options)?);
+                let action = target.find_one_and_delete(filter).with_options(
+                    options
+                        .chosen()
+                        .map(options::find_one_and_delete)
+                        .transpose()?,
+                );
                 let found = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Document(found))
             }
             Operation::Count { filter } => {
                 let action = target
                     .count_documents(filter)
-                    .with_options(options::count(&options)?);
+                    .with_options(options.chosen().map(options::count).transpose()?);
                 let counted = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Count(counted))
             }
             Operation::EstimatedCount => {
                 let counted = target
                     .estimated_document_count()
-                    .with_options(options::estimated_count(&options))
+                    .with_options(options.chosen().map(options::estimated_count))
                     .await
                     .map_err(error)?;
                 Ok(Response::Count(counted))
@@ -186,7 +219,7 @@ impl Driver {
             Operation::Distinct { path, filter } => {
                 let action = target
                     .distinct(path, filter)
-                    .with_options(options::distinct(&options)?);
+                    .with_options(options.chosen().map(options::distinct).transpose()?);
                 let values: Vec<Bson> = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Values(values))
             }
@@ -207,7 +240,9 @@ impl Driver {
                 self.statements(&request, WriteKind::Delete, session).await
             }
             Operation::Drop => {
-                let action = target.drop().with_options(options::drop(&options));
+                let action = target
+                    .drop()
+                    .with_options(options.chosen().map(options::drop));
                 in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Done)
             }
@@ -303,10 +338,12 @@ fn updated<'s>(
 async fn find<'s>(
     target: &Collection<RawDocumentBuf>,
     filter: Document,
-    options: &Options,
+    options: &Chosen,
     session: Option<&'s mut DriverSession>,
 ) -> Result<Response<'s>> {
-    let action = target.find(filter).with_options(options::find(options)?);
+    let action = target
+        .find(filter)
+        .with_options(options.chosen().map(options::find).transpose()?);
     let cursor = if let Some(session) = session {
         let cursor = action.session(&mut session.session).batch().await;
         let cursor = cursor.map_err(error)?;
@@ -321,12 +358,12 @@ async fn find<'s>(
 async fn aggregate<'s>(
     target: &Collection<RawDocumentBuf>,
     pipeline: Vec<Document>,
-    options: &Options,
+    options: &Chosen,
     session: Option<&'s mut DriverSession>,
 ) -> Result<Response<'s>> {
     let action = target
         .aggregate(pipeline)
-        .with_options(options::aggregate(options)?);
+        .with_options(options.chosen().map(options::aggregate).transpose()?);
     let cursor = if let Some(session) = session {
         let cursor = action.session(&mut session.session).batch().await;
         let cursor = cursor.map_err(error)?;

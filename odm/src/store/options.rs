@@ -65,6 +65,14 @@ pub enum ReturnDocument {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chosen(Option<Box<Options>>);
 
+impl Chosen {
+    /// The options, if one was ever named.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn chosen(&self) -> Option<&Options> {
+        self.0.as_deref()
+    }
+}
+
 impl Deref for Chosen {
     type Target = Options;
 

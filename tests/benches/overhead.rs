@@ -7,7 +7,7 @@
 //! Each operation runs in short rounds, driver and odm by turns, so that both see the same server, the
 //! same caches and the same noise. Time is CPU time of this process, all threads: what the server and
 //! the network take is in neither. A ratio is the median over the pairs of rounds; the bar is 1.05.
-//! `ODM_BENCH_ROUNDS` sets the pairs (31 unless told); a word behind `--` picks operations by name.
+//! `ODM_BENCH_ROUNDS` sets the pairs (61 unless told); a word behind `--` picks operations by name.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -18,7 +18,7 @@
 use std::time::Duration;
 
 use futures::TryStreamExt;
-use mongodb::bson::doc;
+use mongodb::bson::{doc, oid::ObjectId};
 use odm::prelude::*;
 use odm_tests::Backend;
 
@@ -95,7 +95,7 @@ async fn compare(name: &str, count: i32, bare: impl AsyncFn(i32), odm: impl Asyn
     let pairs = std::env::var("ODM_BENCH_ROUNDS")
         .ok()
         .and_then(|n| n.parse().ok())
-        .unwrap_or(31);
+        .unwrap_or(61);
     let mut ratios = Vec::new();
     let mut totals = [Duration::ZERO; 2];
     // The first pair warms up and is not counted; every other one begins with the other side.
@@ -134,7 +134,8 @@ async fn main() {
     let client = mongodb::Client::with_uri_str(&uri)
         .await
         .expect("the server answers");
-    let db = Backend::Server(uri).open().await;
+    // One client for both: the same connections, sessions and view of the cluster.
+    let db = Db::from_driver(client.database(&format!("odm_{}", ObjectId::new())));
     let bare = client.database(db.name()).collection::<Article>("articles");
     let odm = db.collection::<Article>();
 

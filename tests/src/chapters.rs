@@ -18,6 +18,7 @@ chapters! {
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";
     testing = "../../book/src/testing.md";
+    performance = "../../book/src/performance.md";
     limits = "../../book/src/limits.md";
     derive_document = "../../odm-derive/docs/document.md";
     derive_embedded = "../../odm-derive/docs/embedded.md";

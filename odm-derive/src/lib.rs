@@ -3,6 +3,8 @@
 //! A derive goes through `parse` (attributes as written), `model` (names and shapes resolved), `check`
 //! (every refusal) and `expand` (quoting only); each names only those before it.
 
+#![warn(missing_docs)]
+
 mod check;
 mod errors;
 mod expand;

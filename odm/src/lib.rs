@@ -42,6 +42,8 @@
 //! - `mongodb` (on): servers through the official driver, `Db::connect`.
 //! - `srv`: connection strings that start with `mongodb+srv://`.
 
+#![warn(missing_docs)]
+
 // Generated code names `::odm`, in this crate's own tests too.
 extern crate self as odm;
 

@@ -1,16 +1,17 @@
 //! Operators that decide which of their arguments are evaluated, and with which variables.
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument};
+mod eval;
 
-use crate::engine::expression::eval::{Env, Local};
+use bson::raw::{RawBsonRef, RawDocument};
+
 use crate::engine::expression::globals::Scope;
-use crate::engine::expression::operator::{Outcome, integral_32, refuse};
+use crate::engine::expression::operator::refuse;
 use crate::engine::expression::parse::{Node, check_variable_name, parse as expression};
 use crate::engine::expression::text;
-use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
+/// A compiled form; `forms/eval.rs` runs it.
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
     And(Vec<Node>),
@@ -95,7 +96,7 @@ fn cond(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
             ),
         };
     };
-    let mut parts = Parts::parse("$cond", document, &["if", "then", "else"], |key| {
+    let mut parts = Parts::parse(document, &["if", "then", "else"], |key| {
         (17083, format!("Unrecognized parameter to $cond: {key}"))
     })?;
     Ok(Form::Cond {
@@ -166,7 +167,7 @@ fn switch_branch(raw: RawBsonRef<'_>, scope: &Scope) -> Result<(Node, Node), Ser
             ),
         );
     };
-    let mut parts = Parts::parse("$switch", document, &["case", "then"], |key| {
+    let mut parts = Parts::parse(document, &["case", "then"], |key| {
         (
             40063,
             format!("$switch found an unknown argument to a branch: {key}"),
@@ -192,7 +193,7 @@ fn let_in(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
         return refuse(16874, "$let only supports an object as its argument");
     };
-    let mut parts = Parts::parse("$let", document, &["vars", "in"], |key| {
+    let mut parts = Parts::parse(document, &["vars", "in"], |key| {
         (16875, format!("Unrecognized parameter to $let: {key}"))
     })?;
     let RawBsonRef::Document(vars) =
@@ -218,7 +219,7 @@ fn map(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
         return refuse(16878, "$map only supports an object as its argument");
     };
-    let mut parts = Parts::parse("$map", document, &["input", "as", "in"], |key| {
+    let mut parts = Parts::parse(document, &["input", "as", "in"], |key| {
         (16879, format!("Unrecognized parameter to $map: {key}"))
     })?;
     let input = parts.expression("input", scope, 16880, "Missing 'input' parameter to $map")?;
@@ -237,7 +238,7 @@ fn filter(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
         return refuse(28646, "$filter only supports an object as its argument");
     };
     let names = &["input", "as", "cond", "limit"];
-    let mut parts = Parts::parse("$filter", document, names, |key| {
+    let mut parts = Parts::parse(document, names, |key| {
         (28647, format!("Unrecognized parameter to $filter: {key}"))
     })?;
     let input = parts.expression(
@@ -273,7 +274,7 @@ fn reduce(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
         );
     };
     let names = &["input", "initialValue", "in"];
-    let mut parts = Parts::parse("$reduce", document, names, |key| {
+    let mut parts = Parts::parse(document, names, |key| {
         (40076, format!("$reduce found an unknown argument: {key}"))
     })?;
     let input = parts.expression(
@@ -302,7 +303,6 @@ struct Parts<'r>(Vec<(&'r str, RawBsonRef<'r>)>);
 
 impl<'r> Parts<'r> {
     fn parse(
-        _form: &str,
         document: &'r RawDocument,
         names: &[&str],
         unknown: impl Fn(&str) -> (i32, String),
@@ -346,249 +346,5 @@ impl<'r> Parts<'r> {
         };
         check_variable_name(name)?;
         Ok(name.to_owned())
-    }
-}
-
-impl Form {
-    pub(super) fn eval<'a>(&'a self, env: &Env<'_, 'a>) -> Outcome<'a> {
-        match self {
-            Self::And(nodes) => {
-                for node in nodes {
-                    if !node.eval(env)?.truthy() {
-                        return boolean(false);
-                    }
-                }
-                boolean(true)
-            }
-            Self::Or(nodes) => {
-                for node in nodes {
-                    if node.eval(env)?.truthy() {
-                        return boolean(true);
-                    }
-                }
-                boolean(false)
-            }
-            Self::Cond {
-                condition,
-                then,
-                otherwise,
-            } => {
-                if condition.eval(env)?.truthy() {
-                    then.eval(env)
-                } else {
-                    otherwise.eval(env)
-                }
-            }
-            Self::IfNull(nodes) => {
-                let mut value = Value::Missing;
-                for node in nodes {
-                    value = node.eval(env)?;
-                    if !value.is_nullish() {
-                        break;
-                    }
-                }
-                Ok(value)
-            }
-            Self::Switch { branches, default } => {
-                for (case, then) in branches {
-                    if case.eval(env)?.truthy() {
-                        return then.eval(env);
-                    }
-                }
-                match default {
-                    Some(default) => default.eval(env),
-                    None => refuse(
-                        40066,
-                        "$switch could not find a matching branch for an input, and no default was specified.",
-                    ),
-                }
-            }
-            Self::Let { variables, within } => {
-                let mut values = Vec::new();
-                for (name, node) in variables {
-                    values.push((name.as_str(), node.eval(env)?));
-                }
-                bind(env, values.into_iter(), within)
-            }
-            Self::Map {
-                input,
-                name,
-                within,
-            } => each(
-                env,
-                input,
-                "input to $map must be an array not",
-                16883,
-                |items| {
-                    let mut mapped = RawArrayBuf::new();
-                    for item in items {
-                        let value = bind(env, std::iter::once((name.as_str(), item)), within)?;
-                        mapped.push(value.or_null());
-                    }
-                    Ok(mapped)
-                },
-            ),
-            Self::Filter {
-                input,
-                name,
-                condition,
-                limit,
-            } => {
-                let limit = match limit {
-                    Some(limit) => limit_of(&limit.eval(env)?)?,
-                    None => usize::MAX,
-                };
-                each(
-                    env,
-                    input,
-                    "input to $filter must be an array not",
-                    28651,
-                    |items| {
-                        let mut kept = RawArrayBuf::new();
-                        let mut left = limit;
-                        for item in items {
-                            if left == 0 {
-                                break;
-                            }
-                            let bound = std::iter::once((name.as_str(), item.clone()));
-                            if bind(env, bound, condition)?.truthy() {
-                                kept.push(item.or_null());
-                                left -= 1;
-                            }
-                        }
-                        Ok(kept)
-                    },
-                )
-            }
-            Self::Reduce {
-                input,
-                initial,
-                within,
-            } => {
-                let list = input.eval(env)?;
-                if list.is_nullish() {
-                    return Ok(Value::NULL);
-                }
-                let Some(items) = items(&list) else {
-                    return refuse(
-                        40080,
-                        format!(
-                            "$reduce requires that 'input' be an array, found: {}",
-                            list.get().map(text::computed).unwrap_or_default()
-                        ),
-                    );
-                };
-                let mut value = initial.eval(env)?;
-                for item in items {
-                    let bound = [("this", item), ("value", value)];
-                    value = bind(env, bound.into_iter(), within)?;
-                }
-                Ok(value)
-            }
-        }
-    }
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the ending of functions that may fail"
-)]
-fn boolean<'a>(value: bool) -> Outcome<'a> {
-    Ok(Value::Ref(RawBsonRef::Boolean(value)))
-}
-
-fn limit_of(value: &Value<'_>) -> Result<usize, ServerError> {
-    if value.is_nullish() {
-        return Ok(usize::MAX);
-    }
-    match value.get().and_then(integral_32) {
-        Some(limit) if limit >= 1 => Ok(usize::try_from(limit).unwrap_or(usize::MAX)),
-        Some(limit) => refuse(
-            327_392,
-            format!("$filter: limit must be greater than 0: {limit}"),
-        ),
-        None => refuse(
-            327_391,
-            format!(
-                "$filter: limit must be represented as a 32-bit integral value: {}",
-                value.get().map(text::computed).unwrap_or_default()
-            ),
-        ),
-    }
-}
-
-/// The elements of an array, borrowed where the array is.
-fn items<'a>(value: &Value<'a>) -> Option<Vec<Value<'a>>> {
-    match value {
-        Value::Ref(RawBsonRef::Array(array)) => Some(values(array).map(Value::Ref).collect()),
-        Value::Owned(RawBson::Array(array)) => Some(
-            values(array)
-                .map(|item| Value::Owned(item.into()))
-                .collect(),
-        ),
-        _ => None,
-    }
-}
-
-fn each<'a>(
-    env: &Env<'_, 'a>,
-    input: &'a Node,
-    refusal: &str,
-    code: i32,
-    run: impl FnOnce(Vec<Value<'a>>) -> Result<RawArrayBuf, ServerError>,
-) -> Outcome<'a> {
-    let list = input.eval(env)?;
-    if list.is_nullish() {
-        return Ok(Value::NULL);
-    }
-    match items(&list) {
-        Some(items) => Ok(Value::Owned(RawBson::Array(run(items)?))),
-        None => refuse(code, format!("{refusal} {}", text::type_name(list.get()))),
-    }
-}
-
-/// Evaluates with more variables.
-fn bind<'a, 'n>(
-    env: &Env<'_, 'a>,
-    mut variables: impl Iterator<Item = (&'n str, Value<'a>)>,
-    within: &'a Node,
-) -> Outcome<'a> {
-    match variables.next() {
-        None => within.eval(env),
-        Some((name, value)) => {
-            let local = Local {
-                name,
-                value,
-                outer: env.locals,
-            };
-            let inner = Env {
-                locals: Some(&local),
-                ..*env
-            };
-            // One frame for each variable: recursion keeps the list on the stack.
-            bind_rest(&inner, &mut variables, within)
-        }
-    }
-}
-
-fn bind_rest<'a>(
-    env: &Env<'_, 'a>,
-    variables: &mut dyn Iterator<Item = (&str, Value<'a>)>,
-    within: &'a Node,
-) -> Outcome<'a> {
-    match variables.next() {
-        None => within.eval(env),
-        Some((name, value)) => {
-            let local = Local {
-                name,
-                value,
-                outer: env.locals,
-            };
-            let inner = Env {
-                locals: Some(&local),
-                ..*env
-            };
-            bind_rest(&inner, variables, within)
-        }
     }
 }

@@ -11,6 +11,7 @@ use std::fmt;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
+use mongodb::options::UpdateModifications;
 use mongodb::{Collection, Database};
 
 pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
@@ -32,6 +33,24 @@ macro_rules! in_session {
         }
     };
 }
+
+/// Runs an action that answers with a cursor. The types of such actions have no trait in common.
+macro_rules! opened {
+    ($action:expr, $session:expr, $batch_size:expr) => {
+        match $session {
+            Some(session) => {
+                let cursor = $action.session(&mut session.session).batch().await;
+                let cursor = cursor.map_err(error)?;
+                SessionCursor::open(cursor, &mut session.session, $batch_size).await?
+            }
+            None => {
+                let cursor = $action.batch().await.map_err(error)?;
+                ImplicitCursor::open(cursor, $batch_size).await?
+            }
+        }
+    };
+}
+
 /// A database of the driver's client; clones share the connections.
 #[derive(Clone)]
 pub(crate) struct Driver {
@@ -122,12 +141,7 @@ impl Driver {
                 update,
                 multi,
             } => {
-                let update = match update {
-                    Modification::Operators(operators) => operators.into(),
-                    Modification::Pipeline(stages) => {
-                        mongodb::options::UpdateModifications::from(stages)
-                    }
-                };
+                let update = modifications(update);
                 let action = if multi {
                     target.update_many(filter, update)
                 } else {
@@ -161,12 +175,7 @@ impl Driver {
                 }))
             }
             Operation::FindAndUpdate { filter, update } => {
-                let update = match update {
-                    Modification::Operators(operators) => operators.into(),
-                    Modification::Pipeline(stages) => {
-                        mongodb::options::UpdateModifications::from(stages)
-                    }
-                };
+                let update = modifications(update);
                 let action = target.find_one_and_update(filter, update).with_options(
                     options
                         .chosen()
@@ -223,21 +232,18 @@ impl Driver {
                 let values: Vec<Bson> = in_session!(action, session).await.map_err(error)?;
                 Ok(Response::Values(values))
             }
-            Operation::Updates { .. } => {
+            Operation::Updates { .. } | Operation::Deletes { .. } => {
+                let kind = if matches!(operation, Operation::Updates { .. }) {
+                    WriteKind::Update
+                } else {
+                    WriteKind::Delete
+                };
                 let request = Request {
                     collection,
                     operation,
                     options,
                 };
-                self.statements(&request, WriteKind::Update, session).await
-            }
-            Operation::Deletes { .. } => {
-                let request = Request {
-                    collection,
-                    operation,
-                    options,
-                };
-                self.statements(&request, WriteKind::Delete, session).await
+                self.statements(&request, kind, session).await
             }
             Operation::Drop => {
                 let action = target
@@ -291,13 +297,8 @@ impl Driver {
         session: Option<&'s mut Session>,
     ) -> Result<RawCursor<'s>> {
         let action = self.database.run_cursor_command(command);
-        match client_session(session)? {
-            Some(session) => {
-                let cursor = action.session(&mut session.session).batch().await;
-                SessionCursor::open(cursor.map_err(error)?, &mut session.session, None).await
-            }
-            None => ImplicitCursor::open(action.batch().await.map_err(error)?, None).await,
-        }
+        let session = client_session(session)?;
+        Ok(opened!(action, session, None))
     }
 
     pub(crate) async fn drop_database(&self) -> Result<()> {
@@ -323,6 +324,13 @@ fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSes
     }
 }
 
+fn modifications(update: Modification) -> UpdateModifications {
+    match update {
+        Modification::Operators(operators) => operators.into(),
+        Modification::Pipeline(stages) => stages.into(),
+    }
+}
+
 fn updated<'s>(
     result: mongodb::error::Result<mongodb::results::UpdateResult>,
 ) -> Result<Response<'s>> {
@@ -344,14 +352,7 @@ async fn find<'s>(
     let action = target
         .find(filter)
         .with_options(options.chosen().map(options::find).transpose()?);
-    let cursor = if let Some(session) = session {
-        let cursor = action.session(&mut session.session).batch().await;
-        let cursor = cursor.map_err(error)?;
-        SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
-    } else {
-        let cursor = action.batch().await.map_err(error)?;
-        ImplicitCursor::open(cursor, options.batch_size).await?
-    };
+    let cursor = opened!(action, session, options.batch_size);
     Ok(Response::Cursor(cursor))
 }
 
@@ -364,14 +365,7 @@ async fn aggregate<'s>(
     let action = target
         .aggregate(pipeline)
         .with_options(options.chosen().map(options::aggregate).transpose()?);
-    let cursor = if let Some(session) = session {
-        let cursor = action.session(&mut session.session).batch().await;
-        let cursor = cursor.map_err(error)?;
-        SessionCursor::open(cursor, &mut session.session, options.batch_size).await?
-    } else {
-        let cursor = action.batch().await.map_err(error)?;
-        ImplicitCursor::open(cursor, options.batch_size).await?
-    };
+    let cursor = opened!(action, session, options.batch_size);
     Ok(Response::Cursor(cursor))
 }
 

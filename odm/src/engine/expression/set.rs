@@ -90,19 +90,32 @@ fn equals<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(true)
 }
 
-fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+/// The operands of `$setIntersection` and `$setUnion`; `None` where one before the first fault is null.
+fn all_arrays<'v>(args: &'v Args<'_>, code: i32) -> Result<Option<Vec<&'v RawArray>>, ServerError> {
     let mut lists = Vec::new();
     for index in 0..args.values.len() {
         if args.is_nullish(index) {
-            return null();
+            return Ok(None);
         }
-        lists.push(array(
-            args,
-            index,
-            17047,
-            "All operands of $setIntersection must be arrays. One argument is of type: ",
-        )?);
+        let Some(RawBsonRef::Array(list)) = args.get(index) else {
+            return refuse(
+                code,
+                format!(
+                    "All operands of {} must be arrays. One argument is of type: {}",
+                    args.operator,
+                    args.type_name(index)
+                ),
+            );
+        };
+        lists.push(list);
     }
+    Ok(Some(lists))
+}
+
+fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let Some(lists) = all_arrays(args, 17047)? else {
+        return null();
+    };
     let Some((first, others)) = lists.split_first() else {
         return owned(RawArrayBuf::new());
     };
@@ -129,18 +142,9 @@ fn subset<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 }
 
 fn union<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let mut lists = Vec::new();
-    for index in 0..args.values.len() {
-        if args.is_nullish(index) {
-            return null();
-        }
-        lists.push(array(
-            args,
-            index,
-            17043,
-            "All operands of $setUnion must be arrays. One argument is of type: ",
-        )?);
-    }
+    let Some(lists) = all_arrays(args, 17043)? else {
+        return null();
+    };
     let all = lists.iter().flat_map(|list| values(list));
     owned(distinct(all, args).into_iter().collect::<RawArrayBuf>())
 }

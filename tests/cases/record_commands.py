@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 
 import pymongo
-from bson import Binary, Int64, json_util
+from bson import Binary, Decimal128, Int64, json_util
 from bson.son import SON
 
 FM = "findAndModify"
@@ -348,6 +348,11 @@ def found_by_differential():
     for grouped in [{"q": -1}, {"a": "$x", "q": True}, {"a": {"b": 1}}, {"a": [1]}, {"q": {"$literal": 1}}]:
         yield run({"$group": {"_id": grouped}})
     yield run({"$group": {"_id": 1, "q": {"q": 1}}})
+    for operator in ["$floor", "$ceil", "$trunc"]:
+        yield compute({operator: Decimal128("-Infinity")})
+    yield from [compute({"$or": [late, True]}), compute({"$and": [late, False]}), compute({"$multiply": [{}, "$$REMOVE"]})]
+    for u in [{"$setOnInsert": {"a.a": []}}, {"$setOnInsert": {"a.a": []}, "$set": {"b": 1}}]:
+        yield update("a", {"q": {"a": 1}, "u": u, "upsert": True})
     # What is wrong first.
     mod = {"a": {"$mod": []}}
     yield from [find(filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]

@@ -204,6 +204,8 @@ fn whole<'a>(args: &mut Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> 
     match operand(args)? {
         None => null(),
         Some(Number::Double(n)) => owned(round(n)),
+        // An infinite decimal has no whole part, says the server.
+        Some(Number::Decimal(n)) if !n.is_finite() => number(Number::Decimal(Decimal::NAN)),
         Some(Number::Decimal(n)) => number(Number::Decimal(n.quantize(0, rounding))),
         Some(integer) => number(integer),
     }

@@ -53,13 +53,17 @@ type Parse = fn(RawBsonRef<'_>, &Scope) -> Parsed;
 
 /// Sorted by name.
 const FORMS: &[(&str, Parse)] = &[
-    ("$and", |raw, scope| list(raw, scope).map(Form::And)),
+    ("$and", |raw, scope| {
+        constants_first(raw, scope).map(Form::And)
+    }),
     ("$cond", cond),
     ("$filter", filter),
     ("$ifNull", if_null),
     ("$let", let_in),
     ("$map", map),
-    ("$or", |raw, scope| list(raw, scope).map(Form::Or)),
+    ("$or", |raw, scope| {
+        constants_first(raw, scope).map(Form::Or)
+    }),
     ("$reduce", reduce),
     ("$switch", switch),
 ];
@@ -78,6 +82,13 @@ fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
             .collect(),
         one => Ok(vec![expression(one, scope)?]),
     }
+}
+
+/// A constant decides before anything else is evaluated: a server has seen to it beforehand.
+fn constants_first(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
+    let mut nodes = list(raw, scope)?;
+    nodes.sort_by_key(|node| !matches!(node, Node::Literal(_)));
+    Ok(nodes)
 }
 
 fn cond(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {

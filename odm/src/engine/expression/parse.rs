@@ -37,7 +37,8 @@ impl Node {
                 operator,
                 arguments,
             } => is_folded(operator.name) && arguments.iter().flatten().all(Self::is_constant),
-            Self::Field(_) | Self::Variable(..) | Self::Form(_) => false,
+            Self::Variable(name, _) => matches!(name.as_str(), "REMOVE" | "NOW"),
+            Self::Field(_) | Self::Form(_) => false,
         }
     }
 }

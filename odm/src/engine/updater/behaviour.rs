@@ -18,7 +18,7 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
     ) -> Result<Change<'a>, ServerError>;
 
     /// What a path that cannot be walked to its end means.
-    fn blocked(&self) -> Blocked {
+    fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Create
     }
 }

@@ -58,7 +58,7 @@ impl Behaviour for Pop {
         Ok(Change::Edited)
     }
 
-    fn blocked(&self) -> Blocked {
+    fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Traverse
     }
 }

@@ -136,7 +136,7 @@ impl Behaviour for Pull {
         }
     }
 
-    fn blocked(&self) -> Blocked {
+    fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Traverse
     }
 }

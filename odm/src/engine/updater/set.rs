@@ -44,8 +44,8 @@ impl Behaviour for Set {
         })
     }
 
-    fn blocked(&self) -> Blocked {
-        if self.only_on_insert {
+    fn blocked(&self, inserting: bool) -> Blocked {
+        if self.only_on_insert && !inserting {
             Blocked::Ignore
         } else {
             Blocked::Create

@@ -235,7 +235,7 @@ impl Walk<'_> {
                 Tree::Reserved => {}
                 Tree::Leaf(behaviour) => {
                     let element = || parent.with(|value| text::element(at.name(), value));
-                    let message = match behaviour.blocked() {
+                    let message = match behaviour.blocked(at.inserting) {
                         Blocked::Ignore => continue,
                         Blocked::Create => {
                             format!("Cannot create field '{name}' in element {{{}}}", element())

@@ -20,7 +20,7 @@ impl Behaviour for Unset {
         })
     }
 
-    fn blocked(&self) -> Blocked {
+    fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Ignore
     }
 }

@@ -353,6 +353,7 @@ def found_by_differential():
     yield from [compute({"$or": [late, True]}), compute({"$and": [late, False]}), compute({"$multiply": [{}, "$$REMOVE"]})]
     for u in [{"$setOnInsert": {"a.a": []}}, {"$setOnInsert": {"a.a": []}, "$set": {"b": 1}}]:
         yield update("a", {"q": {"a": 1}, "u": u, "upsert": True})
+    yield from [find(filter={"$expr": late}), {"distinct": "a", "key": "n", "query": {"$expr": late}}, {"count": "a", "query": {"$expr": late}}, find(filter={"a": {"$type": "missing"}})]
     # What is wrong first.
     mod = {"a": {"$mod": []}}
     yield from [find(filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]

@@ -69,7 +69,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             size
         };
         for row in prepared.run(collection, call.deadline())? {
-            let (_, bytes) = row?;
+            let (_, bytes) = row.map_err(|e| e.within("Executor error during distinct command"))?;
             let Some(document) = document(&bytes) else {
                 continue;
             };

@@ -43,17 +43,14 @@ pub(crate) enum Verdict {
 
 /// An error as the reply it was.
 pub(crate) fn reply_of(error: &Error) -> Document {
-    match error.server() {
-        Some(server) => {
-            let mut reply =
-                doc! { "ok": 0, "code": server.code().number(), "errmsg": server.message() };
-            if let Some(details) = server.details() {
-                reply.insert("errInfo", details.clone());
-            }
-            reply
-        }
-        None => doc! { "ok": 0, "code": -1, "errmsg": error.to_string() },
+    let Some(server) = error.server() else {
+        return doc! { "ok": 0, "code": -1, "errmsg": error.to_string() };
+    };
+    let mut reply = doc! { "ok": 0, "code": server.code().number(), "errmsg": server.message() };
+    if let Some(details) = server.details() {
+        reply.insert("errInfo", details.clone());
     }
+    reply
 }
 
 const VOLATILE: &[&str] = &[
@@ -112,14 +109,18 @@ fn recent(date: DateTime) -> bool {
     (DateTime::now().timestamp_millis() - date.timestamp_millis()).abs() < 3_600_000
 }
 
-/// A message without ids and names of the database.
+/// A message without the ids that are drawn anew each time.
 fn bare(text: &str) -> String {
-    match text.split_once("ObjectId('") {
-        Some((before, after)) => {
-            format!("{before}ObjectId('{}", bare(after.get(24..).unwrap_or("")))
-        }
-        None => text.to_owned(),
+    if let Some((before, after)) = text.split_once("ObjectId('") {
+        return format!("{before}ObjectId('{}", bare(after.get(24..).unwrap_or("")));
     }
+    let is_uuid =
+        |word: &&str| word.trim_end_matches(':').len() == 36 && word.matches('-').count() == 4;
+    let words: Vec<_> = text
+        .split(' ')
+        .map(|word| if is_uuid(&word) { "uuid" } else { word })
+        .collect();
+    words.join(" ")
 }
 
 pub(crate) fn verdict(memory: &Document, server: &Document, order: Order) -> Verdict {

@@ -196,7 +196,12 @@ pub(in crate::engine::matcher) fn types(path: &str, value: RawBsonRef<'_>) -> Pa
 fn one_type(value: RawBsonRef<'_>) -> Parsed<TypeSet> {
     if let RawBsonRef::String(alias) = value {
         return TypeSet::from_alias(alias)
-            .ok_or_else(|| bad_value(format!("Unknown type name alias: {alias}")));
+            .ok_or_else(|| match alias {
+                "missing" => bad_value(
+                    "'missing' is not a legal type name. To query for non-existence of a field, use {$exists:false}.",
+                ),
+                alias => bad_value(format!("Unknown type name alias: {alias}")),
+            });
     }
     let Some(number) = Number::from_raw(value) else {
         return Err(ServerError::new(

@@ -2,24 +2,24 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::slice;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The path from a document's root to a field, as MongoDB writes it: `contacts.0.name`.
 ///
 /// The empty path is the value itself, as inside an `elem_match` over scalars.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Default)]
 pub struct Path(Parts);
 
 /// A query makes the handles of all fields of its model to use a few of them, and most fields are one
-/// or two names deep: those allocate nothing. There is one form for each length.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+/// or two names deep: those are small, allocate nothing, and have nothing to drop.
+#[derive(Clone, Default)]
 enum Parts {
     #[default]
     Root,
-    One(Segment),
-    Two([Segment; 2]),
-    /// Three or more.
+    One(&'static str),
+    Two(&'static str, &'static str),
+    /// All else.
     More(Arc<[Segment]>),
 }
 
@@ -47,25 +47,24 @@ impl Path {
     /// This path with a stored field name behind it.
     #[must_use]
     pub fn child(&self, name: &'static str) -> Self {
-        let name = Segment::Name(Cow::Borrowed(name));
-        match &self.0 {
-            // What most handles are made by.
-            Parts::Root => Self(Parts::One(name)),
-            _ => self.then(name),
-        }
+        Self(match self.0 {
+            Parts::Root => Parts::One(name),
+            Parts::One(first) => Parts::Two(first, name),
+            Parts::Two(..) | Parts::More(_) => self.longer(Segment::Name(Cow::Borrowed(name))),
+        })
     }
 
     /// This path with a segment behind it.
     #[must_use]
     pub fn then(&self, segment: Segment) -> Self {
-        Self(match &self.0 {
-            Parts::Root => Parts::One(segment),
-            Parts::One(first) => Parts::Two([first.clone(), segment]),
-            Parts::Two(_) | Parts::More(_) => {
-                let parts = self.segments().iter().cloned();
-                Parts::More(parts.chain([segment]).collect())
-            }
-        })
+        match segment {
+            Segment::Name(Cow::Borrowed(name)) => self.child(name),
+            segment => Self(self.longer(segment)),
+        }
+    }
+
+    fn longer(&self, segment: Segment) -> Parts {
+        Parts::More(self.segments().chain([segment]).collect())
     }
 
     /// Whether this is the value itself.
@@ -73,31 +72,60 @@ impl Path {
         matches!(self.0, Parts::Root)
     }
 
+    /// The name, where this is the path of a top-level field.
+    pub(crate) fn top_level(&self) -> Option<&'static str> {
+        match self.0 {
+            Parts::One(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The parts, outermost first.
-    pub fn segments(&self) -> &[Segment] {
-        match &self.0 {
-            Parts::Root => &[],
-            Parts::One(segment) => slice::from_ref(segment),
-            Parts::Two(segments) => segments,
-            Parts::More(segments) => segments,
+    pub fn segments(&self) -> impl Iterator<Item = Segment> {
+        let (names, more): ([Option<&'static str>; 2], &[Segment]) = match &self.0 {
+            Parts::Root => ([None, None], &[]),
+            Parts::One(first) => ([Some(first), None], &[]),
+            Parts::Two(first, second) => ([Some(first), Some(second)], &[]),
+            Parts::More(segments) => ([None, None], segments),
+        };
+        let names = names.into_iter().flatten();
+        names
+            .map(|name| Segment::Name(Cow::Borrowed(name)))
+            .chain(more.iter().cloned())
+    }
+}
+
+// Paths are equal by what they say, in whatever form they are kept.
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        self.segments().eq(other.segments())
+    }
+}
+
+impl Eq for Path {}
+
+impl Hash for Path {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for segment in self.segments() {
+            segment.hash(state);
         }
     }
 }
 
 impl fmt::Debug for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Path").field(&self.segments()).finish()
+        f.debug_list().entries(self.segments()).finish()
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, segment) in self.segments().iter().enumerate() {
+        for (position, segment) in self.segments().enumerate() {
             if position > 0 {
                 f.write_str(".")?;
             }
             match segment {
-                Segment::Name(name) => f.write_str(name)?,
+                Segment::Name(name) => f.write_str(&name)?,
                 Segment::Index(index) => write!(f, "{index}")?,
                 Segment::Positional => f.write_str("$")?,
                 Segment::All => f.write_str("$[]")?,
@@ -105,5 +133,24 @@ impl fmt::Display for Path {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_equal_in_every_form() {
+        let kept = Path::root().child("a").child("b");
+        let owned = |name: &str| Segment::Name(Cow::Owned(name.to_owned()));
+        let computed = Path::root().then(owned("a")).then(owned("b"));
+        assert_eq!(kept, computed);
+        assert_ne!(kept, computed.child("c"));
+        assert_eq!(
+            computed.child("c").then(Segment::Index(3)).to_string(),
+            "a.b.c.3"
+        );
+        assert!(Path::root().is_root() && !computed.is_root());
     }
 }

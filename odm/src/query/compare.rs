@@ -14,7 +14,7 @@ use crate::model::{BsonType, Path, Segment};
 
 /// The stored path, which in a filter has no `$`, `$[]` or `$[name]`.
 pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
-    let in_updates_only = path.segments().iter().any(|segment| {
+    let in_updates_only = path.segments().any(|segment| {
         matches!(
             segment,
             Segment::Positional | Segment::All | Segment::Filtered(_)
@@ -32,13 +32,13 @@ pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
 /// The path as MongoDB writes it; a name that it would read as something else is refused.
 pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
     // Most paths are one name: it is copied without the machinery of formatting.
-    if let [Segment::Name(name)] = path.segments()
+    if let Some(name) = path.top_level()
         && addressable(name)
     {
-        return Ok(name.clone().into_owned());
+        return Ok(name.to_owned());
     }
-    let unaddressable = path.segments().iter().find_map(|segment| match segment {
-        Segment::Name(name) => (!addressable(name)).then_some(name),
+    let unaddressable = path.segments().find_map(|segment| match segment {
+        Segment::Name(name) => (!addressable(&name)).then_some(name),
         _ => None,
     });
     match unaddressable {

@@ -1,5 +1,6 @@
 //! `.join` on a find.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -118,11 +119,10 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T
 }
 
 /// The stored names down to the reference.
-fn names(path: &Path) -> Result<Vec<&str>> {
+fn names(path: &Path) -> Result<Vec<Cow<'static, str>>> {
     path.segments()
-        .iter()
         .map(|segment| match segment {
-            Segment::Name(name) => Ok(&**name),
+            Segment::Name(name) => Ok(name),
             _ => Err(Error::usage(
                 "a join reads one reference of each row: name the field itself, not elements of an \
                  array",
@@ -132,7 +132,7 @@ fn names(path: &Path) -> Result<Vec<&str>> {
         .collect()
 }
 
-fn at<'a>(row: &'a RawDocument, names: &[&str]) -> Option<RawBsonRef<'a>> {
+fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRef<'a>> {
     let (last, parents) = names.split_last()?;
     let parent = parents.iter().try_fold(row, |document, name| {
         document.get(name).ok().flatten()?.as_document()
@@ -140,7 +140,7 @@ fn at<'a>(row: &'a RawDocument, names: &[&str]) -> Option<RawBsonRef<'a>> {
     parent.get(last).ok().flatten()
 }
 
-fn not_there<M: Document>(row: &RawDocument, names: &[&str]) -> Error {
+fn not_there<M: Document>(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
     let id = row.get("_id").ok().flatten();
     let id = id.and_then(|id| bson::Bson::try_from(id).ok());
     let message = "it holds no reference here; a projection that is joined must include it";

@@ -172,7 +172,7 @@ fn update_path(path: &Path) -> Result<String, Deferred> {
     let stored = stored_path(path)?;
     for segment in path.segments() {
         if let Segment::Filtered(name) = segment {
-            identifier(name)?;
+            identifier(&name)?;
         }
     }
     Ok(stored)

@@ -77,7 +77,6 @@ fn names_only(path: &Path) -> Result<String, Deferred> {
     let stored = stored_path(path)?;
     let names = path
         .segments()
-        .iter()
         .all(|segment| matches!(segment, Segment::Name(_)));
     if names && !path.is_root() {
         Ok(stored)

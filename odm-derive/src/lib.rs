@@ -50,8 +50,10 @@ fn project(input: &DeriveInput) -> proc_macro2::TokenStream {
 }
 
 fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
+    let mut input = input.clone();
+    parse::own_name::write_out(&mut input);
     let mut errors = Errors::default();
-    let model = Model::new(input, derive, &mut errors);
+    let model = Model::new(&input, derive, &mut errors);
     check::model(&model, &mut errors);
     let mut tokens = expand::model(&model);
     if errors.is_empty() {

@@ -4,6 +4,7 @@ pub(crate) mod case;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
+pub(crate) mod own_name;
 pub(crate) mod rule;
 pub(crate) mod serde;
 

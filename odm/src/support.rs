@@ -309,7 +309,7 @@ macro_rules! __odm_forward {
             impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Integer {}
             impl $($parameters)* __odm_support::Bits for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Bits {}
             impl $($parameters)* __odm_support::Temporal for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Temporal {
-                const KIND: &'static str = <$inner as __odm_support::Temporal>::KIND;
+                const KIND: &'static ::core::primitive::str = <$inner as __odm_support::Temporal>::KIND;
             }
             impl $($parameters)* __odm_support::Optional for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Optional {}
             impl $($parameters)* __odm_support::Sequence for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Sequence {

@@ -33,8 +33,11 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
 /// Whether every key's first field is there; what is nested in it is checked by generated code.
 fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
     let mut sound = true;
-    for key in &index.keys {
-        let Some(first) = key.path.first() else {
+    let own = index.keys.iter().map(|key| (&key.path, key.kind));
+    let projected = index.projection.iter().flat_map(|one| &one.paths);
+    let projected = projected.map(|path| (path, KeyKind::Wildcard));
+    for (path, kind) in own.chain(projected) {
+        let Some(first) = path.first() else {
             continue;
         };
         match model.field(first) {
@@ -45,7 +48,7 @@ fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
                 );
                 sound = false;
             }
-            Some(field) if field.flatten.is_some() && key.path.len() == 1 => {
+            Some(field) if field.flatten.is_some() && path.len() == 1 => {
                 errors.at(
                     first,
                     format!("`{}` is flattened, so it has no field of its own; name one inside: `{}.field`", field.rust, field.rust),
@@ -54,7 +57,7 @@ fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
             }
             Some(_) => {}
             None => {
-                unknown(model, first, key.kind, errors);
+                unknown(model, first, kind, errors);
                 sound = false;
             }
         }

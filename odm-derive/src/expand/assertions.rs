@@ -308,10 +308,10 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
 /// A function that names every nested key, and is never called.
 fn nested(model: &Model) -> TokenStream {
     let paths: Vec<TokenStream> = indexes(model)
-        .flat_map(|index| &index.keys)
-        .filter(|key| key.path.len() > 1)
-        .map(|key| {
-            let path = walk(&key.path);
+        .flat_map(Index::paths)
+        .filter(|path| path.len() > 1)
+        .map(|path| {
+            let path = walk(path);
             quote!(let _ = &#path;)
         })
         .collect();

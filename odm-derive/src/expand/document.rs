@@ -136,6 +136,14 @@ fn index(model: &Model, index: &Index) -> TokenStream {
     if let Some(field) = &index.language_override {
         told.extend(quote!(language_override: ::core::option::Option::Some(#field),));
     }
+    if let Some(projection) = &index.projection {
+        let included = projection.includes();
+        let paths = projection.paths.iter().map(|path| {
+            let path = path.iter().map(plain);
+            quote!((&[#(#path),*], #included))
+        });
+        told.extend(quote!(wildcard_projection: &[#(#paths),*],));
+    }
     if told.is_empty() {
         return quote!(#support::index(&[#(#keys),*]),);
     }
@@ -157,7 +165,7 @@ fn key(support: &TokenStream, key: &Key) -> TokenStream {
 
 fn collation(support: &TokenStream, collation: &Collation) -> TokenStream {
     let locale = &collation.locale;
-    let strength = option(collation.strength.map(|(strength, _)| strength).as_ref());
+    let strength = option(collation.strength.as_ref());
     let case_level = option(collation.case_level.as_ref());
     let case_first = option(collation.case_first.as_ref());
     let numeric_ordering = option(collation.numeric_ordering.as_ref());

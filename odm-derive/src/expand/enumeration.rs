@@ -111,7 +111,7 @@ fn of_variant(model: &Model, variant: &Variant, list: &[Field]) -> TokenStream {
     let (ident, arguments) = (&model.ident, generics.arguments());
     quote! {
         #doc
-        #[allow(dead_code, missing_debug_implementations, private_interfaces)]
+        #[allow(dead_code, missing_debug_implementations, private_interfaces, clippy::type_complexity)]
         #vis struct #name<#declared __OdmModel> #clause {
             #fields
             __odm_of: ::core::marker::PhantomData<fn() -> (__OdmModel, #ident #arguments)>,

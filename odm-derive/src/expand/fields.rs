@@ -79,7 +79,7 @@ pub(crate) fn of_handles(model: &Model, handles: &[Handle]) -> TokenStream {
         .then(|| quote!(__odm_of: ::core::marker::PhantomData<fn() -> #ident #arguments>,));
     quote! {
         #doc
-        #[allow(dead_code, missing_debug_implementations, private_interfaces)]
+        #[allow(dead_code, missing_debug_implementations, private_interfaces, clippy::type_complexity)]
         #vis struct #name<#declared __OdmModel, __OdmAs = #ident #arguments> #clause {
             #fields
             #of

@@ -29,11 +29,24 @@ pub(crate) struct Key {
     pub(crate) said: Option<Span>,
 }
 
+/// What `wildcard(only(…))` and `wildcard(except(…))` name.
+pub(crate) struct Projection {
+    pub(crate) word: Ident,
+    pub(crate) paths: Vec<Vec<Ident>>,
+}
+
+impl Projection {
+    /// Whether the fields named are those in the index, rather than those left out.
+    pub(crate) fn includes(&self) -> bool {
+        self.word == words::ONLY
+    }
+}
+
 /// A collation.
 #[derive(Clone, Default)]
 pub(crate) struct Collation {
     pub(crate) locale: Option<LitStr>,
-    pub(crate) strength: Option<(u32, Span)>,
+    pub(crate) strength: Option<u32>,
     pub(crate) case_level: Option<bool>,
     pub(crate) case_first: Option<LitStr>,
     pub(crate) numeric_ordering: Option<bool>,
@@ -41,6 +54,19 @@ pub(crate) struct Collation {
     pub(crate) max_variable: Option<LitStr>,
     pub(crate) backwards: Option<bool>,
     pub(crate) normalization: Option<bool>,
+}
+
+impl Collation {
+    /// All that is said, without where.
+    pub(crate) fn said(&self) -> impl PartialEq + use<> {
+        let text = |literal: &Option<LitStr>| literal.as_ref().map(LitStr::value);
+        (
+            (text(&self.locale), self.strength),
+            (text(&self.case_first), self.case_level),
+            (text(&self.alternate), text(&self.max_variable)),
+            (self.numeric_ordering, self.backwards, self.normalization),
+        )
+    }
 }
 
 /// One declared index.
@@ -57,6 +83,7 @@ pub(crate) struct Index {
     pub(crate) collation: Option<Collation>,
     pub(crate) default_language: Option<LitStr>,
     pub(crate) language_override: Option<LitStr>,
+    pub(crate) projection: Option<Projection>,
 }
 
 impl Index {
@@ -73,7 +100,14 @@ impl Index {
             collation: None,
             default_language: None,
             language_override: None,
+            projection: None,
         }
+    }
+
+    /// Every field that is named.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Vec<Ident>> {
+        let projected = self.projection.iter().flat_map(|one| &one.paths);
+        self.keys.iter().map(|key| &key.path).chain(projected)
     }
 
     /// Whether a key is of the kind of a text index.
@@ -183,12 +217,37 @@ fn whole_document() -> Key {
     }
 }
 
-/// Reads a key behind its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
-fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key> {
+/// Reads the rest of a path behind its first field: `.b.c`.
+fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     let mut path = vec![first.clone()];
     while input.parse::<Option<Token![.]>>()?.is_some() {
         path.push(input.call(Ident::parse_any)?);
     }
+    Ok(path)
+}
+
+/// Reads `(a, b.c)` behind `only` or `except`.
+fn projection(word: &Ident, input: ParseStream<'_>) -> syn::Result<Projection> {
+    let mut paths = Vec::new();
+    inner(input, |first, input| {
+        paths.push(path(first, input)?);
+        Ok(())
+    })?;
+    if paths.is_empty() {
+        return Err(syn::Error::new_spanned(
+            word,
+            format!("`{word}` names no field; say which: `wildcard({word}(field))`"),
+        ));
+    }
+    Ok(Projection {
+        word: word.clone(),
+        paths,
+    })
+}
+
+/// Reads a key behind its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
+fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key> {
+    let path = path(first, input)?;
     let mut key = Key {
         path,
         kind,
@@ -284,6 +343,15 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
                 (seconds(&literal)?, literal.span()),
             )?;
         }
+        words::ONLY | words::EXCEPT if list && word_is(&index.word, words::WILDCARD) => {
+            if index.projection.is_some() {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    "a wildcard index has `only` or `except`, and one of them; keep one",
+                ));
+            }
+            index.projection = Some(projection(word, input)?);
+        }
         words::COLLATION if list => once(&mut index.collation, word, collation(word, input)?)?,
         words::DEFAULT_LANGUAGE if string => {
             once(&mut index.default_language, word, value(input)?)?;
@@ -313,7 +381,7 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
                     "a strength is between 1 (base letters) and 5 (identical)",
                 ));
             }
-            once(&mut collation.strength, word, (strength, span))
+            once(&mut collation.strength, word, strength)
         }
         "case_level" => once(&mut collation.case_level, word, flag(input)?),
         "case_first" => once(

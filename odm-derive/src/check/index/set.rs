@@ -1,9 +1,13 @@
 //! Of all indexes of a collection together.
 
+use std::collections::BTreeSet;
+
+use quote::ToTokens;
+
 use super::{own, spelled};
 use crate::errors::Errors;
 use crate::model::Model;
-use crate::parse::index::{Index, Key, KeyKind};
+use crate::parse::index::{Collation, Index, Key, KeyKind};
 
 /// The server allows 64, and one of them is that of `_id`.
 const MOST: usize = 63;
@@ -27,7 +31,7 @@ pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
         let before = indexes.iter().take(position);
         if let Some(other) = before
             .clone()
-            .find(|other| same_keys(&index.keys, &other.keys) && same_collation(index, other))
+            .find(|other| same_keys(&index.keys, &other.keys) && same_documents(index, other))
         {
             errors.at(
                 &index.word,
@@ -72,16 +76,23 @@ fn same_keys(a: &[Key], b: &[Key]) -> bool {
             .all(|(a, b)| spelled(&a.path) == spelled(&b.path) && a.kind == b.kind)
 }
 
-fn same_collation(a: &Index, b: &Index) -> bool {
-    let locale = |index: &Index| {
-        index.collation.as_ref().map(|one| {
-            (
-                one.locale.as_ref().map(syn::LitStr::value),
-                one.strength.map(|(strength, _)| strength),
-            )
+/// Whether two indexes of the same keys hold the same documents, in the same order.
+fn same_documents(a: &Index, b: &Index) -> bool {
+    let filter = |index: &Index| {
+        let filter = index.partial.as_ref();
+        filter.map(|filter| filter.to_token_stream().to_string())
+    };
+    let projection = |index: &Index| {
+        index.projection.as_ref().map(|one| {
+            let paths: BTreeSet<_> = one.paths.iter().map(|path| spelled(path)).collect();
+            (one.includes(), paths)
         })
     };
-    locale(a) == locale(b)
+    let collation = |index: &Index| index.collation.as_ref().map(Collation::said);
+    collation(a) == collation(b)
+        && a.sparse.is_some() == b.sparse.is_some()
+        && filter(a) == filter(b)
+        && projection(a) == projection(b)
 }
 
 /// Whether `longer` makes `short` superfluous.

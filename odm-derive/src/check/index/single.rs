@@ -108,6 +108,36 @@ fn id(model: &Model, index: &Index) -> Wrong {
 fn options(index: &Index) -> Wrong {
     let wildcard = index.keys.iter().any(|key| key.kind == KeyKind::Wildcard);
     let hashed = index.keys.iter().any(|key| key.kind == KeyKind::Hashed);
+    if let (Some(projection), Some(key)) = (
+        &index.projection,
+        index.keys.iter().find(|key| !key.path.is_empty()),
+    ) {
+        return Some((
+            projection.word.span(),
+            format!(
+                "`{}` is for a wildcard over the whole document, and this one is over `{}`; take one of them off",
+                projection.word,
+                spelled(&key.path)
+            ),
+        ));
+    }
+    if let Some(projection) = &index.projection {
+        for (position, path) in projection.paths.iter().enumerate() {
+            let collides =
+                |other: &&Vec<syn::Ident>| path.starts_with(other) || other.starts_with(path);
+            let mut before = projection.paths.iter().take(position);
+            if let (Some(other), Some(last)) = (before.find(collides), path.last()) {
+                return Some((
+                    last.span(),
+                    format!(
+                        "`{}` and `{}` say one thing twice; keep the one that is meant",
+                        spelled(other),
+                        spelled(path)
+                    ),
+                ));
+            }
+        }
+    }
     if wildcard {
         let culprit = index
             .unique

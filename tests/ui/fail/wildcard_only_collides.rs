@@ -1,0 +1,17 @@
+use odm::prelude::*;
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "things", wildcard(except(extra, extra.a)))]
+struct Thing {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+    extra: Extra,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Extra {
+    a: i32,
+}
+
+fn main() {}

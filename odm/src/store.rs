@@ -161,9 +161,10 @@ impl Store {
     pub(crate) async fn start_session(&self) -> Result<Session> {
         match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => Ok(Session(SessionBackend::Memory(
-                session::MemorySession::new(memory.clone()),
-            ))),
+            Backend::Memory(memory) => {
+                let session = session::MemorySession::new(memory.clone());
+                Ok(Session(SessionBackend::Memory(Box::new(session))))
+            }
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.start_session().await,
         }
@@ -177,6 +178,9 @@ impl Store {
     ) -> Result<Response<'s>> {
         if let Some(concern) = &request.options.write_concern {
             concern.check()?;
+        }
+        if let Some(preference) = &request.options.read_preference {
+            preference.check()?;
         }
         if self.0.monitor.is_on() {
             // Boxed, so that a handler that is not there costs the future nothing.

@@ -69,6 +69,10 @@ impl<'s> Call<'s> {
                 )
                 .with_model(self.model.name));
             }
+            if let Some(preference) = &options.read_preference {
+                let checked = preference.check_in_transaction();
+                checked.map_err(|error| error.with_model(self.model.name))?;
+            }
         } else if request.operation.is_read() {
             if options.read_concern.is_none() && defaults.read_concern.is_some() {
                 request.options.read_concern = defaults.read_concern;

@@ -86,7 +86,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T
             comment: request.options.comment.clone(),
             max_time: request.options.max_time,
             read_concern: request.options.read_concern,
-            read_preference: request.options.read_preference,
+            read_preference: request.options.read_preference.clone(),
             ..Options::default()
         });
         let mut ids = Ids::default();

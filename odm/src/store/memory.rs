@@ -13,7 +13,7 @@ use crate::store::batch::{Batch, Reply};
 use crate::store::cursor::{RawCursor, Source};
 use crate::store::memory_cursor::MemoryCursor;
 use crate::store::operation::{Operation, Request};
-use crate::store::options::{Acknowledgment, Options, ReadPreference};
+use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::response::{self, Response, WriteKind, count, field};
 use crate::store::session::Session;
 
@@ -177,7 +177,7 @@ impl Memory {
             let reply = self.run_in(database, command, session, limit).await?;
             let mut batch = Batch::new(Reply::Memory(reply))?;
             let counted = match batch.next() {
-                Some(group) => count(field(group?, "n")),
+                Some(group) => count(group?, "n")?,
                 None => 0,
             };
             return Ok(Response::Count(counted));
@@ -204,7 +204,7 @@ impl Memory {
             Operation::FindAndUpdate { .. }
             | Operation::FindAndReplace { .. }
             | Operation::FindAndDelete { .. } => Response::Document(value(&reply)?),
-            Operation::EstimatedCount => Response::Count(count(field(&reply, "n"))),
+            Operation::EstimatedCount => Response::Count(count(&reply, "n")?),
             Operation::Distinct { .. } => Response::Values(response::values(&reply)?),
             Operation::Drop => Response::Done,
             Operation::Find { .. } | Operation::Aggregate { .. } | Operation::Count { .. } => {
@@ -216,16 +216,18 @@ impl Memory {
 
 /// Refuses what a single node in the process can't honour.
 fn check(options: &Options) -> Result<()> {
-    if options.read_preference == Some(ReadPreference::Secondary) {
-        return Err(Error::unsupported(
-            "the in-memory store has no secondary to read from: use `ReadPreference::SecondaryPreferred`",
-        ));
+    if let Some(preference) = &options.read_preference {
+        preference.check_on_one_node()?;
     }
-    match options
+    options
         .write_concern
         .as_ref()
-        .and_then(|concern| concern.w.as_ref())
-    {
+        .map_or(Ok(()), check_write_concern)
+}
+
+/// Refuses a write concern that a single node in the process can't honour.
+pub(crate) fn check_write_concern(concern: &WriteConcern) -> Result<()> {
+    match &concern.w {
         Some(Acknowledgment::Nodes(2..)) => Err(Error::unsupported(
             "the in-memory store is a single node: a write can't be acknowledged by more than one",
         )),

@@ -2,6 +2,7 @@
 
 mod collation;
 mod concern;
+mod preference;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -11,7 +12,10 @@ use bson::{Bson, Document};
 
 pub use self::collation::{Alternate, CaseFirst, Collation, MaxVariable};
 pub(crate) use self::concern::millis;
-pub use self::concern::{Acknowledgment, ReadConcern, ReadPreference, WriteConcern};
+pub use self::concern::{Acknowledgment, ReadConcern, WriteConcern};
+#[cfg(feature = "mongodb")]
+pub(crate) use self::preference::Mode as ReadMode;
+pub use self::preference::ReadPreference;
 
 /// The index that an operation must use.
 #[derive(Debug, Clone, PartialEq)]

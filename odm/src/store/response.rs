@@ -111,18 +111,24 @@ fn small(number: u64) -> Bson {
     )
 }
 
-/// A number of any BSON type, as the server's counts are.
-pub(crate) fn count(value: Option<RawBsonRef<'_>>) -> u64 {
+/// A count, which the server sends as any type of number.
+pub(crate) fn count(reply: &RawDocument, key: &'static str) -> Result<u64> {
+    optional(reply, key)?
+        .and_then(whole)
+        .ok_or_else(|| Error::malformed_reply(format_args!("a count as `{key}`")))
+}
+
+fn whole(value: RawBsonRef<'_>) -> Option<u64> {
     match value {
-        Some(RawBsonRef::Int32(n)) => u64::try_from(n).unwrap_or(0),
-        Some(RawBsonRef::Int64(n)) => u64::try_from(n).unwrap_or(0),
+        RawBsonRef::Int32(n) => u64::try_from(n).ok(),
+        RawBsonRef::Int64(n) => u64::try_from(n).ok(),
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "counts are whole; a cast saturates"
         )]
-        Some(RawBsonRef::Double(n)) => n as u64,
-        _ => 0,
+        RawBsonRef::Double(n) if n >= 0.0 => Some(n as u64),
+        _ => None,
     }
 }
 
@@ -169,7 +175,8 @@ pub(crate) fn server_error(document: &RawDocument) -> ServerError {
         let Ok((key, value)) = element else { break };
         match (key.as_str(), value) {
             ("code", value) => {
-                code = Code::from(i32::try_from(count(Some(value))).unwrap_or(i32::MAX));
+                let number = whole(value).and_then(|number| i32::try_from(number).ok());
+                code = number.map_or(Code::UNKNOWN_ERROR, Code::from);
             }
             ("errmsg", RawBsonRef::String(text)) => text.clone_into(&mut message),
             ("errorLabels", RawBsonRef::Array(names)) => {
@@ -204,26 +211,51 @@ pub(crate) fn server_error(document: &RawDocument) -> ServerError {
 /// Reads the reply of a write command: its counts, or the errors of its statements.
 pub(crate) fn written(reply: &RawDocument, kind: WriteKind, batch: bool) -> Result<Written> {
     let written = Written {
-        n: count(field(reply, "n")),
-        modified: count(field(reply, "nModified")),
-        upserted: upserted(reply),
+        n: count(reply, "n")?,
+        modified: match kind {
+            WriteKind::Update => count(reply, "nModified")?,
+            WriteKind::Insert | WriteKind::Delete => 0,
+        },
+        upserted: upserted(reply)?,
     };
-    let mut errors = Vec::new();
-    if let Some(RawBsonRef::Array(list)) = field(reply, "writeErrors") {
-        for error in list.into_iter().flatten() {
-            if let RawBsonRef::Document(error) = error {
-                errors.push(WriteError::new(
-                    usize::try_from(count(field(error, "index"))).unwrap_or(usize::MAX),
-                    server_error(error),
-                ));
-            }
-        }
-    }
-    let concern = match field(reply, "writeConcernError") {
-        Some(RawBsonRef::Document(error)) => Some(server_error(error)),
-        _ => None,
-    };
+    let (errors, concern) = write_errors(reply)?;
     outcome(written, errors, concern, kind, batch)
+}
+
+/// What failed in a write command that as a whole did not. An entry that can't be read is a failure
+/// of the reply: a write whose error got lost would pass for done.
+pub(crate) fn write_errors(reply: &RawDocument) -> Result<(Vec<WriteError>, Option<ServerError>)> {
+    let errors = match optional(reply, "writeErrors")? {
+        None => Vec::new(),
+        Some(RawBsonRef::Array(list)) => list
+            .into_iter()
+            .map(|entry| match entry {
+                Ok(RawBsonRef::Document(entry)) => {
+                    Ok(WriteError::new(index(entry)?, server_error(entry)))
+                }
+                _ => Err(Error::malformed_reply("documents in `writeErrors`")),
+            })
+            .collect::<Result<_>>()?,
+        Some(_) => return Err(Error::malformed_reply("an array as `writeErrors`")),
+    };
+    let concern = match optional(reply, "writeConcernError")? {
+        None => None,
+        Some(RawBsonRef::Document(error)) => Some(server_error(error)),
+        Some(_) => return Err(Error::malformed_reply("a document as `writeConcernError`")),
+    };
+    Ok((errors, concern))
+}
+
+fn index(entry: &RawDocument) -> Result<usize> {
+    usize::try_from(count(entry, "index")?)
+        .map_err(|_| Error::malformed_reply("the `index` of a statement"))
+}
+
+/// The field, unless it is not there: a document that can't be read is not one without the field.
+fn optional<'a>(document: &'a RawDocument, key: &str) -> Result<Option<RawBsonRef<'a>>> {
+    document
+        .get(key)
+        .map_err(|_| Error::malformed_reply("well-formed BSON"))
 }
 
 /// Which count of a [`BulkWriteResult`] a command's `n` is.
@@ -283,17 +315,62 @@ impl Written {
     }
 }
 
-fn upserted(reply: &RawDocument) -> Vec<(usize, Bson)> {
-    let Some(RawBsonRef::Array(list)) = field(reply, "upserted") else {
-        return Vec::new();
-    };
-    list.into_iter()
-        .flatten()
-        .filter_map(|entry| {
-            let entry = entry.as_document()?;
-            let index = usize::try_from(count(field(entry, "index"))).ok()?;
-            let id = Bson::try_from(field(entry, "_id")?).ok()?;
-            Some((index, id))
-        })
-        .collect()
+fn upserted(reply: &RawDocument) -> Result<Vec<(usize, Bson)>> {
+    match optional(reply, "upserted")? {
+        None => Ok(Vec::new()),
+        Some(RawBsonRef::Array(list)) => list
+            .into_iter()
+            .map(|entry| {
+                let Ok(RawBsonRef::Document(entry)) = entry else {
+                    return Err(Error::malformed_reply("documents in `upserted`"));
+                };
+                let id = optional(entry, "_id")?.and_then(|id| Bson::try_from(id).ok());
+                let id = id.ok_or_else(|| Error::malformed_reply("the `_id` of an upsert"))?;
+                Ok((index(entry)?, id))
+            })
+            .collect(),
+        Some(_) => Err(Error::malformed_reply("an array as `upserted`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::*;
+
+    #[test]
+    fn no_failure_gets_lost_in_a_malformed_reply() {
+        let refused = |reply: RawDocumentBuf| {
+            let read = written(&reply, WriteKind::Insert, true);
+            read.unwrap_err().to_string()
+        };
+        for (reply, wanted) in [
+            (rawdoc! { "ok": 1 }, "`n`"),
+            (rawdoc! { "n": "1" }, "`n`"),
+            (rawdoc! { "n": -1 }, "`n`"),
+            (rawdoc! { "n": 1, "writeErrors": 7 }, "`writeErrors`"),
+            (rawdoc! { "n": 1, "writeErrors": [7] }, "`writeErrors`"),
+            (
+                rawdoc! { "n": 1, "writeErrors": [{ "code": 11000 }] },
+                "`index`",
+            ),
+            (rawdoc! { "n": 1, "upserted": [{ "index": 0 }] }, "`_id`"),
+            (
+                rawdoc! { "n": 1, "writeConcernError": true },
+                "`writeConcernError`",
+            ),
+        ] {
+            let message = refused(reply);
+            assert!(message.contains(wanted), "{message}");
+        }
+        let update = rawdoc! { "n": 1 };
+        let read = written(&update, WriteKind::Update, false).unwrap_err();
+        assert!(read.to_string().contains("`nModified`"), "{read}");
+        // An element of no known type: the reply can't be told from one without errors.
+        let mut bytes = rawdoc! { "n": 1, "x": 1 }.into_bytes();
+        bytes[11] = 0x66;
+        let broken = RawDocumentBuf::from_bytes(bytes).unwrap();
+        assert!(written(&broken, WriteKind::Delete, false).is_err());
+    }
 }

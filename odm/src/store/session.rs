@@ -11,6 +11,20 @@ use crate::store::options::{ReadConcern, ReadPreference, WriteConcern};
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::MemorySession;
 
+/// What is wrong with a call on a session, on either store.
+pub(crate) mod misuse {
+    pub(crate) const NOTHING_STARTED: &str =
+        "no transaction is under way: call `start_transaction` first";
+    pub(crate) const UNDER_WAY: &str =
+        "a transaction is already under way: commit or abort it first";
+    pub(crate) const COMMIT_ABORTED: &str =
+        "the transaction was aborted: there is nothing to commit";
+    pub(crate) const ABORT_COMMITTED: &str = "the transaction is committed: it can't be aborted";
+    pub(crate) const ABORT_TWICE: &str = "the transaction is already aborted";
+    pub(crate) const NOT_FROM_PRIMARY: &str =
+        "a transaction reads from the primary: leave the read preference out";
+}
+
 /// A logical session: start one with [`Db::start_session`](crate::collection::Db::start_session),
 /// give it to operations with `.session(&mut session)`.
 ///
@@ -22,7 +36,7 @@ pub struct Session(pub(crate) Backend);
 #[derive(Debug)]
 pub(crate) enum Backend {
     #[cfg(feature = "memory")]
-    Memory(MemorySession),
+    Memory(Box<MemorySession>),
     #[cfg(feature = "mongodb")]
     Driver(Box<DriverSession>),
 }
@@ -63,7 +77,7 @@ impl TransactionOptions {
         self
     }
 
-    /// Which nodes read; a transaction that writes needs the primary.
+    /// Which node reads: the primary. It is for where the connection reads from others.
     pub fn read_preference(mut self, preference: ReadPreference) -> Self {
         self.read_preference = Some(preference);
         self
@@ -95,6 +109,9 @@ impl Session {
     pub async fn start_transaction_with(&mut self, options: TransactionOptions) -> Result<()> {
         if let Some(concern) = &options.write_concern {
             concern.check()?;
+        }
+        if let Some(preference) = &options.read_preference {
+            preference.check_in_transaction()?;
         }
         match &mut self.0 {
             #[cfg(feature = "memory")]

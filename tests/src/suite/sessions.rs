@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use futures::TryStreamExt;
 use odm::bson::doc;
+use odm::collection::Acknowledgment;
 use odm::prelude::*;
 
 use crate::case::cases;
 
 cases![
+    a_transaction_reads_from_the_primary,
+    a_write_concern_that_cannot_be_met_is_no_commit,
+    misuse_says_what_to_do,
+    read_preferences_are_checked,
     a_cursor_of_a_session_crosses_batches,
     a_write_waits_for_the_transaction_in_its_way,
     concerns_belong_to_the_whole_transaction,
@@ -223,4 +228,106 @@ async fn a_missing_collection_is_dropped_in_peace(db: &Db) {
     counters.drop().await.unwrap();
     counters.drop().await.unwrap();
     assert!(counters.find_all().all().await.unwrap().is_empty());
+}
+
+async fn a_transaction_reads_from_the_primary(db: &Db) {
+    let counters = db.collection::<Counter>();
+    let told = "a transaction reads from the primary: leave the read preference out";
+    let options = TransactionOptions::new().read_preference(ReadPreference::nearest());
+    let refused = db.transaction_with(options, async |tx| {
+        counters.find_all().session(tx).all().await
+    });
+    let refused = refused.await.unwrap_err();
+    assert!(refused.to_string().contains(told), "{refused}");
+    let refused = db.transaction(async |tx| {
+        let find = counters.find_all().session(tx);
+        find.read_preference(ReadPreference::secondary_preferred())
+            .all()
+            .await
+    });
+    let refused = refused.await.unwrap_err();
+    assert!(refused.to_string().contains(told), "{refused}");
+    let options = TransactionOptions::new().read_preference(ReadPreference::primary());
+    let read = db.transaction_with(options, async |tx| {
+        counters.find_all().session(tx).all().await
+    });
+    assert!(read.await.unwrap().is_empty());
+}
+
+async fn a_write_concern_that_cannot_be_met_is_no_commit(db: &Db) {
+    let counters = db.collection::<Counter>();
+    counters.insert_one(Counter { id: 1, n: 0 }).await.unwrap();
+    for concern in [
+        WriteConcern::nodes(50),
+        WriteConcern::acknowledged_by(Acknowledgment::Custom("nowhere".to_owned())),
+    ] {
+        let options = TransactionOptions::new().write_concern(concern);
+        let refused = db.transaction_with(options, async |tx| {
+            let change = counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1));
+            change.session(tx).await
+        });
+        assert!(refused.await.is_err());
+    }
+}
+
+async fn misuse_says_what_to_do(db: &Db) {
+    let mut session = db.start_session().await.unwrap();
+    let said = |result: odm::Result<()>| result.unwrap_err().to_string();
+    let nothing = "no transaction is under way: call `start_transaction` first";
+    assert_eq!(said(session.commit_transaction().await), nothing);
+    assert_eq!(said(session.abort_transaction().await), nothing);
+    session.start_transaction().await.unwrap();
+    assert_eq!(
+        said(session.start_transaction().await),
+        "a transaction is already under way: commit or abort it first"
+    );
+    session.commit_transaction().await.unwrap();
+    assert_eq!(
+        said(session.abort_transaction().await),
+        "the transaction is committed: it can't be aborted"
+    );
+    session.start_transaction().await.unwrap();
+    session.abort_transaction().await.unwrap();
+    assert_eq!(
+        said(session.abort_transaction().await),
+        "the transaction is already aborted"
+    );
+    assert_eq!(
+        said(session.commit_transaction().await),
+        "the transaction was aborted: there is nothing to commit"
+    );
+}
+
+async fn read_preferences_are_checked(db: &Db) {
+    let counters = db.collection::<Counter>();
+    let near = ReadPreference::nearest()
+        .tags([("region", "nowhere")])
+        .tags([("", ""); 0])
+        .max_staleness(Duration::from_secs(90));
+    let find = counters.find_all().read_preference(near.clone());
+    assert_eq!(
+        find.command()
+            .unwrap()
+            .get_document("$readPreference")
+            .unwrap(),
+        &doc! {
+            "mode": "nearest", "tags": [{"region": "nowhere"}, {}], "maxStalenessSeconds": 90_i64,
+        }
+    );
+    assert!(
+        counters
+            .find_all()
+            .read_preference(near)
+            .all()
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    for wrong in [
+        ReadPreference::primary().tags([("region", "eu")]),
+        ReadPreference::secondary().max_staleness(Duration::from_secs(89)),
+    ] {
+        let refused = counters.find_all().read_preference(wrong).all().await;
+        assert_eq!(refused.unwrap_err().model(), Some("Counter"));
+    }
 }

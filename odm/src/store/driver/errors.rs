@@ -7,6 +7,7 @@ use crate::error::{
     BulkError, Code, ConfigError, ConnectionError, Error, ServerError, UsageError, WriteError,
 };
 use crate::store::response::{self, WriteKind, Written};
+use crate::store::session::misuse;
 
 /// The kind, code, labels and details of what the driver reports.
 #[expect(
@@ -21,9 +22,12 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     {
         let found = match response::command_error(reply) {
             Some(error) => Some(error),
-            None => match response::written(reply, WriteKind::Update, false) {
-                Err(error) => error.server().cloned(),
-                Ok(_) => None,
+            None => match response::write_errors(reply) {
+                Ok((errors, concern)) => {
+                    let first = errors.into_iter().next().map(WriteError::into_error);
+                    first.or(concern)
+                }
+                Err(malformed) => return malformed,
             },
         };
         if let Some(error) = found {
@@ -45,9 +49,8 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
             labels,
         )
         .into(),
-        ErrorKind::InvalidArgument { message, .. } | ErrorKind::Transaction { message, .. } => {
-            Error::new(UsageError::new(message.clone()))
-        }
+        ErrorKind::InvalidArgument { message, .. } => Error::new(UsageError::new(message.clone())),
+        ErrorKind::Transaction { message, .. } => Error::new(UsageError::new(misused(message))),
         ErrorKind::InvalidTlsConfig { message, .. } => {
             Error::new(ConfigError::new(format!("TLS: {message}")))
         }
@@ -80,6 +83,19 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
         ErrorKind::IncompatibleServer { message, .. } => Error::unsupported(message.clone()),
         ErrorKind::Bson(bson) => Error::encode(bson.clone()),
         other => Error::malformed_reply(other),
+    }
+}
+
+/// What the driver says of a misused session, in the words of the other store.
+fn misused(message: &str) -> &str {
+    match message {
+        "no transaction started" => misuse::NOTHING_STARTED,
+        "transaction already in progress" => misuse::UNDER_WAY,
+        "Cannot call commitTransaction after calling abortTransaction" => misuse::COMMIT_ABORTED,
+        "Cannot call abortTransaction after calling commitTransaction" => misuse::ABORT_COMMITTED,
+        "cannot call abortTransaction twice" => misuse::ABORT_TWICE,
+        "read preference in a transaction must be primary" => misuse::NOT_FROM_PRIMARY,
+        other => other,
     }
 }
 

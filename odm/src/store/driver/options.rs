@@ -5,8 +5,8 @@ use mongodb::options::SelectionCriteria;
 
 use crate::error::{Error, Result};
 use crate::store::options::{
-    Acknowledgment, Collation, Hint, Options, ReadConcern, ReadPreference, ReturnDocument,
-    WriteConcern,
+    Acknowledgment, Collation, Hint, Options, ReadConcern, ReadMode, ReadPreference,
+    ReturnDocument, WriteConcern,
 };
 
 /// Fills a struct of the driver from ours: `field` as it is, `field: function` converted.
@@ -175,19 +175,23 @@ fn write(o: &Options) -> Option<theirs::WriteConcern> {
     o.write_concern.as_ref().map(write_concern)
 }
 
-pub(super) fn selection_criteria(preference: ReadPreference) -> SelectionCriteria {
-    let options = None;
-    SelectionCriteria::ReadPreference(match preference {
-        ReadPreference::Primary => theirs::ReadPreference::Primary,
-        ReadPreference::PrimaryPreferred => theirs::ReadPreference::PrimaryPreferred { options },
-        ReadPreference::Secondary => theirs::ReadPreference::Secondary { options },
-        ReadPreference::SecondaryPreferred => {
-            theirs::ReadPreference::SecondaryPreferred { options }
-        }
-        ReadPreference::Nearest => theirs::ReadPreference::Nearest { options },
+pub(super) fn selection_criteria(preference: &ReadPreference) -> SelectionCriteria {
+    let mut options = theirs::ReadPreferenceOptions::default();
+    options.max_staleness = preference.staleness();
+    if !preference.tag_sets().is_empty() {
+        let sets = preference.tag_sets().iter();
+        options.tag_sets = Some(sets.map(|set| set.iter().cloned().collect()).collect());
+    }
+    let options = Some(options);
+    SelectionCriteria::ReadPreference(match preference.mode() {
+        ReadMode::Primary => theirs::ReadPreference::Primary,
+        ReadMode::PrimaryPreferred => theirs::ReadPreference::PrimaryPreferred { options },
+        ReadMode::Secondary => theirs::ReadPreference::Secondary { options },
+        ReadMode::SecondaryPreferred => theirs::ReadPreference::SecondaryPreferred { options },
+        ReadMode::Nearest => theirs::ReadPreference::Nearest { options },
     })
 }
 
 fn selection(o: &Options) -> Option<SelectionCriteria> {
-    o.read_preference.map(selection_criteria)
+    o.read_preference.as_ref().map(selection_criteria)
 }

@@ -14,7 +14,10 @@ pub(crate) async fn start_transaction(
     let mut chosen = theirs::TransactionOptions::default();
     chosen.read_concern = ours.read_concern.map(options::read_concern);
     chosen.write_concern = ours.write_concern.as_ref().map(options::write_concern);
-    chosen.selection_criteria = ours.read_preference.map(options::selection_criteria);
+    chosen.selection_criteria = ours
+        .read_preference
+        .as_ref()
+        .map(options::selection_criteria);
     chosen.max_commit_time = ours.max_commit_time;
     session
         .start_transaction()

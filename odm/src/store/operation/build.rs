@@ -304,7 +304,7 @@ impl Command {
         if let Some(concern) = options.read_concern {
             self.document(cstr!("readConcern"), &concern.to_document())?;
         }
-        if let Some(preference) = options.read_preference {
+        if let Some(preference) = &options.read_preference {
             self.document(cstr!("$readPreference"), &preference.to_document())?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Read concern, write concern and read preference.
+//! Read concern and write concern.
 
 use std::time::Duration;
 
@@ -129,39 +129,6 @@ impl WriteConcern {
             document.insert("wtimeout", millis(timeout));
         }
         document
-    }
-}
-
-/// Which nodes of a replica set a read may go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum ReadPreference {
-    /// The primary.
-    #[default]
-    Primary,
-    /// The primary; a secondary while there is none.
-    PrimaryPreferred,
-    /// A secondary.
-    Secondary,
-    /// A secondary; the primary while there is none.
-    SecondaryPreferred,
-    /// The node with the least latency.
-    Nearest,
-}
-
-impl ReadPreference {
-    pub(crate) fn mode(self) -> &'static str {
-        match self {
-            Self::Primary => "primary",
-            Self::PrimaryPreferred => "primaryPreferred",
-            Self::Secondary => "secondary",
-            Self::SecondaryPreferred => "secondaryPreferred",
-            Self::Nearest => "nearest",
-        }
-    }
-
-    pub(crate) fn to_document(self) -> Document {
-        doc! { "mode": self.mode() }
     }
 }
 

@@ -3,7 +3,7 @@
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Binary, rawdoc, spec::BinarySubtype};
 
-use super::TransactionOptions;
+use super::{TransactionOptions, misuse};
 use crate::error::{Error, Result};
 use crate::store::memory::Memory;
 use crate::store::options::millis;
@@ -75,9 +75,10 @@ impl MemorySession {
 
     pub(crate) fn start(&mut self, options: TransactionOptions) -> Result<()> {
         if self.in_transaction() {
-            return Err(Error::usage(
-                "a transaction is already under way: commit or abort it first",
-            ));
+            return Err(Error::usage(misuse::UNDER_WAY));
+        }
+        if let Some(concern) = &options.write_concern {
+            crate::store::memory::check_write_concern(concern)?;
         }
         self.number += 1;
         self.state = State::Starting(options);
@@ -89,9 +90,7 @@ impl MemorySession {
             State::None => Err(nothing_started()),
             State::Aborted => {
                 self.state = State::Aborted;
-                Err(Error::usage(
-                    "the transaction was aborted: there is nothing to commit",
-                ))
+                Err(Error::usage(misuse::COMMIT_ABORTED))
             }
             State::Starting(_) | State::Committed(None) => {
                 self.state = State::Committed(None);
@@ -111,12 +110,10 @@ impl MemorySession {
                 self.state = State::None;
                 Err(nothing_started())
             }
-            State::Aborted => Err(Error::usage("the transaction is already aborted")),
+            State::Aborted => Err(Error::usage(misuse::ABORT_TWICE)),
             State::Committed(options) => {
                 self.state = State::Committed(options);
-                Err(Error::usage(
-                    "the transaction is committed: it can't be aborted",
-                ))
+                Err(Error::usage(misuse::ABORT_COMMITTED))
             }
             State::Starting(_) => Ok(()),
             State::InProgress(options) => {
@@ -149,5 +146,5 @@ impl Drop for MemorySession {
 }
 
 fn nothing_started() -> Error {
-    Error::usage("no transaction is under way: call `start_transaction` first")
+    Error::usage(misuse::NOTHING_STARTED)
 }

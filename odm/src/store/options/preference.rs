@@ -1,0 +1,188 @@
+//! Read preference: which nodes of a replica set may answer.
+
+use std::time::Duration;
+
+use bson::{Document, doc};
+
+use crate::error::{Error, Result};
+use crate::store::session::misuse;
+
+/// A secondary is never asked to be fresher than this.
+const LEAST_STALENESS: Duration = Duration::from_secs(90);
+
+/// Which nodes of a replica set a read may go to.
+///
+/// ```
+/// use std::time::Duration;
+/// use odm::collection::ReadPreference;
+/// let near = ReadPreference::secondary_preferred()
+///     .tags([("region", "eu-1")])
+///     .tags([("region", "eu-2")])
+///     .max_staleness(Duration::from_secs(120));
+/// # let _ = near;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[must_use]
+pub struct ReadPreference {
+    mode: Mode,
+    tag_sets: Vec<Vec<(String, String)>>,
+    max_staleness: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Mode {
+    #[default]
+    Primary,
+    PrimaryPreferred,
+    Secondary,
+    SecondaryPreferred,
+    Nearest,
+}
+
+impl ReadPreference {
+    /// The primary.
+    pub fn primary() -> Self {
+        Self::of(Mode::Primary)
+    }
+
+    /// The primary; a secondary while there is none.
+    pub fn primary_preferred() -> Self {
+        Self::of(Mode::PrimaryPreferred)
+    }
+
+    /// A secondary.
+    pub fn secondary() -> Self {
+        Self::of(Mode::Secondary)
+    }
+
+    /// A secondary; the primary while there is none.
+    pub fn secondary_preferred() -> Self {
+        Self::of(Mode::SecondaryPreferred)
+    }
+
+    /// The node with the least latency.
+    pub fn nearest() -> Self {
+        Self::of(Mode::Nearest)
+    }
+
+    fn of(mode: Mode) -> Self {
+        Self {
+            mode,
+            ..Self::default()
+        }
+    }
+
+    /// Only nodes that have all these tags. Given again, the next set is for where no node has those
+    /// of the sets before; an empty set allows every node.
+    pub fn tags<K: Into<String>, V: Into<String>>(
+        mut self,
+        tags: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let tags = tags
+            .into_iter()
+            .map(|(key, value)| (key.into(), value.into()));
+        self.tag_sets.push(tags.collect());
+        self
+    }
+
+    /// No secondary that lags further behind: 90 seconds or more.
+    pub fn max_staleness(mut self, staleness: Duration) -> Self {
+        self.max_staleness = Some(staleness);
+        self
+    }
+
+    /// Refuses what no driver could follow.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.mode == Mode::Primary && (!self.tag_sets.is_empty() || self.max_staleness.is_some())
+        {
+            return Err(Error::usage(
+                "there is one primary, whatever its tags: take another read preference, or leave \
+                 tags and staleness out",
+            ));
+        }
+        match self.max_staleness {
+            Some(staleness) if staleness < LEAST_STALENESS => Err(Error::usage(
+                "a maximum staleness is 90 seconds or more: a shorter one can't be measured",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses any node but the primary.
+    pub(crate) fn check_in_transaction(&self) -> Result<()> {
+        if self.mode == Mode::Primary {
+            Ok(())
+        } else {
+            Err(Error::usage(misuse::NOT_FROM_PRIMARY))
+        }
+    }
+
+    /// Refuses what a set of one primary without tags has no node for.
+    #[cfg(feature = "memory")]
+    pub(crate) fn check_on_one_node(&self) -> Result<()> {
+        match self.mode {
+            Mode::Secondary => Err(Error::unsupported(
+                "the in-memory store has no secondary to read from: use \
+                 `ReadPreference::secondary_preferred()`",
+            )),
+            Mode::Nearest
+                if !self.tag_sets.is_empty() && !self.tag_sets.iter().any(Vec::is_empty) =>
+            {
+                Err(Error::unsupported(
+                    "the node of the in-memory store has no tags: add an empty set, \
+                     `.tags([(\"\", \"\"); 0])`, which allows every node",
+                ))
+            }
+            // A secondary is looked for first, and the primary is there for the rest.
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn to_document(&self) -> Document {
+        let mut document = doc! { "mode": self.mode.name() };
+        if !self.tag_sets.is_empty() {
+            let sets: Vec<Document> = self
+                .tag_sets
+                .iter()
+                .map(|set| {
+                    set.iter()
+                        .map(|(key, value)| (key.clone(), value.into()))
+                        .collect()
+                })
+                .collect();
+            document.insert("tags", sets);
+        }
+        if let Some(staleness) = self.max_staleness {
+            let seconds = i64::try_from(staleness.as_secs()).unwrap_or(i64::MAX);
+            document.insert("maxStalenessSeconds", seconds);
+        }
+        document
+    }
+
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn tag_sets(&self) -> &[Vec<(String, String)>] {
+        &self.tag_sets
+    }
+
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn staleness(&self) -> Option<Duration> {
+        self.max_staleness
+    }
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Primary => "primary",
+            Self::PrimaryPreferred => "primaryPreferred",
+            Self::Secondary => "secondary",
+            Self::SecondaryPreferred => "secondaryPreferred",
+            Self::Nearest => "nearest",
+        }
+    }
+}

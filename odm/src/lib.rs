@@ -38,11 +38,16 @@
 //! - [`error`]: the one error type and what can be asked of it.
 //!
 //! # Features
-//! - `memory` (on): the engine in the process, [`Db::memory`].
+//! - `memory` (on): the engine in the process, `Db::memory`.
 //! - `mongodb` (on): servers through the official driver, `Db::connect`.
 //! - `srv`: connection strings that start with `mongodb+srv://`.
+//!
+//! Either of the first two does without the other; without both there is nothing to run on.
 
 #![warn(missing_docs)]
+
+#[cfg(not(any(feature = "memory", feature = "mongodb")))]
+compile_error!("odm has no store to run on: enable the feature `memory`, `mongodb`, or both");
 
 // Generated code names `::odm`, in this crate's own tests too.
 extern crate self as odm;

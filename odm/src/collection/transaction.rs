@@ -25,15 +25,23 @@ impl Db {
     /// uses, `async move |tx| …` over clones of the collections: the compiler can't yet prove that
     /// one that borrows is `Send`.
     ///
-    /// ```no_run
-    /// # use odm::collection::Db;
-    /// # async fn example(db: &Db) -> odm::Result<()> {
-    /// let answer = db
-    ///     .transaction(async |tx| {
-    ///         let reply = db.run_command(bson::doc! { "ping": 1 }).session(tx).await?;
-    ///         Ok(reply)
-    ///     })
-    ///     .await?;
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i32, balance: i64 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let accounts = db.collection::<Account>();
+    /// accounts.insert_many([Account { id: 1, balance: 9 }, Account { id: 2, balance: 0 }]).await?;
+    /// db.transaction(async |tx| {
+    ///     accounts.update_one(|a| a.id.eq(1), |a| a.balance.inc(-5)).session(tx).await?;
+    ///     accounts.update_one(|a| a.id.eq(2), |a| a.balance.inc(5)).session(tx).await?;
+    ///     Ok(())
+    /// })
+    /// .await?;
+    /// assert_eq!(accounts.get(&2).await?.map(|a| a.balance), Some(5));
     /// # Ok(())
     /// # }
     /// ```

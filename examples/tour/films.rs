@@ -61,13 +61,13 @@ pub(crate) async fn plan_and_apply(db: &Db, show: &Show) -> odm::Result<()> {
             .replacen(&format!("database {}", db.name()), "the database", 1)
     };
     let plan = sync().plan().await?;
-    show.forget();
+    show.commands();
     show::answer(text(&plan));
     let applied = plan.apply(Allow::CREATE).await?;
     show.commands();
     show::answer(format!("{} steps done", applied.done().len()));
     let again = sync().plan().await?;
-    show.forget();
+    show.commands();
     show::answer(format!("planned again: {}", text(&again)));
     Ok(())
 }
@@ -115,9 +115,14 @@ pub(crate) async fn query(db: &Db, show: &Show) -> odm::Result<()> {
     for film in found {
         show::stored("a film that came back", &film)?;
     }
-    show::answer(newest().explain().await?);
+    let plan = newest().explain().await?;
+    show.commands();
+    show::answer(plan);
 
     show.step("Nested fields, into a struct of just what is needed");
+    let film = films.get(&2).await?;
+    show.commands();
+    show::stored("a film", film)?;
     let best = || {
         films
             .find(|film| film.imdb.rating.gte(8.8) & film.imdb.count.gt(100_000))
@@ -132,7 +137,9 @@ pub(crate) async fn query(db: &Db, show: &Show) -> odm::Result<()> {
     }
     show.commands();
     show::answer(lines.join("\n"));
-    show::answer(best().explain().await?);
+    let plan = best().explain().await?;
+    show.commands();
+    show::answer(plan);
     Ok(())
 }
 

@@ -38,7 +38,7 @@ pub(crate) async fn check_out(db: &Db, show: &Show) -> odm::Result<()> {
     };
     show::stored("the book", &book)?;
     books.insert_one(&book).await?;
-    show.forget();
+    show.commands();
 
     for reader in ["ada", "grace"] {
         let checkout = Checkout {
@@ -57,9 +57,8 @@ pub(crate) async fn check_out(db: &Db, show: &Show) -> odm::Result<()> {
             outcome.matched, outcome.modified
         ));
     }
-    if let Some(book) = books.get(&7).await? {
-        show::stored("the book now", &book)?;
-    }
-    show.forget();
+    let book = books.get(&7).await?;
+    show.commands();
+    show::stored("the book now", book)?;
     Ok(())
 }

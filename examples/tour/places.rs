@@ -37,13 +37,13 @@ pub(crate) async fn join(db: &Db, show: &Show) -> odm::Result<()> {
     show.step("A join: two commands, however many rows");
     let (countries, subdivisions) = (db.collection::<Country>(), db.collection::<Subdivision>());
     let rows = source::subdivisions();
+    show::stored("a subdivision", rows.first())?;
     countries.insert_many(source::countries()).await?;
     subdivisions.insert_many(&rows).await?;
     // Lost on purpose, so that something dangles.
     countries.delete_one(|country| country.id.eq("RS")).await?;
-    show.forget();
-
-    show::stored("a subdivision", rows.first())?;
+    show.commands();
+    line("\nthe join:");
     let rows = subdivisions
         .find(|s| {
             s.kind.in_([
@@ -64,7 +64,7 @@ pub(crate) async fn join(db: &Db, show: &Show) -> odm::Result<()> {
                 Resolved::Found(country) => country.name.clone(),
                 Resolved::Dangling(id) => format!("no country {id}: the reference dangles"),
             };
-            format!("{:<6} {:<20} {:<12} {country}", row.id, row.kind, row.name)
+            format!("{:<6} {:<20} {:<26} {country}", row.id, row.kind, row.name)
         })
         .collect();
     show::answer(lines.join("\n"));

@@ -39,7 +39,7 @@ impl Show {
 
     /// The heading of a step.
     pub(crate) fn step(&self, title: &str) {
-        self.forget();
+        self.commands();
         println!("\n\n## {title}");
     }
 
@@ -51,7 +51,7 @@ impl Show {
     }
 
     /// Forgets the commands sent so far, and hands them over.
-    pub(crate) fn forget(&self) -> Vec<Document> {
+    fn forget(&self) -> Vec<Document> {
         std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -8,6 +8,8 @@
 mod fetch;
 mod join;
 mod reference;
+mod references;
 
 pub use self::join::{Join, Joined};
 pub use self::reference::{Reference, Resolved};
+pub use self::references::{OneMore, References};

@@ -1,18 +1,16 @@
 //! `.join` on a find.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use bson::raw::{RawBsonRef, RawDocument};
 use serde::de::DeserializeOwned;
 
-use super::fetch::Ids;
 use super::reference::Reference;
+use super::references::{Gathered, OneMore, References, Resolve, Source};
 use crate::collection::{Find, decode};
-use crate::error::{DecodeError, Error, Result};
-use crate::model::{Document, Embedded, Path, Segment};
+use crate::error::{Error, Result};
+use crate::model::{Document, Embedded, Path};
 use crate::query::Field;
 use crate::store::options::{Chosen, Options};
 
@@ -20,16 +18,17 @@ use crate::store::options::{Chosen, Options};
 #[must_use = "nothing is read until `all` or `first` is awaited"]
 pub struct Join<'s, M: Document, T, R> {
     find: Find<'s, M, T>,
-    path: Path,
+    gathered: Vec<Gathered>,
     of: PhantomData<fn() -> R>,
 }
 
-/// A row of a join: the document, and what its reference points to. It derefs to the document.
+/// A row of a join: the document, and what its references point to. It derefs to the document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined<T, R> {
     /// The document itself.
     pub document: T,
     /// What its reference points to: [`Resolved`](super::Resolved), or an `Option` or a `Vec` of it.
+    /// Of several joins a tuple, in their order.
     pub joined: R,
 }
 
@@ -45,7 +44,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// Resolves a reference of all rows with one more query: `|book| book.publisher`.
     ///
     /// The rows keep their order. A reference to a document that is not there is seen as
-    /// [`Resolved::Dangling`](super::Resolved::Dangling).
+    /// [`Resolved::Dangling`](super::Resolved::Dangling). Several references are
+    /// [joined](Join::join) one after the other.
     pub fn join<R: Reference, E>(
         self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, R, E>,
@@ -53,20 +53,66 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         let path = field(M::fields(Path::root())).path().clone();
         Join {
             find: self,
-            path,
+            gathered: vec![Gathered::new::<R>(path)],
             of: PhantomData,
         }
     }
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T, R> {
-    /// Runs both queries in this session, and in its transaction if one is under way.
+impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, T, R> {
+    /// Resolves another reference, with one more query; up to six in all. Then
+    /// [`joined`](Joined::joined) is a tuple.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "people")]
+    /// # struct Person { #[serde(rename = "_id")] id: i32, name: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "films")]
+    /// # struct Film {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     director: Ref<Person>,
+    /// #     composer: Option<Ref<Person>>,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let person = Person { id: 1, name: "Chaplin".to_owned() };
+    /// # db.collection::<Person>().insert_one(&person).await?;
+    /// # let (director, composer) = (Ref::from(1), Some(Ref::from(2)));
+    /// # db.collection::<Film>().insert_one(&Film { id: 1, director, composer }).await?;
+    /// let films = db.collection::<Film>();
+    /// let rows = films.find_all().join(|f| f.director).join(|f| f.composer).all().await?;
+    /// let (director, composer) = &rows[0].joined;
+    /// assert_eq!(director.found().map(|person| person.name.as_str()), Some("Chaplin"));
+    /// assert!(composer.as_ref().is_some_and(|person| person.is_dangling()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn join<S: Reference, E>(
+        mut self,
+        field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, S, E>,
+    ) -> Join<'s, M, T, R::And<S>>
+    where
+        R: OneMore,
+    {
+        let path = field(M::fields(Path::root())).path().clone();
+        self.gathered.push(Gathered::new::<S>(path));
+        Join {
+            find: self.find,
+            gathered: self.gathered,
+            of: PhantomData,
+        }
+    }
+
+    /// Runs all queries in this session, and in its transaction if one is under way.
     pub fn session(mut self, session: &'s mut crate::store::Session) -> Self {
         self.find = self.find.session(session);
         self
     }
 
-    /// The command document of the first query; the second one depends on what it finds.
+    /// The command document of the first query; the others depend on what it finds.
     pub fn command(self) -> Result<bson::Document> {
         self.find.command()
     }
@@ -80,7 +126,10 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T
     /// All rows, or the first failure.
     pub async fn all(self) -> Result<Vec<Joined<T, R::Resolved>>> {
         let name = M::model().name;
-        let names = names(&self.path).map_err(|error| error.with_model(name))?;
+        let named = |error: Error| error.with_model(name);
+        let mut gathered = self.gathered;
+        let names: Result<Vec<_>> = gathered.iter().map(Gathered::names).collect();
+        let names = names.map_err(named)?;
         let (store, request, mut session) = self.find.call.prepare()?;
         let options = Chosen::from(Options {
             comment: request.options.comment.clone(),
@@ -89,68 +138,38 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: Reference> Join<'s, M, T
             read_preference: request.options.read_preference.clone(),
             ..Options::default()
         });
-        let mut ids = Ids::default();
-        let mut rows: Vec<(T, Vec<usize>)> = Vec::new();
+        let mut documents: Vec<T> = Vec::new();
         let response = store.exec(request, session.as_deref_mut()).await;
         let mut cursor = response
             .and_then(crate::store::Response::cursor)
-            .map_err(|error| error.with_model(name))?;
+            .map_err(named)?;
         while let Some(raw) = cursor.next().await {
-            let raw = raw.map_err(|error| error.with_model(name))?;
-            let document = decode(raw, name)?;
-            let stored = R::ids(at(raw, &names)).ok_or_else(|| not_there::<M>(raw, &names))?;
-            let positions: Result<Vec<usize>> = stored.into_iter().map(|id| ids.add(id)).collect();
-            rows.push((document, positions?));
+            let raw = raw.map_err(named)?;
+            documents.push(decode(raw, name)?);
+            for (reference, names) in gathered.iter_mut().zip(&names) {
+                reference.add(raw, names).map_err(named)?;
+            }
         }
         drop(cursor);
-        let fetched = ids.fetch::<R::Target>(&store, &options, session).await?;
-        rows.into_iter()
-            .map(|(document, positions)| {
-                let targets: Result<Vec<_>> = positions
-                    .into_iter()
-                    .map(|position| fetched.get(position))
-                    .collect();
-                let joined = R::resolved(targets?)
-                    .ok_or_else(|| Error::malformed_reply("one id for one reference"))?;
-                Ok(Joined { document, joined })
-            })
-            .collect()
+        let source = Source {
+            store: &store,
+            options: &options,
+            session,
+        };
+        let joined = <R as Resolve>::resolve(gathered, source).await?;
+        let rows = documents.into_iter().zip(joined);
+        Ok(rows
+            .map(|(document, joined)| Joined { document, joined })
+            .collect())
     }
-}
-
-/// The stored names down to the reference.
-fn names(path: &Path) -> Result<Vec<Cow<'static, str>>> {
-    path.segments()
-        .map(|segment| match segment {
-            Segment::Name(name) => Ok(name),
-            _ => Err(Error::usage(
-                "a join reads one reference of each row: name the field itself, not elements of an \
-                 array",
-            )
-            .with_path(path.to_string())),
-        })
-        .collect()
-}
-
-fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRef<'a>> {
-    let (last, parents) = names.split_last()?;
-    let parent = parents.iter().try_fold(row, |document, name| {
-        document.get(name).ok().flatten()?.as_document()
-    })?;
-    parent.get(last).ok().flatten()
-}
-
-fn not_there<M: Document>(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
-    let id = row.get("_id").ok().flatten();
-    let id = id.and_then(|id| bson::Bson::try_from(id).ok());
-    let message = "it holds no reference here; a projection that is joined must include it";
-    Error::new(DecodeError::new(id, message, None))
-        .with_model(M::model().name)
-        .with_path(names.join("."))
 }
 
 impl<M: Document, T, R> fmt::Debug for Join<'_, M, T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Join({}, {:?})", self.path, self.find)
+        f.write_str("Join(")?;
+        for reference in &self.gathered {
+            write!(f, "{}, ", reference.path())?;
+        }
+        write!(f, "{:?})", self.find)
     }
 }

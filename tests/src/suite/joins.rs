@@ -8,6 +8,7 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
+    several_references_of_each_row,
     two_commands_for_all_rows,
     what_dangles_is_seen,
     lists_keep_their_order,
@@ -207,4 +208,73 @@ async fn a_join_reads_in_a_transaction(db: &Db) {
     })
     .await
     .unwrap();
+}
+
+async fn several_references_of_each_row(db: &Db) {
+    let books = library(db).await;
+    books
+        .update_one(
+            |b| b.id.eq(1),
+            |b| b.second.set(Ref::from(1)) & b.sellers.set(vec![Ref::from(7), Ref::from(2)]),
+        )
+        .await
+        .unwrap();
+    let sent = Arc::new(Mutex::new(Vec::<BsonDocument>::new()));
+    let log = Arc::clone(&sent);
+    let watched = db.on_command(move |event| log.lock().unwrap().push(event.command.clone()));
+    let find = || {
+        watched
+            .collection::<Book>()
+            .find(|b| b.id.in_([1, 4]))
+            .hint("_id_")
+    };
+    let joined = || find().join(|b| b.publisher).join(|b| b.second);
+    let rows = joined().join(|b| b.sellers).all().await.unwrap();
+    let (publisher, second, sellers) = &rows[0].joined;
+    assert_eq!(shown(publisher), Ok("two"));
+    assert_eq!(second.as_ref().map(shown), Some(Ok("one")));
+    let sellers: Vec<_> = sellers.iter().map(shown).collect();
+    assert_eq!(sellers, [Err(7), Ok("two")]);
+    let (publisher, second, sellers) = &rows[1].joined;
+    assert_eq!((rows[1].id, shown(publisher)), (4, Err(9)));
+    assert!(second.is_none() && sellers.is_empty());
+    // The find, then a query for each reference, in the order of the joins.
+    let filters: Vec<_> = std::mem::take(&mut *sent.lock().unwrap())
+        .into_iter()
+        .map(|command| command.get_document("filter").unwrap().clone())
+        .collect();
+    assert_eq!(
+        filters,
+        [
+            doc! {"_id": {"$in": [1, 4]}},
+            doc! {"_id": {"$in": [2_i64, 9_i64]}},
+            doc! {"_id": {"$in": [1_i64]}},
+            doc! {"_id": {"$in": [7_i64, 2_i64]}},
+        ]
+    );
+    // A reference that no row has costs no query.
+    let row = find()
+        .sort(|b| b.id.desc())
+        .join(|b| b.second)
+        .join(|b| b.publisher);
+    let row = row.first().await.unwrap().unwrap();
+    assert_eq!(
+        (row.joined.0.is_none(), shown(&row.joined.1)),
+        (true, Err(9))
+    );
+    assert_eq!(sent.lock().unwrap().len(), 2);
+    // Six at most, each named where it fails.
+    let all = joined()
+        .join(|b| b.sellers)
+        .join(|b| b.deal.with.clone())
+        .join(|b| b.sellers);
+    let rows = all.join(|b| b.publisher).all().await.unwrap();
+    assert_eq!(shown(&rows[0].joined.3), Ok("two"));
+    let lacking = find().select::<WithPublisher>();
+    let refused = lacking.join(|b| b.publisher).join(|b| b.deal.with.clone());
+    let refused = refused.all().await.unwrap_err();
+    assert_eq!(
+        (refused.model(), refused.path()),
+        (Some("Book"), Some("deal.with"))
+    );
 }

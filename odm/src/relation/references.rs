@@ -1,0 +1,215 @@
+//! What the joins of one find resolve: one reference, or a tuple of them.
+
+use std::borrow::Cow;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use futures::future::BoxFuture;
+
+use super::fetch::Ids;
+use super::reference::Reference;
+use crate::error::{DecodeError, Error, Result};
+use crate::model::{Path, Segment};
+use crate::store::options::Chosen;
+use crate::store::{Session, Store};
+
+/// The references that one find joins: one [`Reference`], or a tuple of them in the order of the
+/// joins.
+pub trait References: Resolve<Row = Self::Resolved> {
+    /// What the joins put into a row: [`Reference::Resolved`], or a tuple of those.
+    type Resolved: Send;
+}
+
+/// References to which one more can be joined.
+#[diagnostic::on_unimplemented(
+    message = "a find joins six references at most",
+    label = "one join too many",
+    note = "join the rest in a find of its own"
+)]
+pub trait OneMore: References {
+    /// These, and the one more.
+    type And<R: Reference>: References;
+}
+
+mod sealed {
+    use futures::future::BoxFuture;
+
+    use super::{Gathered, Source};
+    use crate::error::Result;
+
+    pub trait Resolve {
+        type Row: Send;
+
+        /// What the references of all rows turned out to be, row by row: a query for each reference,
+        /// one after the other.
+        fn resolve(
+            gathered: Vec<Gathered>,
+            source: Source<'_>,
+        ) -> BoxFuture<'_, Result<Vec<Self::Row>>>;
+    }
+}
+
+pub(super) use self::sealed::Resolve;
+
+/// Where the queries of a join go.
+#[derive(Debug)]
+pub struct Source<'a> {
+    pub(super) store: &'a Store,
+    pub(super) options: &'a Chosen,
+    pub(super) session: Option<&'a mut Session>,
+}
+
+/// A reference to join: where rows hold it, and the ids that they hold.
+#[derive(Debug)]
+pub struct Gathered {
+    path: Path,
+    read: for<'a> fn(Option<RawBsonRef<'a>>) -> Option<Vec<RawBsonRef<'a>>>,
+    ids: Ids,
+    /// For each row, where its ids are.
+    rows: Vec<Vec<usize>>,
+}
+
+impl Gathered {
+    /// Nothing yet, for the reference at `path`.
+    pub(super) fn new<R: Reference>(path: Path) -> Self {
+        Self {
+            path,
+            read: R::ids,
+            ids: Ids::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The stored names down to the reference.
+    pub(super) fn names(&self) -> Result<Vec<Cow<'static, str>>> {
+        self.path
+            .segments()
+            .map(|segment| match segment {
+                Segment::Name(name) => Ok(name),
+                _ => Err(Error::usage(
+                    "a join reads one reference of each row: name the field itself, not elements \
+                     of an array",
+                )
+                .with_path(self.path.to_string())),
+            })
+            .collect()
+    }
+
+    /// Takes the ids of the next row.
+    pub(super) fn add(&mut self, row: &RawDocument, names: &[Cow<'static, str>]) -> Result<()> {
+        let stored = (self.read)(at(row, names)).ok_or_else(|| not_there(row, names))?;
+        let positions: Result<_> = stored.into_iter().map(|id| self.ids.add(id)).collect();
+        self.rows.push(positions?);
+        Ok(())
+    }
+
+    /// One query for all rows; what it found, row by row.
+    async fn column<R: Reference>(self, source: &mut Source<'_>) -> Result<Vec<R::Resolved>> {
+        let session = source.session.as_deref_mut();
+        let fetched = self
+            .ids
+            .fetch::<R::Target>(source.store, source.options, session);
+        let fetched = fetched.await?;
+        self.rows
+            .into_iter()
+            .map(|positions| {
+                let targets: Result<Vec<_>> = positions
+                    .into_iter()
+                    .map(|position| fetched.get(position))
+                    .collect();
+                R::resolved(targets?)
+                    .ok_or_else(|| Error::malformed_reply("one id for one reference"))
+            })
+            .collect()
+    }
+}
+
+fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRef<'a>> {
+    let (last, parents) = names.split_last()?;
+    let parent = parents.iter().try_fold(row, |document, name| {
+        document.get(name).ok().flatten()?.as_document()
+    })?;
+    parent.get(last).ok().flatten()
+}
+
+fn not_there(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
+    let id = row.get("_id").ok().flatten();
+    let id = id.and_then(|id| bson::Bson::try_from(id).ok());
+    let message = "it holds no reference here; a projection that is joined must include it";
+    Error::new(DecodeError::new(id, message, None)).with_path(names.join("."))
+}
+
+impl<R: Reference> References for R {
+    type Resolved = R::Resolved;
+}
+
+impl<R: Reference> OneMore for R {
+    type And<S: Reference> = (R, S);
+}
+
+impl<R: Reference> Resolve for R {
+    type Row = R::Resolved;
+
+    fn resolve(
+        gathered: Vec<Gathered>,
+        mut source: Source<'_>,
+    ) -> BoxFuture<'_, Result<Vec<R::Resolved>>> {
+        Box::pin(async move {
+            match gathered.into_iter().next() {
+                Some(one) => one.column::<R>(&mut source).await,
+                None => Ok(Vec::new()),
+            }
+        })
+    }
+}
+
+/// Implements a tuple of references, and what one more makes of it.
+macro_rules! tuple {
+    ($($reference:ident $column:ident),+) => {
+        impl<$($reference: Reference),+> References for ($($reference,)+) {
+            type Resolved = ($($reference::Resolved,)+);
+        }
+
+        impl<$($reference: Reference),+> Resolve for ($($reference,)+) {
+            type Row = ($($reference::Resolved,)+);
+
+            fn resolve(
+                gathered: Vec<Gathered>,
+                mut source: Source<'_>,
+            ) -> BoxFuture<'_, Result<Vec<Self::Row>>> {
+                Box::pin(async move {
+                    let mut gathered = gathered.into_iter();
+                    $(
+                        let mut $column = match gathered.next() {
+                            Some(one) => one.column::<$reference>(&mut source).await?.into_iter(),
+                            None => Vec::new().into_iter(),
+                        };
+                    )+
+                    Ok(std::iter::from_fn(|| Some(($($column.next()?,)+))).collect())
+                })
+            }
+        }
+    };
+}
+
+/// Says which tuple one more reference makes of a tuple.
+macro_rules! one_more {
+    ($($reference:ident),+) => {
+        impl<$($reference: Reference),+> OneMore for ($($reference,)+) {
+            type And<More: Reference> = ($($reference,)+ More);
+        }
+    };
+}
+
+tuple!(A a, B b);
+tuple!(A a, B b, C c);
+tuple!(A a, B b, C c, D d);
+tuple!(A a, B b, C c, D d, E e);
+tuple!(A a, B b, C c, D d, E e, F f);
+one_more!(A, B);
+one_more!(A, B, C);
+one_more!(A, B, C, D);
+one_more!(A, B, C, D, E);

@@ -189,8 +189,8 @@ impl Collection {
         };
         let mut indexes = Vec::with_capacity(self.indexes.len());
         for index in &self.indexes {
-            // What is stored has keys, or it would not be stored.
-            let (removed, _) = keys(index, before).unwrap_or_default();
+            // What is stored has keys, or it would not be stored: if not, entries would stay behind.
+            let (removed, _) = keys(index, before)?;
             let (added, multikey) = keys(index, after)?;
             let change = if removed.is_empty() || added.is_empty() {
                 IndexChange {
@@ -295,4 +295,35 @@ fn difference(one: &Keys, other: &Keys) -> Keys {
 /// The document that a record's bytes are.
 pub(crate) fn document(bytes: &[u8]) -> Option<&RawDocument> {
     RawDocument::from_bytes(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::{RawDocumentBuf, doc, rawdoc};
+
+    use super::{Change, Collection, document};
+    use crate::engine::catalog::namespace::Namespace;
+    use crate::engine::catalog::options::Options;
+    use crate::engine::index::Index;
+    use crate::engine::index::spec::Spec;
+    use crate::error::Code;
+
+    #[test]
+    fn a_record_that_an_index_can_not_key_is_not_taken_out_in_silence() {
+        let hashed: RawDocumentBuf = rawdoc! {"key": {"a": "hashed"}, "name": "a_hashed"};
+        let index = Index::new(Spec::parse(&hashed, None, false).unwrap().into());
+        let namespace = Namespace::new("test", "c");
+        let mut collection = Collection::new(namespace, [0; 16], Options::none(), vec![index]);
+        let record = collection.shared.next_record();
+        let stored: RawDocumentBuf = (&doc! {"_id": 1, "a": [1]}).try_into().unwrap();
+        // As a fault elsewhere would leave it: a record without entries.
+        let nothing = Change {
+            indexes: Vec::new(),
+        };
+        collection.apply(&nothing, record, Some(stored.into_bytes().into()));
+
+        let before = collection.get(record).and_then(|bytes| document(bytes));
+        let error = collection.change(before, None).unwrap_err();
+        assert_eq!(error.code(), Code::location(16766));
+    }
 }

@@ -1,7 +1,11 @@
 //! The stores that the suite runs on.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use odm::bson::oid::ObjectId;
-use odm::{Capability, Db};
+use odm::prelude::DateTime;
+use odm::{Capability, Context, Db};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::case::Case;
@@ -45,12 +49,28 @@ impl Backend {
     /// A handle to a database that nothing else uses.
     pub async fn open(&self) -> Db {
         match self {
-            Self::Memory => Db::memory(),
+            Self::Memory => Db::memory_with(Context::system().with_clock(now)),
             Self::Server(uri) => Db::connect(&with_database(uri, &fresh_name()))
                 .await
                 .expect("the server of ODM_TEST_URI answers"),
         }
     }
+}
+
+thread_local! {
+    /// By how many milliseconds the memory engine's clock is ahead; a case has a thread of its own.
+    static AHEAD: Cell<i64> = const { Cell::new(0) };
+}
+
+fn now() -> DateTime {
+    DateTime::from_millis(DateTime::now().timestamp_millis() + AHEAD.get())
+}
+
+/// Waits a moment for what a store does once a minute: in memory a minute passes at once, a server
+/// goes by its own clock (and is told to look each second: `ttlMonitorSleepSecs`).
+pub(crate) async fn let_time_pass() {
+    AHEAD.set(AHEAD.get() + 61_000);
+    tokio::time::sleep(Duration::from_millis(200)).await;
 }
 
 fn runtime() -> Runtime {

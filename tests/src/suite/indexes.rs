@@ -1,8 +1,11 @@
 //! Indexes: what they refuse, what they serve.
 
+use std::time::{Duration, Instant};
+
 use odm::bson;
 use odm::prelude::*;
 
+use crate::backend::let_time_pass;
 use crate::case::cases;
 
 cases![
@@ -20,6 +23,7 @@ cases![
     a_collated_index_serves_its_collation,
     results_are_the_same_with_and_without_an_index,
     a_unique_index_over_duplicates_is_refused,
+    documents_expire_by_a_date,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -350,4 +354,73 @@ async fn a_partial_index_of_one_array_serves_no_single_element(db: &Db) {
     let red = cars.find(|c| c.tags.has("red")).sort(|c| c.id.asc());
     let ids: Vec<i32> = red.all().await.unwrap().iter().map(|c| c.id).collect();
     assert_eq!(ids, [1, 2]);
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "loans", ttl(due, after = "1h", partial = |l| l.open.eq(false)))]
+struct Loan {
+    #[serde(rename = "_id")]
+    id: i32,
+    open: bool,
+    #[odm(bson_type = "date")]
+    #[serde(with = "as_is")]
+    due: Bson,
+}
+
+/// Any value, though a date is declared.
+mod as_is {
+    use odm::prelude::*;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Bson, to: S) -> Result<S::Ok, S::Error> {
+        value.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Bson, D::Error> {
+        Bson::deserialize(from)
+    }
+}
+
+async fn documents_expire_by_a_date(db: &Db) {
+    let plan = db.sync(models![Loan]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
+    let now = DateTime::now().timestamp_millis();
+    let minutes_ago =
+        |minutes: i64| Bson::DateTime(DateTime::from_millis(now - minutes * 60 * 1000));
+    let rows = [
+        (1, false, minutes_ago(61)),
+        (2, false, minutes_ago(30)),
+        (3, true, minutes_ago(61)),
+        (4, false, minutes_ago(61).to_string().into()),
+        (
+            5,
+            false,
+            Bson::Array(vec![minutes_ago(-99), minutes_ago(61)]),
+        ),
+        (
+            6,
+            false,
+            Bson::Array(vec![minutes_ago(-99), Bson::Int32(7)]),
+        ),
+        (7, false, Bson::Null),
+        (8, false, DateTime::from_millis(-1).into()),
+    ];
+    let loans = db.collection::<Loan>();
+    let all = rows.map(|(id, open, due)| Loan { id, open, due });
+    loans
+        .insert_many(&all)
+        .bypass_document_validation(true)
+        .await
+        .unwrap();
+    // A server looks once a minute, unless it was started with another `ttlMonitorSleepSecs`.
+    let patience = Instant::now() + Duration::from_secs(100);
+    let left = loop {
+        let left = loans.find_all().sort(|l| l.id.asc()).all().await.unwrap();
+        let left: Vec<_> = left.into_iter().map(|loan| loan.id).collect();
+        if left.len() <= 5 || Instant::now() > patience {
+            break left;
+        }
+        let_time_pass().await;
+    };
+    assert_eq!(left, [2, 3, 4, 6, 7]);
 }

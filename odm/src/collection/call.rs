@@ -73,15 +73,23 @@ impl<'s> Call<'s> {
                 let checked = preference.check_in_transaction();
                 checked.map_err(|error| error.with_model(self.model.name))?;
             }
-        } else if request.operation.is_read() {
-            if options.read_concern.is_none() && defaults.read_concern.is_some() {
+        } else {
+            let operation = &request.operation;
+            // A pipeline that ends in `$out` or `$merge` does both.
+            let (reads, writes) = (operation.reads(), !operation.is_read());
+            if reads && options.read_concern.is_none() && defaults.read_concern.is_some() {
                 request.options.read_concern = defaults.read_concern;
             }
-            if request.options.read_preference.is_none() && defaults.read_preference.is_some() {
+            if reads
+                && request.options.read_preference.is_none()
+                && defaults.read_preference.is_some()
+            {
                 request.options.read_preference = defaults.read_preference;
             }
-        } else if options.write_concern.is_none() && defaults.write_concern.is_some() {
-            request.options.write_concern = defaults.write_concern;
+            if writes && request.options.write_concern.is_none() && defaults.write_concern.is_some()
+            {
+                request.options.write_concern = defaults.write_concern;
+            }
         }
         Ok((self.store, request, self.session))
     }

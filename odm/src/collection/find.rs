@@ -53,7 +53,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
 
     options!(
         session command explain sort skip limit batch_size hint comment collation let_vars max_time
-        allow_disk_use read_concern read_preference
+        allow_disk_use read_concern read_preference min max allow_partial_results no_cursor_timeout
+        show_record_id return_key
     );
 
     /// Reads `P` instead: only its fields are sent.

@@ -56,7 +56,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
 
     options!(
         session command explain sort skip hint comment collation let_vars max_time read_concern
-        read_preference
+        read_preference min max allow_partial_results show_record_id return_key
     );
 
     /// Reads `P` instead: only its fields are sent.

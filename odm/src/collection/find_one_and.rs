@@ -4,35 +4,80 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use bson::Document as BsonDocument;
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+
 use super::Collection;
 use super::call::{Call, encode, filter, modification};
 use super::decode::decode;
-use super::options::{action, options};
+use super::find::projection;
+use super::options::options;
 use crate::error::Result;
-use crate::model::{Document, Embedded};
+use crate::model::{Document, Embedded, Projection};
 use crate::query::Filter;
 use crate::store::Operation;
 use crate::update::Update as Change;
 
+/// Emits what a builder says of the document that it returns.
+macro_rules! returned {
+    ($builder:ident) => {
+        /// Returns `P` instead: only its fields are sent.
+        pub fn select<P: Projection<Of = M> + 'static>(mut self) -> $builder<'s, M, P> {
+            self.call.options().projection = Some(projection::<P>());
+            self.with_type()
+        }
+
+        /// Returns these fields, as written: a raw projection. Say with
+        /// [`with_type`](Self::with_type) what it is read into.
+        pub fn projection(mut self, projection: BsonDocument) -> Self {
+            self.call.options().projection = Some(projection);
+            self
+        }
+
+        /// Reads another type, unchecked against the model.
+        pub fn with_type<U: DeserializeOwned + 'static>(self) -> $builder<'s, M, U> {
+            $builder {
+                call: self.call,
+                of: PhantomData,
+            }
+        }
+    };
+}
+
+/// Implements `IntoFuture` for a builder that returns the document.
+macro_rules! returns {
+    ($builder:ident) => {
+        impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for $builder<'s, M, T> {
+            type Output = Result<Option<T>>;
+            type IntoFuture = BoxFuture<'s, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(found(self.call))
+            }
+        }
+    };
+}
+
 /// Changes one document and returns it: [`Collection::find_one_and_update`].
 #[must_use = "nothing is changed until it is awaited"]
-pub struct FindOneAndUpdate<'s, M: Document> {
+pub struct FindOneAndUpdate<'s, M: Document, T = M> {
     call: Call<'s>,
-    of: PhantomData<fn() -> M>,
+    of: PhantomData<fn() -> (M, T)>,
 }
 
 /// Replaces one document and returns it: [`Collection::find_one_and_replace`].
 #[must_use = "nothing is replaced until it is awaited"]
-pub struct FindOneAndReplace<'s, M: Document> {
+pub struct FindOneAndReplace<'s, M: Document, T = M> {
     call: Call<'s>,
-    of: PhantomData<fn() -> M>,
+    of: PhantomData<fn() -> (M, T)>,
 }
 
 /// Removes one document and returns it: [`Collection::find_one_and_delete`].
 #[must_use = "nothing is removed until it is awaited"]
-pub struct FindOneAndDelete<'s, M: Document> {
+pub struct FindOneAndDelete<'s, M: Document, T = M> {
     call: Call<'s>,
-    of: PhantomData<fn() -> M>,
+    of: PhantomData<fn() -> (M, T)>,
 }
 
 impl<M: Document> Collection<M> {
@@ -89,60 +134,55 @@ impl<M: Document> Collection<M> {
     }
 }
 
-impl<'s, M: Document> FindOneAndUpdate<'s, M> {
+impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndUpdate<'s, M, T> {
     options!(
         session command sort upsert return_document hint comment collation let_vars max_time
         bypass_document_validation write_concern
     );
 
-    async fn run(self) -> Result<Option<M>> {
-        found(self.call).await
-    }
+    returned!(FindOneAndUpdate);
 }
 
-impl<'s, M: Document> FindOneAndReplace<'s, M> {
+impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndReplace<'s, M, T> {
     options!(
         session command sort upsert return_document hint comment collation let_vars max_time
         bypass_document_validation write_concern
     );
 
-    async fn run(self) -> Result<Option<M>> {
-        found(self.call).await
-    }
+    returned!(FindOneAndReplace);
 }
 
-impl<'s, M: Document> FindOneAndDelete<'s, M> {
+impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> {
     options!(session command sort hint comment collation let_vars max_time write_concern);
 
-    async fn run(self) -> Result<Option<M>> {
-        found(self.call).await
-    }
+    returned!(FindOneAndDelete);
 }
 
-async fn found<M: Document>(call: Call<'_>) -> Result<Option<M>> {
+async fn found<T: DeserializeOwned>(call: Call<'_>) -> Result<Option<T>> {
+    let model = call.model.name;
     match call.send().await?.document()? {
-        Some(raw) => decode(&raw, M::model().name).map(Some),
+        Some(raw) => decode(&raw, model).map(Some),
         None => Ok(None),
     }
 }
 
-action!(FindOneAndUpdate => Option<M>);
-action!(FindOneAndReplace => Option<M>);
-action!(FindOneAndDelete => Option<M>);
+returns!(FindOneAndUpdate);
+returns!(FindOneAndReplace);
+returns!(FindOneAndDelete);
 
-impl<M: Document> fmt::Debug for FindOneAndUpdate<'_, M> {
+impl<M: Document, T> fmt::Debug for FindOneAndUpdate<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.call, f)
     }
 }
 
-impl<M: Document> fmt::Debug for FindOneAndReplace<'_, M> {
+impl<M: Document, T> fmt::Debug for FindOneAndReplace<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.call, f)
     }
 }
 
-impl<M: Document> fmt::Debug for FindOneAndDelete<'_, M> {
+impl<M: Document, T> fmt::Debug for FindOneAndDelete<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.call, f)
     }

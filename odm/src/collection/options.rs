@@ -113,6 +113,48 @@ macro_rules! options {
             self
         }
     };
+    (@ min) => {
+        /// Where the scan of the [`hint`](Self::hint)ed index begins: the first key that is read.
+        pub fn min(mut self, keys: bson::Document) -> Self {
+            self.call.options().min = Some(keys);
+            self
+        }
+    };
+    (@ max) => {
+        /// Where the scan of the [`hint`](Self::hint)ed index ends: the first key that is not read.
+        pub fn max(mut self, keys: bson::Document) -> Self {
+            self.call.options().max = Some(keys);
+            self
+        }
+    };
+    (@ allow_partial_results) => {
+        /// Whether the shards that answer are enough while others are down.
+        pub fn allow_partial_results(mut self, allow: bool) -> Self {
+            self.call.options().allow_partial_results = Some(allow);
+            self
+        }
+    };
+    (@ no_cursor_timeout) => {
+        /// Whether the server keeps the cursor however long nothing is fetched from it.
+        pub fn no_cursor_timeout(mut self, keep: bool) -> Self {
+            self.call.options().no_cursor_timeout = Some(keep);
+            self
+        }
+    };
+    (@ show_record_id) => {
+        /// Whether each document gets a field `$recordId`; read it with a type of your own.
+        pub fn show_record_id(mut self, show: bool) -> Self {
+            self.call.options().show_record_id = Some(show);
+            self
+        }
+    };
+    (@ return_key) => {
+        /// Whether only the keys of the index are returned; read them with a type of your own.
+        pub fn return_key(mut self, keys: bool) -> Self {
+            self.call.options().return_key = Some(keys);
+            self
+        }
+    };
     (@ return_document) => {
         /// Whether the document is returned as it was before (the default) or after the change.
         pub fn return_document(mut self, returned: crate::store::options::ReturnDocument) -> Self {

@@ -115,6 +115,11 @@ impl Operation {
         )
     }
 
+    /// Whether it reads as a query does, with a read concern and a read preference.
+    pub(crate) fn reads(&self) -> bool {
+        self.is_read() || matches!(self, Self::Aggregate { .. })
+    }
+
     /// Whether it only reads.
     pub(crate) fn is_read(&self) -> bool {
         match self {

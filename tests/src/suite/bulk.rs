@@ -6,6 +6,7 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
+    writes_of_the_whole_collection_have_their_own_verbs,
     writes_of_every_kind,
     ordered_writes_stop_at_the_first_failure,
     unordered_writes_are_all_tried,
@@ -197,4 +198,25 @@ async fn nothing_to_write_is_no_error(db: &Db) {
     );
     let done = stock.bulk_write(|_| []).await.unwrap();
     assert_eq!((done.inserted, done.matched, done.deleted), (0, 0, 0));
+}
+
+async fn writes_of_the_whole_collection_have_their_own_verbs(db: &Db) {
+    let stock = db.collection::<Item>();
+    stock
+        .insert_many((1..5).map(|id| item(id, 0)))
+        .await
+        .unwrap();
+    let done = stock
+        .bulk_write(|w| [w.update_all(|i| i.count.inc(1)), w.delete_all()])
+        .await
+        .unwrap();
+    assert_eq!((done.matched, done.modified, done.deleted), (4, 4, 4));
+    let refused = stock
+        .bulk_write(|w| [w.delete_many(|_| raw(doc! {}))])
+        .await
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("write `delete_all`"),
+        "{refused}"
+    );
 }

@@ -1,11 +1,15 @@
 //! The verbs of a collection, and what they answer.
 
 use futures::TryStreamExt;
+use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 
 use crate::case::cases;
 
 cases![
+    find_and_modify_returns_what_is_selected,
+    a_find_takes_every_option_of_the_driver,
+    a_read_concern_that_does_not_fit_is_refused,
     an_inserted_document_is_found,
     a_duplicate_id_is_refused,
     insert_many_stops_or_goes_on,
@@ -288,4 +292,84 @@ async fn one_bad_document_does_not_lose_the_page(db: &Db) {
     assert_eq!(bad.path(), Some("stars"), "{bad}");
     assert_eq!(cursor.try_next().await.unwrap(), Some(note(3, "three", 5)));
     assert_eq!(cursor.try_next().await.unwrap(), None);
+}
+
+async fn find_and_modify_returns_what_is_selected(db: &Db) {
+    let notes = stored(db).await;
+    let change = notes.find_one_and_update(|n| n.id.eq(1), |n| n.text.set("uno"));
+    let change = change.return_document(ReturnDocument::After);
+    let command = change.select::<Text>().command().unwrap();
+    assert_eq!(
+        command.get_document("fields").unwrap(),
+        &doc! {"_id": 0, "text": 1}
+    );
+    let change = notes.find_one_and_update(|n| n.id.eq(1), |n| n.text.set("uno"));
+    let change = change.return_document(ReturnDocument::After);
+    let text = change.select::<Text>().await.unwrap().unwrap();
+    assert_eq!(text.text, "uno");
+    let replaced = notes
+        .find_one_and_replace(|n| n.id.eq(1), note(1, "eins", 1))
+        .projection(doc! {"stars": 1})
+        .with_type::<BsonDocument>()
+        .await;
+    assert_eq!(replaced.unwrap(), Some(doc! {"_id": 1, "stars": 5}));
+    let deleted = notes.find_one_and_delete(|n| n.id.eq(1)).select::<Text>();
+    assert_eq!(deleted.await.unwrap().unwrap().text, "eins");
+    let none = notes.find_one_and_delete(|n| n.id.eq(1)).select::<Text>();
+    assert!(none.await.unwrap().is_none());
+}
+
+async fn a_find_takes_every_option_of_the_driver(db: &Db) {
+    let notes = stored(db).await;
+    let find = || notes.find_all().hint("_id_");
+    let command = find()
+        .min(doc! {"_id": 2})
+        .max(doc! {"_id": 3})
+        .allow_partial_results(true)
+        .no_cursor_timeout(true)
+        .show_record_id(true)
+        .return_key(true)
+        .command();
+    assert_eq!(
+        command.unwrap(),
+        doc! {
+            "find": "notes", "filter": {}, "hint": "_id_", "min": {"_id": 2}, "max": {"_id": 3},
+            "allowPartialResults": true, "noCursorTimeout": true, "showRecordId": true,
+            "returnKey": true,
+        }
+    );
+    let find = find().allow_partial_results(true).no_cursor_timeout(true);
+    assert_eq!(find.all().await.unwrap().len(), 3);
+    // The engine says what it does not do; a server does it.
+    let between = notes.find_all().hint("_id_").min(doc! {"_id": 2});
+    match between.max(doc! {"_id": 3}).all().await {
+        Ok(found) => assert_eq!(found, [note(2, "two", 3)]),
+        Err(refused) => assert!(
+            !db.capability().durable && refused.to_string().contains("min"),
+            "{refused}"
+        ),
+    }
+}
+
+async fn a_read_concern_that_does_not_fit_is_refused(db: &Db) {
+    let notes = stored(db).await;
+    let counted = notes.estimated_document_count();
+    let refused = counted.read_concern(ReadConcern::Snapshot).await;
+    assert_eq!(
+        refused.unwrap_err().server().unwrap().message(),
+        "Command count does not support { readConcern: { level: \"snapshot\", provenance: \
+         \"clientSupplied\" } } :: caused by :: read concern snapshot not supported"
+    );
+    // The concern of the handle holds for the reading part of a pipeline that writes.
+    let strict = notes.clone().with_read_concern(ReadConcern::Linearizable);
+    let refused = strict.aggregate([doc! {"$out": "copy"}]).all().await;
+    assert_eq!(
+        refused.unwrap_err().server().unwrap().message(),
+        "Command aggregate does not support { readConcern: { level: \"linearizable\", provenance: \
+         \"clientSupplied\" } } :: caused by :: $out cannot be used with a 'linearizable' read \
+         concern level"
+    );
+    let majority = notes.with_read_concern(ReadConcern::Majority);
+    let copied = majority.aggregate([doc! {"$out": "copy"}]).all().await;
+    assert!(copied.unwrap().is_empty());
 }

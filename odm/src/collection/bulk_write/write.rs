@@ -54,7 +54,8 @@ impl<M: Document> Writes<M> {
         Write::update(filter::<M>(condition), change, false)
     }
 
-    /// Changes every document that matches; a filter that matches everything is refused.
+    /// Changes every document that matches; a filter that matches everything is refused: see
+    /// [`update_all`](Self::update_all).
     pub fn update_many(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -63,6 +64,14 @@ impl<M: Document> Writes<M> {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "update_many", "update_all"));
         Write::update(filter, change, true)
+    }
+
+    /// Changes every document of the collection.
+    pub fn update_all(
+        &self,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
+    ) -> Write<M> {
+        Write::update(Ok(bson::Document::new()), change, true)
     }
 
     /// Puts a whole document in the place of the first that matches.
@@ -92,7 +101,8 @@ impl<M: Document> Writes<M> {
         }))
     }
 
-    /// Removes every document that matches; a filter that matches everything is refused.
+    /// Removes every document that matches; a filter that matches everything is refused: see
+    /// [`delete_all`](Self::delete_all).
     pub fn delete_many(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -101,6 +111,14 @@ impl<M: Document> Writes<M> {
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
         Write::new(filter.map(|filter| Operation::Delete {
             filter,
+            multi: true,
+        }))
+    }
+
+    /// Removes every document of the collection.
+    pub fn delete_all(&self) -> Write<M> {
+        Write::new(Ok(Operation::Delete {
+            filter: bson::Document::new(),
             multi: true,
         }))
     }

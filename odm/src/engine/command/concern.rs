@@ -12,6 +12,17 @@ use crate::value::raw;
 pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
     if let Some(concern) = raw::get(command, "readConcern") {
         check_read(concern, mode)?;
+        if let Some(why) = unsupported(row, command, concern) {
+            let level = crate::value::print::value(concern_level(concern));
+            return Err(ServerError::new(
+                Code::INVALID_OPTIONS,
+                format!(
+                    "Command {} does not support {{ readConcern: {{ level: {level}, provenance: \"clientSupplied\" }} }} :: \
+                     caused by :: {why}",
+                    row.name
+                ),
+            ));
+        }
     }
     if let Some(concern) = raw::get(command, "writeConcern") {
         check_write(row, concern, mode)?;
@@ -42,6 +53,39 @@ pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result
             Code::BAD_VALUE,
             "maxTimeMS must be a number",
         )),
+    }
+}
+
+fn concern_level(concern: RawBsonRef<'_>) -> RawBsonRef<'_> {
+    match concern {
+        RawBsonRef::Document(concern) => raw::get(concern, "level").unwrap_or(RawBsonRef::Null),
+        _ => RawBsonRef::Null,
+    }
+}
+
+/// Why the command can't run at the level, which others can.
+fn unsupported(
+    row: &Command,
+    command: &RawDocument,
+    concern: RawBsonRef<'_>,
+) -> Option<&'static str> {
+    let RawBsonRef::String(level) = concern_level(concern) else {
+        return None;
+    };
+    match (row.name, level) {
+        ("count", "snapshot") => Some("read concern snapshot not supported"),
+        ("aggregate", "linearizable") => {
+            let Some(RawBsonRef::Array(stages)) = raw::get(command, "pipeline") else {
+                return None;
+            };
+            let Some(RawBsonRef::Document(last)) = raw::values(stages).last() else {
+                return None;
+            };
+            let (name, _) = raw::elements(last).next()?;
+            (name == "$out")
+                .then_some("$out cannot be used with a 'linearizable' read concern level")
+        }
+        _ => None,
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) fn find_one_and_delete(o: &Options) -> Result<theirs::FindOneAndDelet
 pub(super) fn find(o: &Options) -> Result<theirs::FindOptions> {
     Ok(fill!(theirs::FindOptions, o, {
         sort, projection, skip, limit, batch_size, comment, max_time, allow_disk_use, let_vars,
+        min, max, allow_partial_results, no_cursor_timeout, show_record_id, return_key,
         collation = collation(o)?, hint = hint(o),
         read_concern = read(o), selection_criteria = selection(o),
     }))

@@ -251,6 +251,12 @@ impl Command {
         )?;
         self.optional(cstr!("hint"), options.hint.as_ref().map(Hint::to_bson))?;
         self.flag(cstr!("allowDiskUse"), options.allow_disk_use);
+        self.optional_document(cstr!("min"), options.min.as_ref())?;
+        self.optional_document(cstr!("max"), options.max.as_ref())?;
+        self.flag(cstr!("allowPartialResults"), options.allow_partial_results);
+        self.flag(cstr!("noCursorTimeout"), options.no_cursor_timeout);
+        self.flag(cstr!("showRecordId"), options.show_record_id);
+        self.flag(cstr!("returnKey"), options.return_key);
         self.optional_document(cstr!("let"), options.let_vars.as_ref())?;
         self.read(options)
     }

@@ -64,6 +64,37 @@ fn files_named_by_the_architecture_exist() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:?}");
 }
 
+#[test]
+fn the_code_map_has_a_heading_for_every_folder() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, map) = text.split_once("\n## Code map\n").unwrap();
+    let (map, _) = map.split_once("\n## ").unwrap();
+    let mut headings: Vec<String> = map
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .flat_map(paths_in)
+        .collect();
+    let mut folders = folders_in("odm/src");
+    let others = ["odm-derive/src/", "tests/", "examples/", "book/", ".ci/"];
+    folders.extend(others.map(str::to_owned));
+    headings.sort();
+    folders.sort();
+    assert_eq!(headings, folders, "the headings of the code map");
+}
+
+/// The folders in a folder, as paths from the repository's root.
+fn folders_in(folder: &str) -> Vec<String> {
+    fs::read_dir(root().join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| {
+            let path = path.strip_prefix(root()).unwrap();
+            format!("{}/", path.to_str().unwrap())
+        })
+        .collect()
+}
+
 /// The paths from the repository's root that stand between backquotes; `<name>` stands for any name.
 fn paths_in(markdown: &str) -> Vec<String> {
     let folders = [

@@ -17,6 +17,7 @@ chapters! {
     queries_and_updates = "../../book/src/queries-and-updates.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";
+    patterns = "../../book/src/patterns.md";
     testing = "../../book/src/testing.md";
     performance = "../../book/src/performance.md";
     limits = "../../book/src/limits.md";

@@ -1,7 +1,10 @@
 //! Validation in this process: the rule that the server applies, through the engine's matcher.
 
+use std::any::TypeId;
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use bson::{DateTime, RawDocument, RawDocumentBuf, doc};
 
@@ -18,7 +21,8 @@ pub trait Validate: Document {
     /// Checks the document by the validator of its collection, as the server would at level
     /// `strict`, whatever level and action are declared.
     ///
-    /// To check many documents, make a [`Validator`] once.
+    /// The validator is compiled when the first document of a type is checked, and kept. To compile
+    /// it earlier, and hear of a mistake in the declaration, make a [`Validator`].
     ///
     /// ```
     /// use odm::prelude::*;
@@ -50,15 +54,16 @@ pub trait Validate: Document {
 
 impl<M: Document> Validate for M {}
 
-/// The validator of a model, compiled for many documents.
+/// The validator of a model, compiled.
 pub struct Validator<M> {
     meta: &'static ModelMeta,
-    matcher: Matcher,
+    matcher: Arc<Matcher>,
     of: PhantomData<fn(M)>,
 }
 
 impl<M: Document> Validator<M> {
-    /// Compiles the validator of the model.
+    /// The validator of the model, compiled once in a process. A rule that asks for the time, say, is
+    /// asked once too, as it is once for the server.
     ///
     /// # Errors
     ///
@@ -68,7 +73,8 @@ impl<M: Document> Validator<M> {
         let meta = M::model();
         Ok(Self {
             meta,
-            matcher: compile(meta).map_err(|error| error.with_model(meta.name))?,
+            matcher: compiled(TypeId::of::<M>(), meta)
+                .map_err(|error| error.with_model(meta.name))?,
             of: PhantomData,
         })
     }
@@ -92,6 +98,23 @@ impl<M> fmt::Debug for Validator<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Validator({})", self.meta.name)
     }
+}
+
+/// What was compiled, by type: `Page<Film>` and `Page<Actor>` are two.
+static COMPILED: LazyLock<RwLock<HashMap<TypeId, Arc<Matcher>>>> = LazyLock::new(RwLock::default);
+
+fn compiled(of: TypeId, meta: &ModelMeta) -> Result<Arc<Matcher>> {
+    let found = {
+        let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+        compiled.get(&of).map(Arc::clone)
+    };
+    if let Some(matcher) = found {
+        return Ok(matcher);
+    }
+    // Not under the lock: the model's rules are the user's code, and may validate something.
+    let matcher = Arc::new(compile(meta)?);
+    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(Arc::clone(compiled.entry(of).or_insert(matcher)))
 }
 
 fn compile(meta: &ModelMeta) -> Result<Matcher> {

@@ -1,6 +1,7 @@
 //! The law: whatever serde writes for a value of a model, the model's validator lets pass.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -220,4 +221,45 @@ fn a_broken_rule_is_an_error_with_the_models_name() {
         .collect();
     assert_eq!(broken, ["maximum", "even"]);
     assert_eq!(failure.model(), Some("Ranged"));
+}
+
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "pages", rule("counted", |p| {
+    ASKED.fetch_add(1, Ordering::Relaxed);
+    p.number.gt(0)
+}))]
+struct Page<T> {
+    #[serde(rename = "_id")]
+    id: i32,
+    number: i32,
+    item: T,
+}
+
+#[test]
+fn a_validator_is_compiled_once_for_each_type() {
+    let page = |number| Page {
+        id: 1,
+        number,
+        item: 7,
+    };
+    for _ in 0..3 {
+        assert!(page(1).validate().is_ok());
+        assert!(page(0).validate().is_err());
+        assert!(
+            Validator::<Page<i32>>::new()
+                .unwrap()
+                .validate(&page(1))
+                .is_ok()
+        );
+    }
+    assert_eq!(ASKED.load(Ordering::Relaxed), 1);
+    let other = Page {
+        id: 1,
+        number: 1,
+        item: "seven".to_owned(),
+    };
+    assert!(other.validate().is_ok());
+    assert_eq!(ASKED.load(Ordering::Relaxed), 2);
 }

@@ -1,11 +1,13 @@
 //! From a model and what the server says of its collection to the steps between them.
 
+mod indexes;
+
 use bson::{Bson, Document, doc};
 
 use crate::error::Result;
 use crate::model::ModelMeta;
 use crate::schema::indexes::{Declared, declared, i64_to_bson};
-use crate::schema::normal::{self, NormalIndex, NormalOptions};
+use crate::schema::normal::{self, NormalOptions};
 use crate::schema::plan::{Action, Step, describe};
 use crate::schema::print;
 use crate::schema::validator::validator;
@@ -58,6 +60,7 @@ impl Target {
             action,
             reasons,
             commands,
+            undo: Vec::new(),
         }
     }
 
@@ -179,97 +182,6 @@ impl Target {
         let reason = format!("capped at {}, declared {}", show(is), show(wanted));
         self.step(action, vec![reason], vec![command])
     }
-
-    /// The steps for the indexes: changes and rebuilds, then what is new, then what is undeclared.
-    fn index(&self, existing: &Existing) -> Vec<Step> {
-        // An index inherits the collation that the collection has, declared or not.
-        let default = existing.options.get_document("collation").ok();
-        let mut there = existing
-            .indexes
-            .iter()
-            .filter(|spec| name_of(spec) != "_id_")
-            .map(|spec| NormalIndex::read(spec, None))
-            .collect::<Vec<_>>();
-        let wanted = self
-            .indexes
-            .iter()
-            .map(|declared| NormalIndex::read(&declared.spec, default))
-            .collect::<Vec<_>>();
-        // Names first: an index of the same keys may be meant for another declaration.
-        let mut found: Vec<Option<NormalIndex>> = wanted
-            .iter()
-            .map(|wanted| take(&mut there, |index| index.name == wanted.name))
-            .collect();
-        for (found, wanted) in found.iter_mut().zip(&wanted) {
-            if found.is_none() {
-                *found = take(&mut there, |index| index.is_equivalent(wanted));
-            }
-        }
-        let mut steps = Vec::new();
-        let mut new = Vec::new();
-        for ((declared, wanted), found) in self.indexes.iter().zip(&wanted).zip(found) {
-            match found {
-                None => new.push(&declared.spec),
-                Some(is) => steps.extend(self.compare(&is, wanted, declared)),
-            }
-        }
-        steps.extend(self.create_indexes(new));
-        steps.extend(there.into_iter().map(|index| {
-            let reason = format!("{} is not declared", print::document(&index.key));
-            let command = self.drop_command(&index.name);
-            self.step(
-                Action::DropIndex { name: index.name },
-                vec![reason],
-                vec![command],
-            )
-        }));
-        steps
-    }
-
-    fn drop_command(&self, name: &str) -> Document {
-        doc! {"dropIndexes": self.meta.collection, "index": name}
-    }
-
-    fn compare(&self, is: &NormalIndex, wanted: &NormalIndex, declared: &Declared) -> Option<Step> {
-        let mut reasons = is.fixed_differences(wanted);
-        if declared.is_named && is.name != wanted.name {
-            reasons.push(format!("name is {}, declared {}", is.name, wanted.name));
-        }
-        let name = is.name.clone();
-        if !reasons.is_empty() {
-            let commands = vec![
-                self.drop_command(&name),
-                self.create_command(vec![&declared.spec]),
-            ];
-            return Some(self.step(Action::RebuildIndex { name }, reasons, commands));
-        }
-        let mut change = doc! {"name": &name};
-        if is.hidden != wanted.hidden {
-            reasons.push(format!(
-                "hidden is {}, declared {}",
-                is.hidden, wanted.hidden
-            ));
-            change.insert("hidden", wanted.hidden);
-        }
-        if let Some(seconds) = wanted.expire_after_seconds
-            && is.expire_after_seconds != Some(seconds)
-        {
-            let now = is.expire_after_seconds;
-            let now = now.map_or("none".to_owned(), |seconds| seconds.to_string());
-            reasons.push(format!("expireAfterSeconds is {now}, declared {seconds}"));
-            change.insert("expireAfterSeconds", i64_to_bson(seconds));
-        }
-        if reasons.is_empty() {
-            return None;
-        }
-        let command = doc! {"collMod": self.meta.collection, "index": change};
-        Some(self.step(Action::ChangeIndex { name }, reasons, vec![command]))
-    }
-}
-
-fn take(from: &mut Vec<NormalIndex>, wanted: impl Fn(&NormalIndex) -> bool) -> Option<NormalIndex> {
-    let position = from.iter().position(wanted)?;
-    Some(from.remove(position))
 }
 
 fn name_of(spec: &Document) -> &str {

@@ -83,6 +83,9 @@ pub struct Step {
     pub reasons: Vec<String>,
     /// The commands that do it, in order; none for [`Action::ByHand`].
     pub commands: Vec<Document>,
+    /// What is sent if one of the commands after the first is refused, so that nothing is lost: the
+    /// indexes that were dropped are built again.
+    pub undo: Vec<Document>,
 }
 
 /// What a [`Step`] does.
@@ -105,10 +108,12 @@ pub enum Action {
         /// Its name.
         name: String,
     },
-    /// An index is dropped and built as it is declared.
-    RebuildIndex {
-        /// The name of the one that is there.
-        name: String,
+    /// Indexes are dropped, and built as they are declared: one that differs, or several that stand in
+    /// each other's way. What can't be built, such as a unique index over duplicates, is put back as
+    /// it was.
+    RebuildIndexes {
+        /// The names of those that are there.
+        names: Vec<String>,
     },
     /// An index that is not declared is dropped.
     DropIndex {
@@ -127,7 +132,7 @@ impl Step {
             Action::CreateCollection | Action::CreateIndexes { .. } => Some(Allow::CREATE),
             Action::ChangeCollection | Action::ChangeIndex { .. } => Some(Allow::CHANGE),
             Action::ShrinkCollection => Some(Allow::CHANGE | Allow::DROP),
-            Action::RebuildIndex { .. } | Action::DropIndex { .. } => Some(Allow::DROP),
+            Action::RebuildIndexes { .. } | Action::DropIndex { .. } => Some(Allow::DROP),
             Action::ByHand => None,
         }
     }
@@ -141,7 +146,7 @@ impl Step {
         match self.action {
             Action::CreateCollection | Action::CreateIndexes { .. } => '+',
             Action::ChangeCollection | Action::ChangeIndex { .. } => '~',
-            Action::ShrinkCollection | Action::RebuildIndex { .. } | Action::DropIndex { .. } => {
+            Action::ShrinkCollection | Action::RebuildIndexes { .. } | Action::DropIndex { .. } => {
                 '-'
             }
             Action::ByHand => '!',
@@ -161,7 +166,14 @@ impl fmt::Display for Step {
             Action::CreateIndexes { names } if names.len() == 1 => f.write_str("create index")?,
             Action::CreateIndexes { names } => write!(f, "create {} indexes", names.len())?,
             Action::ChangeIndex { name } => write!(f, "change index {name} in place")?,
-            Action::RebuildIndex { name } => write!(f, "drop index {name} and build it anew")?,
+            Action::RebuildIndexes { names } => match names.as_slice() {
+                [name] => write!(f, "drop index {name} and build it anew")?,
+                names => write!(
+                    f,
+                    "drop indexes {} and build those that are declared",
+                    names.join(", ")
+                )?,
+            },
             Action::DropIndex { name } => write!(f, "drop index {name}")?,
             Action::ByHand => f.write_str("to be done by hand")?,
         }

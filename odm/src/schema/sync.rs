@@ -159,7 +159,8 @@ impl Plan {
     /// # Errors
     ///
     /// The first refusal of the server, such as a unique index over duplicates. The steps before it
-    /// stay done; plan again to see what remains.
+    /// stay done, and indexes that its own step has dropped are put back, which the error says; plan
+    /// again to see what remains.
     pub async fn apply(&self, allow: Allow) -> Result<Applied> {
         let mut applied = Applied {
             done: Vec::new(),
@@ -170,14 +171,33 @@ impl Plan {
                 applied.left.push(step.clone());
                 continue;
             }
-            for command in &step.commands {
-                self.send(step, command)
-                    .await
-                    .map_err(|error| failed(error, step, command))?;
+            for (position, command) in step.commands.iter().enumerate() {
+                if let Err(error) = self.send(step, command).await {
+                    let undone = if position == 0 {
+                        String::new()
+                    } else {
+                        self.undo(step).await
+                    };
+                    return Err(failed(error, step, command, &undone));
+                }
             }
             applied.done.push(step.clone());
         }
         Ok(applied)
+    }
+
+    /// Puts back what the step dropped, and says so.
+    async fn undo(&self, step: &Step) -> String {
+        let Action::RebuildIndexes { names } = &step.action else {
+            return String::new();
+        };
+        let names = names.join(", ");
+        for command in &step.undo {
+            if let Err(error) = self.store.run_command(command.clone()).await {
+                return format!(", with {names} dropped and not built again ({error})");
+            }
+        }
+        format!(", with {names} put back as before")
     }
 
     async fn send(&self, step: &Step, command: &Document) -> Result<()> {
@@ -199,11 +219,11 @@ impl Plan {
     }
 }
 
-fn failed(error: Error, step: &Step, command: &Document) -> Error {
+fn failed(error: Error, step: &Step, command: &Document, undone: &str) -> Error {
     let verb = command.keys().next().map_or("", String::as_str);
     error
         .with_model(step.model)
-        .context(format!("{verb} on `{}`", step.collection))
+        .context(format!("{verb} on `{}`{undone}", step.collection))
 }
 
 impl fmt::Display for Plan {

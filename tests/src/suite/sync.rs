@@ -19,6 +19,9 @@ cases![
     two_models_of_one_collection_are_refused,
     databases_of_the_server_are_refused,
     a_unique_index_over_duplicates_says_which_step_failed,
+    what_is_in_the_way_of_a_rebuild_goes_first,
+    two_names_that_are_exchanged_are_rebuilt_at_once,
+    a_rebuild_that_is_refused_puts_back_what_was_there,
     several_processes_may_apply_the_same_plan,
     the_commands_shown_are_the_commands_sent,
 ];
@@ -189,8 +192,8 @@ async fn what_is_there_changes_only_when_allowed(db: &Db) {
     assert_eq!(
         done,
         [
-            &Action::RebuildIndex {
-                name: "plate_1".to_owned()
+            &Action::RebuildIndexes {
+                names: vec!["plate_1".to_owned()]
             },
             &Action::DropIndex {
                 name: "colour_1".to_owned()
@@ -337,6 +340,121 @@ async fn a_unique_index_over_duplicates_says_which_step_failed(db: &Db) {
             .starts_with("createIndexes on `cars`: Car: "),
         "{error}"
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "shelves",
+    index(room, name = "by_room"),
+    index(floor, name = "by_floor"),
+    text(label, name = "words"),
+    collation(locale = "fr")
+)]
+struct Shelf {
+    #[serde(rename = "_id")]
+    id: i32,
+    room: i32,
+    floor: i32,
+    label: String,
+}
+
+async fn index_names(db: &Db, collection: &str) -> Vec<String> {
+    let listed = db.run_command(doc! {"listIndexes": collection}).all().await;
+    let name = |index: &bson::Document| index.get_str("name").unwrap().to_owned();
+    let mut names: Vec<_> = listed.unwrap().iter().map(name).collect();
+    names.sort();
+    names
+}
+
+async fn what_is_in_the_way_of_a_rebuild_goes_first(db: &Db) {
+    let fr = doc! {"locale": "fr"};
+    db.run_command(doc! {"create": "shelves", "collation": &fr})
+        .await
+        .unwrap();
+    db.run_command(doc! {"createIndexes": "shelves", "indexes": [
+        // The name that is declared, on another field; and the field, under another name.
+        {"key": {"x": 1}, "name": "by_room"},
+        {"key": {"room": 1}, "name": "mine"},
+        {"key": {"floor": 1}, "name": "by_floor"},
+        {"key": {"y": 1}, "name": "words"},
+        {"key": {"z": "text"}, "name": "letters", "collation": {"locale": "simple"}},
+    ]})
+    .await
+    .unwrap();
+    let plan = db.sync(models![Shelf]).plan().await.unwrap();
+    let shown = plan.to_string();
+    let in_the_way = "mine {room: 1} is not declared, and in the way";
+    assert!(shown.contains(in_the_way), "{shown}");
+    let careful = plan.apply(Allow::CREATE | Allow::CHANGE).await.unwrap();
+    assert_eq!(careful.left_undone().len(), 2, "{careful}");
+    let before = ["_id_", "by_floor", "by_room", "letters", "mine", "words"];
+    assert_eq!(index_names(db, "shelves").await, before);
+
+    let plan = db.sync(models![Shelf]).plan().await.unwrap();
+    assert!(plan.apply(Allow::DROP).await.unwrap().is_complete());
+    let names = index_names(db, "shelves").await;
+    assert_eq!(names, ["_id_", "by_floor", "by_room", "words"]);
+    assert!(in_line(db, models![Shelf]).await);
+}
+
+async fn two_names_that_are_exchanged_are_rebuilt_at_once(db: &Db) {
+    let plan = db.sync(models![Shelf]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
+    db.run_command(doc! {"dropIndexes": "shelves", "index": ["by_room", "by_floor"]})
+        .await
+        .unwrap();
+    db.run_command(doc! {"createIndexes": "shelves", "indexes": [
+        {"key": {"floor": 1}, "name": "by_room"},
+    ]})
+    .await
+    .unwrap();
+    // One of them is new, and still can't be made before the other is gone.
+    let plan = db.sync(models![Shelf]).plan().await.unwrap();
+    let careful = plan.apply(Allow::CREATE).await.unwrap();
+    assert_eq!(careful.left_undone().len(), 1, "{careful}");
+    db.run_command(doc! {"createIndexes": "shelves", "indexes": [
+        {"key": {"room": 1}, "name": "by_floor"},
+    ]})
+    .await
+    .unwrap();
+    let plan = db.sync(models![Shelf]).plan().await.unwrap();
+    assert_eq!(
+        plan.steps()[0].action,
+        Action::RebuildIndexes {
+            names: vec!["by_room".to_owned(), "by_floor".to_owned()]
+        }
+    );
+    assert!(plan.apply(Allow::DROP).await.unwrap().is_complete());
+    assert!(in_line(db, models![Shelf]).await);
+}
+
+async fn a_rebuild_that_is_refused_puts_back_what_was_there(db: &Db) {
+    let create = doc! {"create": "cars", "collation": {"locale": "en"}};
+    db.run_command(create).await.unwrap();
+    db.run_command(doc! {"createIndexes": "cars", "indexes": [
+        {"key": {"plate": 1}, "name": "plate_1", "collation": {"locale": "simple"}, "hidden": true},
+    ]})
+    .await
+    .unwrap();
+    let car = doc! {"plate": "X", "make": "Fiat", "sold": DateTime::from_millis(0)};
+    for _ in 0..2 {
+        let insert = doc! {"insert": "cars", "documents": [&car]};
+        db.run_command(insert).await.unwrap();
+    }
+    let listed = || async {
+        let listed = db.run_command(doc! {"listIndexes": "cars"}).all().await;
+        listed.unwrap()
+    };
+    let before = listed().await;
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    let error = plan.apply(Allow::DROP).await.unwrap_err();
+    assert!(error.is_duplicate_key());
+    let message = error.to_string();
+    assert!(
+        message.starts_with("createIndexes on `cars`, with plate_1 put back as before: Car: "),
+        "{message}"
+    );
+    assert_eq!(listed().await, before);
 }
 
 async fn several_processes_may_apply_the_same_plan(db: &Db) {

@@ -112,12 +112,6 @@ fn differences_of_indexes() {
         actions(&steps),
         [
             (
-                Action::RebuildIndex {
-                    name: "title_1".into()
-                },
-                vec!["unique is false, declared true"]
-            ),
-            (
                 Action::ChangeIndex {
                     name: "time_-1".into()
                 },
@@ -127,13 +121,19 @@ fn differences_of_indexes() {
                 ]
             ),
             (
+                Action::RebuildIndexes {
+                    names: vec!["title_1".into()]
+                },
+                vec!["unique is false, declared true"]
+            ),
+            (
                 Action::DropIndex { name: "a_1".into() },
                 vec!["{a: 1} is not declared"]
             ),
         ]
     );
     assert_eq!(
-        steps[0].commands,
+        steps[1].commands,
         [
             doc! {"dropIndexes": "m", "index": "title_1"},
             doc! {"createIndexes": "m", "indexes": [
@@ -142,12 +142,12 @@ fn differences_of_indexes() {
         ]
     );
     assert_eq!(
-        steps[1].commands,
+        steps[0].commands,
         [
             doc! {"collMod": "m", "index": {"name": "time_-1", "hidden": false, "expireAfterSeconds": 60}}
         ]
     );
-    assert_eq!(steps[1].requires(), Some(Allow::CHANGE));
+    assert_eq!(steps[0].requires(), Some(Allow::CHANGE));
     assert_eq!(
         steps[2].commands,
         [doc! {"dropIndexes": "m", "index": "a_1"}]
@@ -169,28 +169,81 @@ fn names_are_matched_before_keys() {
     assert_eq!(
         actions(&steps(&NAMED, Some(&there))),
         [(
-            Action::RebuildIndex { name: "old".into() },
+            Action::RebuildIndexes {
+                names: vec!["old".into()]
+            },
             vec!["name is old, declared new"]
         )]
     );
     there
         .indexes
         .push(doc! {"v": 2, "key": {"time": 1}, "name": "new"});
+    let steps_now = steps(&NAMED, Some(&there));
     assert_eq!(
-        actions(&steps(&NAMED, Some(&there))),
+        actions(&steps_now),
+        [(
+            Action::RebuildIndexes {
+                names: vec!["new".into(), "old".into()]
+            },
+            vec![
+                "new: key is {time: 1}, declared {title: 1}",
+                "new: unique is false, declared true",
+                "old {title: 1} is not declared, and in the way",
+            ]
+        )]
+    );
+    let [step] = steps_now.as_slice() else {
+        panic!("{steps_now:?}");
+    };
+    assert_eq!(
+        step.commands,
         [
-            (
-                Action::RebuildIndex { name: "new".into() },
-                vec![
-                    "key is {time: 1}, declared {title: 1}",
-                    "unique is false, declared true"
-                ]
-            ),
-            (
-                Action::DropIndex { name: "old".into() },
-                vec!["{title: 1} is not declared"]
-            ),
+            doc! {"dropIndexes": "m", "index": ["new", "old"]},
+            doc! {"createIndexes": "m", "indexes": [
+                {"key": {"title": 1}, "name": "new", "unique": true},
+            ]},
         ]
+    );
+    assert_eq!(
+        step.undo,
+        [doc! {"createIndexes": "m", "indexes": [
+            {"v": 2, "key": {"time": 1}, "name": "new"},
+            {"key": {"title": 1}, "name": "old", "unique": true},
+        ]}]
+    );
+}
+
+#[test]
+fn a_generated_name_is_not_rebuilt_while_another_index_does_what_is_declared() {
+    let mut there = in_line(&MODEL);
+    there.indexes[1].insert("name", "mine");
+    there
+        .indexes
+        .push(doc! {"v": 2, "key": {"time": 1}, "name": "title_1"});
+    assert_eq!(
+        actions(&steps(&MODEL, Some(&there))),
+        [(
+            Action::DropIndex {
+                name: "title_1".into()
+            },
+            vec!["{time: 1} is not declared"]
+        )]
+    );
+}
+
+#[test]
+fn room_is_made_before_more_indexes_than_fit() {
+    let mut there = in_line(&MODEL);
+    there.indexes.pop();
+    let others = (0..62).map(|n| doc! {"v": 2, "key": {format!("a{n}"): 1}, "name": n.to_string()});
+    there.indexes.extend(others);
+    let steps = steps(&MODEL, Some(&there));
+    assert_eq!(steps.len(), 63);
+    assert_eq!(
+        steps[62].action,
+        Action::CreateIndexes {
+            names: vec!["time_-1".into()]
+        }
     );
 }
 
@@ -281,10 +334,10 @@ fn plans_are_read_from_top_to_bottom() {
     assert_eq!(
         Printed(steps(&MODEL, Some(&there))).to_string(),
         "  m (M)
-    - drop index title_1 and build it anew (needs Allow::DROP)
-        unique is false, declared true
     ~ change index time_-1 in place (needs Allow::CHANGE)
         hidden is true, declared false
+    - drop index title_1 and build it anew (needs Allow::DROP)
+        unique is false, declared true
 "
     );
 }

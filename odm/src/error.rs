@@ -121,7 +121,8 @@ impl Error {
 
     /// The stored path of the field concerned (`contacts.0.name`), where one is.
     pub fn path(&self) -> Option<&str> {
-        self.0.path.as_deref()
+        let named = self.0.path.as_deref();
+        named.or_else(|| self.duplicate_path())
     }
 }
 
@@ -130,13 +131,17 @@ impl fmt::Display for Error {
         for doing in self.0.context.iter().rev() {
             write!(f, "{doing}: ")?;
         }
-        match (self.0.model, &self.0.path) {
+        match (self.0.model, self.path()) {
             (Some(model), Some(path)) => write!(f, "{model}.{path}: ")?,
             (Some(model), None) => write!(f, "{model}: ")?,
             (None, Some(path)) => write!(f, "{path}: ")?,
             (None, None) => {}
         }
-        fmt::Display::fmt(&self.0.kind, f)
+        fmt::Display::fmt(&self.0.kind, f)?;
+        match self.remedy() {
+            Some(remedy) => write!(f, ": {remedy}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -182,6 +182,9 @@ impl Store {
         if let Some(preference) = &request.options.read_preference {
             preference.check()?;
         }
+        if let Some(collation) = &request.options.collation {
+            collation.check()?;
+        }
         if self.0.monitor.is_on() {
             // Boxed, so that a handler that is not there costs the future nothing.
             return Box::pin(self.exec_watched(request, session)).await;

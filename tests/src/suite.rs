@@ -2,6 +2,7 @@
 
 mod bulk;
 mod collections;
+mod errors;
 mod filters;
 mod indexes;
 mod joins;
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [
         bulk::CASES,
         collections::CASES,
+        errors::CASES,
         filters::CASES,
         indexes::CASES,
         joins::CASES,

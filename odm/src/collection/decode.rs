@@ -31,10 +31,16 @@ fn failed<T: DeserializeOwned>(
     }
     let id = raw.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
-    let message = failure
-        .message
-        .clone()
-        .unwrap_or_else(|| failure.to_string());
+    let mut message = said(&failure);
+    if let Some(field) = missing(&message) {
+        path = Some(match path {
+            Some(parent) => format!("{parent}.{field}"),
+            None => field.to_owned(),
+        });
+        message += ": mark it `#[serde(default)]`, or give the stored document one";
+    } else {
+        message += ": declare the field as it is stored, or repair the stored document";
+    }
     let error = Error::new(DecodeError::new(id, message, Some(Box::new(failure))));
     let error = error.with_model(model);
     match path {
@@ -43,10 +49,21 @@ fn failed<T: DeserializeOwned>(
     }
 }
 
+/// What a deserializer says, without what BSON says around it.
+pub(crate) fn said(failure: &bson::error::Error) -> String {
+    let message = failure.message.clone();
+    message.unwrap_or_else(|| failure.to_string())
+}
+
+/// The field that serde misses.
+fn missing(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
 /// Reads an `_id` that the server sent.
 pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
     bson::deserialize_from_bson(id.clone()).map_err(|failure| {
-        let message = failure.to_string();
+        let message = said(&failure);
         Error::new(DecodeError::new(Some(id), message, Some(Box::new(failure))))
             .with_model(M::model().name)
             .with_path("_id")

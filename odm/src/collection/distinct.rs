@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::Collection;
 use super::call::{Call, filter};
+use super::decode::said;
 use super::options::options;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path};
@@ -65,7 +66,10 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
             .into_iter()
             .map(|value| {
                 bson::deserialize_from_bson(value.clone()).map_err(|failure| {
-                    let message = format!("{value} is not what the field holds: {failure}");
+                    let message = format!(
+                        "{value} is not what the field holds: {}; say with `with_type` what it does",
+                        said(&failure)
+                    );
                     Error::new(DecodeError::new(None, message, Some(Box::new(failure))))
                         .with_model(model)
                         .with_path(path.clone())

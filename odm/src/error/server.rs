@@ -136,6 +136,58 @@ impl Error {
         rest.split_once(" dup key: ").map(|(name, _)| name)
     }
 
+    /// The path of the one field that a unique index is of, where it refused; of a compound index
+    /// none is to blame alone.
+    pub(super) fn duplicate_path(&self) -> Option<&str> {
+        let error = self.server().filter(|_| self.is_duplicate_key())?;
+        let pattern = error
+            .details()
+            .and_then(|details| details.get("keyPattern"));
+        if let Some(pattern) = pattern.and_then(bson::Bson::as_document) {
+            let mut keys = pattern.keys();
+            return keys
+                .next()
+                .filter(|_| keys.next().is_none())
+                .map(String::as_str);
+        }
+        // `… dup key: { isbn: "x" }`, told from several keys only where the value is plain.
+        let (_, key) = error.message().rsplit_once(" dup key: { ")?;
+        let (path, value) = key.strip_suffix(" }")?.split_once(": ")?;
+        let quoted = value
+            .strip_prefix('"')
+            .and_then(|value| value.strip_suffix('"'));
+        let plain = match quoted {
+            Some(text) => !text.contains('"'),
+            None => !value.contains(", ") && !value.contains('{'),
+        };
+        plain.then_some(path)
+    }
+
+    /// What to do about the server's refusal, where that is always the same.
+    pub(super) fn remedy(&self) -> Option<&'static str> {
+        match self.code()?.number() {
+            11000 if self.server()?.message().starts_with("Index build failed") => {
+                Some("several documents have this value: give them different ones first")
+            }
+            11000 => {
+                Some("another document has this value: change that one, or take another value")
+            }
+            50 => Some("allow it more time with `max_time`, or an index that serves it"),
+            251 if self.has_label("TransientTransactionError") => {
+                Some("run the whole transaction again, as `Db::transaction` does")
+            }
+            20 if self.server()?.message().starts_with("Transaction numbers") => {
+                Some("transactions need a replica set: start the server with `--replSet`")
+            }
+            _ => None,
+        }
+    }
+
+    /// The labels of the server or the driver, such as `TransientTransactionError`.
+    pub fn labels(&self) -> &[String] {
+        self.kind().labels()
+    }
+
     /// Whether the error has this label, such as `TransientTransactionError`.
     pub fn has_label(&self, label: &str) -> bool {
         self.kind().labels().iter().any(|given| given == label)
@@ -170,9 +222,11 @@ mod tests {
         ));
         assert!(error.is_duplicate_key() && !error.is_retryable());
         assert_eq!(error.duplicate_index(), Some("isbn_1"));
-        assert!(
-            error.to_string().ends_with("(DuplicateKey 11000)"),
-            "{error}"
+        assert_eq!(
+            error.to_string(),
+            "isbn: E11000 duplicate key error collection: test.books index: isbn_1 dup key: \
+             { isbn: \"x\" } (DuplicateKey 11000): another document has this value: change that \
+             one, or take another value",
         );
 
         let error = Error::from(
@@ -181,5 +235,39 @@ mod tests {
         );
         assert!(error.is_retryable() && error.has_label("TransientTransactionError"));
         assert_eq!(error.duplicate_index(), None);
+        assert_eq!(error.labels(), ["TransientTransactionError"]);
+    }
+
+    #[test]
+    fn a_duplicate_key_names_the_field_where_it_is_one() {
+        let path = |details: Option<Document>, key: &str| {
+            let message = format!("E11000 duplicate key error index: i dup key: {key}");
+            let error = ServerError::new(Code::DUPLICATE_KEY, message);
+            let error = match details {
+                Some(details) => error.with_details(details),
+                None => error,
+            };
+            Error::from(error).path().map(str::to_owned)
+        };
+        let pattern = |keys| Some(bson::doc! { "keyPattern": keys });
+        assert_eq!(
+            path(pattern(bson::doc! { "a.b": 1 }), ""),
+            Some("a.b".into())
+        );
+        assert_eq!(
+            path(pattern(bson::doc! { "a": 1, "b": 1 }), "{ a: 1 }"),
+            None
+        );
+        assert_eq!(path(None, "{ a.b: 1 }"), Some("a.b".into()));
+        assert_eq!(path(None, "{ a: \"x, b: y\" }"), Some("a".into()));
+        for unclear in [
+            "{ a: 1, b: 2 }",
+            "{ a: \"x\", b: \"y\" }",
+            "{ a: { x: 1 } }",
+            "?",
+            "",
+        ] {
+            assert_eq!(path(None, unclear), None, "{unclear}");
+        }
     }
 }

@@ -337,7 +337,7 @@ async fn a_unique_index_over_duplicates_says_which_step_failed(db: &Db) {
     assert!(
         error
             .to_string()
-            .starts_with("createIndexes on `cars`: Car: "),
+            .starts_with("createIndexes on `cars`: Car.plate: "),
         "{error}"
     );
 }

@@ -62,7 +62,14 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
             false,
             labels,
         ),
-        ErrorKind::ServerSelection { message, .. } => connection(message.clone(), true, labels),
+        ErrorKind::ServerSelection { message, .. } => connection(
+            format!(
+                "no server could be used: check that one runs at the address of the connection \
+                 string, with its TLS and its replica set's name ({message})"
+            ),
+            true,
+            labels,
+        ),
         ErrorKind::ConnectionPoolCleared { message, .. } => {
             connection(message.clone(), false, labels)
         }

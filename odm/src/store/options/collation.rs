@@ -2,6 +2,8 @@
 
 use bson::{Document, doc};
 
+use crate::error::{Error, Result};
+
 /// How an operation compares strings; what is not set is the server's default for the locale.
 ///
 /// ```
@@ -107,6 +109,16 @@ impl Collation {
     pub fn normalization(mut self, normalization: bool) -> Self {
         self.0.insert("normalization", normalization);
         self
+    }
+
+    /// Refuses a strength that there is none of; the rest is for the server to judge.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.0.get_i32("strength") {
+            Ok(strength) if !(1..=5).contains(&strength) => Err(Error::usage(format!(
+                "the strength of a collation is 1 to 5, not {strength}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn to_document(&self) -> Document {

@@ -1,0 +1,153 @@
+//! What errors tell: the model, the field, what to do.
+
+use odm::bson::doc;
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    a_duplicate_key_names_the_field,
+    a_document_that_cannot_be_read_names_the_field,
+    a_value_that_does_not_fit_says_how_to_read_it,
+    a_conflict_says_to_run_the_transaction_again,
+    a_collation_has_five_strengths,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "people", unique(home.street, home.number))]
+struct Person {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(rename = "e")]
+    #[odm(unique)]
+    email: String,
+    home: Home,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Home {
+    street: String,
+    number: i32,
+}
+
+fn person(id: i32, email: &str, number: i32) -> Person {
+    Person {
+        id,
+        email: email.to_owned(),
+        home: Home {
+            street: "Main".to_owned(),
+            number,
+        },
+    }
+}
+
+async fn people(db: &Db) -> Collection<Person> {
+    let plan = db.sync(models![Person]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let people = db.collection::<Person>();
+    people.insert_one(person(1, "ada@x", 1)).await.unwrap();
+    people
+}
+
+async fn a_duplicate_key_names_the_field(db: &Db) {
+    let people = people(db).await;
+    people.insert_one(person(2, "bob@x", 2)).await.unwrap();
+    let told = |error: odm::Error| {
+        assert!(error.is_duplicate_key(), "{error}");
+        assert_eq!(error.model(), Some("Person"));
+        let remedy = ": another document has this value: change that one, or take another value";
+        assert!(error.to_string().ends_with(remedy), "{error}");
+        error.path().map(str::to_owned)
+    };
+    let inserted = people.insert_one(person(1, "eve@x", 3)).await;
+    assert_eq!(told(inserted.unwrap_err()).as_deref(), Some("_id"));
+    let inserted = people.insert_many([person(3, "ada@x", 3)]).await;
+    assert_eq!(told(inserted.unwrap_err()).as_deref(), Some("e"));
+    let changed = people.update_one(|p| p.id.eq(2), |p| p.email.set("ada@x"));
+    let error = changed.await.unwrap_err();
+    assert!(error.to_string().starts_with("Person.e: E11000"), "{error}");
+    assert_eq!(told(error).as_deref(), Some("e"));
+    let found = people.find_one_and_update(|p| p.id.eq(2), |p| p.email.set("ada@x"));
+    assert_eq!(told(found.await.unwrap_err()).as_deref(), Some("e"));
+    // Of two fields together none is to blame alone.
+    let changed = people.update_one(|p| p.id.eq(2), |p| p.home.number.set(1));
+    let error = changed.await.unwrap_err();
+    assert_eq!(error.duplicate_index(), Some("home.street_1_home.number_1"));
+    assert_eq!(told(error), None);
+}
+
+async fn a_document_that_cannot_be_read_names_the_field(db: &Db) {
+    let people = db.collection::<Person>();
+    for (id, home, path, remedy) in [
+        (
+            1,
+            doc! {"street": "Main"},
+            "home.number",
+            "`#[serde(default)]`",
+        ),
+        (2, doc! {"street": 7, "number": 1}, "home.street", "repair"),
+    ] {
+        let insert = doc! {"insert": "people", "documents": [{"_id": id, "e": "x", "home": home}]};
+        db.run_command(insert).await.unwrap();
+        let error = people.get(&id).await.unwrap_err();
+        assert!(
+            error.is_decode() && error.to_string().contains(remedy),
+            "{error}"
+        );
+        assert_eq!((error.model(), error.path()), (Some("Person"), Some(path)));
+        assert_eq!(error.document_id(), Some(&Bson::Int32(id)));
+    }
+}
+
+async fn a_value_that_does_not_fit_says_how_to_read_it(db: &Db) {
+    let insert = doc! {"insert": "people", "documents": [{"_id": 1, "e": 4}]};
+    db.run_command(insert).await.unwrap();
+    let people = db.collection::<Person>();
+    let values = people.distinct(|p| p.email, |p| p.id.eq(1));
+    let error = values.await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Person.e: the document can't be read: 4 is not what the field holds: invalid type: \
+         integer `4`, expected a string; say with `with_type` what it does"
+    );
+}
+
+async fn a_conflict_says_to_run_the_transaction_again(db: &Db) {
+    let people = people(db).await;
+    let mut first = db.start_session().await.unwrap();
+    let mut second = db.start_session().await.unwrap();
+    let change = || people.update_one(|p| p.id.eq(1), |p| p.home.number.inc(1));
+    first.start_transaction().await.unwrap();
+    second.start_transaction().await.unwrap();
+    change().session(&mut first).await.unwrap();
+    let error = change().session(&mut second).await.unwrap_err();
+    assert_eq!(error.labels(), ["TransientTransactionError"]);
+    let message = error.to_string();
+    assert!(message.starts_with("Person: WriteConflict"), "{message}");
+    assert!(message.contains("Please retry"), "{message}");
+    let error = people
+        .find_all()
+        .session(&mut second)
+        .all()
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().ends_with("as `Db::transaction` does"),
+        "{error}"
+    );
+    first.abort_transaction().await.unwrap();
+}
+
+async fn a_collation_has_five_strengths(db: &Db) {
+    let people = people(db).await;
+    for wrong in [0, 6] {
+        let find = people
+            .find_all()
+            .collation(Collation::new("en").strength(wrong));
+        let error = find.all().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("Person: the strength of a collation is 1 to 5, not {wrong}")
+        );
+    }
+}

@@ -44,7 +44,14 @@ pub struct Save<'s, M: Document> {
     call: Call<'s>,
     loaded: &'s mut Loaded<M>,
     /// What there is to save; `None` if nothing changed.
-    next: Option<RawDocumentBuf>,
+    next: Option<Next<M>>,
+}
+
+/// What a loaded document is once it is saved.
+struct Next<M> {
+    saved: RawDocumentBuf,
+    /// The document with its new version and that version, where the model has one.
+    versioned: Option<(M, Bson)>,
 }
 
 impl<M: Document> Collection<M> {
@@ -66,6 +73,9 @@ impl<M: Document> Collection<M> {
     /// Where the model has a `version` field, the save succeeds only if the stored version is the
     /// loaded one, and counts it up. Otherwise concurrent changes of other fields are kept, and of
     /// the same fields the last one wins.
+    ///
+    /// In a transaction, load the document in its body too: one that was saved in a transaction
+    /// which is then aborted, or runs again, is not what is stored.
     ///
     /// # Errors
     ///
@@ -97,10 +107,9 @@ impl<M: Document> Loaded<M> {
         let document: M = decode(raw, M::model().name)?;
         let saved = encode(&document)?;
         let version = match M::model().version {
-            Some(name) => raw.get(name).ok().flatten(),
+            Some(name) => stored(raw, name)?,
             None => None,
         };
-        let version = version.and_then(|version| Bson::try_from(version).ok());
         Ok(Self {
             document,
             saved,
@@ -115,7 +124,7 @@ impl<M: Document> Loaded<M> {
 
     /// What the document looks like now, and the filter and the update that make the stored one look
     /// so; `None` if nothing changed.
-    fn changes(&self) -> Result<Option<(RawDocumentBuf, BsonDocument, BsonDocument)>> {
+    fn changes(&self) -> Result<Option<(Next<M>, BsonDocument, BsonDocument)>> {
         let next = encode(&self.document)?;
         let version = M::model().version;
         let mut changes = Changes::default();
@@ -124,42 +133,67 @@ impl<M: Document> Loaded<M> {
             return Ok(None);
         };
         let mut filter = doc! { "_id": equality(self.id()?) };
-        if let Some(name) = version {
-            let loaded = match &self.version {
-                Some(version) => equality(version.clone()),
-                None => Bson::Document(doc! { "$exists": false }),
+        let Some(name) = version else {
+            let next = Next {
+                saved: next,
+                versioned: None,
             };
-            filter.insert(name, loaded);
-            update.insert("$inc", doc! { name: 1 });
+            return Ok(Some((next, filter, update)));
+        };
+        let loaded = match &self.version {
+            Some(version) => equality(version.clone()),
+            None => Bson::Document(doc! { "$exists": false }),
+        };
+        filter.insert(name, loaded);
+        update.insert("$inc", doc! { name: 1 });
+        // What can't be read again is not written.
+        let version = self.next_version().map_err(|error| error.with_path(name))?;
+        let mut document = BsonDocument::try_from(&*next).map_err(Error::encode)?;
+        document.insert(name, version.clone());
+        let saved = RawDocumentBuf::try_from(&document).map_err(Error::encode)?;
+        let document = decode(&saved, M::model().name)
+            .map_err(|error| error.context(format!("the version after this save is {version}")))?;
+        let versioned = Some((document, version));
+        Ok(Some((Next { saved, versioned }, filter, update)))
+    }
+
+    /// What the server's `$inc` makes of the version.
+    fn next_version(&self) -> Result<Bson> {
+        match &self.version {
+            None => Ok(Bson::Int32(1)),
+            Some(Bson::Int32(version)) => Ok(match version.checked_add(1) {
+                Some(version) => Bson::Int32(version),
+                None => Bson::Int64(i64::from(*version) + 1),
+            }),
+            Some(Bson::Double(version)) => Ok(Bson::Double(version + 1.0)),
+            Some(Bson::Int64(version)) if *version < i64::MAX => Ok(Bson::Int64(version + 1)),
+            Some(version) => Err(Error::usage(format!(
+                "{version} can't be counted up: a version is a whole number below 2^63"
+            ))),
         }
-        Ok(Some((next, filter, update)))
     }
 
     fn id(&self) -> Result<Bson> {
-        let id = self.saved.get("_id").ok().flatten();
-        id.and_then(|id| Bson::try_from(id).ok()).ok_or_else(|| {
+        stored(&self.saved, "_id")?.ok_or_else(|| {
             Error::usage("the document has no `_id`: its serializer leaves it out").with_path("_id")
         })
     }
 
     /// Takes over what was sent.
-    fn saved(&mut self, mut next: RawDocumentBuf) -> Result<()> {
-        if let Some(name) = M::model().version {
-            let version = match &self.version {
-                Some(Bson::Int32(version)) => Bson::Int32(version.wrapping_add(1)),
-                Some(Bson::Int64(version)) => Bson::Int64(version.wrapping_add(1)),
-                Some(Bson::Double(version)) => Bson::Double(version + 1.0),
-                _ => Bson::Int32(1),
-            };
-            let mut document = BsonDocument::try_from(&*next).map_err(Error::encode)?;
-            document.insert(name, version.clone());
-            next = RawDocumentBuf::try_from(&document).map_err(Error::encode)?;
-            self.document = decode(&next, M::model().name)?;
+    fn saved(&mut self, next: Next<M>) {
+        if let Some((document, version)) = next.versioned {
+            self.document = document;
             self.version = Some(version);
         }
-        self.saved = next;
-        Ok(())
+        self.saved = next.saved;
     }
+}
+
+/// A stored field, unless it is not there.
+fn stored(raw: &RawDocument, name: &str) -> Result<Option<Bson>> {
+    let malformed = |_| Error::malformed_reply("well-formed BSON").with_path(name);
+    let value = raw.get(name).map_err(malformed)?;
+    value.map(Bson::try_from).transpose().map_err(malformed)
 }
 
 impl<'s, M: Document> Load<'s, M> {
@@ -169,7 +203,12 @@ impl<'s, M: Document> Load<'s, M> {
         let mut cursor = self.call.send().await?.cursor()?;
         match cursor.next().await {
             None => Ok(None),
-            Some(raw) => Loaded::from_raw(raw?).map(Some),
+            Some(raw) => {
+                let loaded = raw.and_then(Loaded::from_raw);
+                loaded
+                    .map(Some)
+                    .map_err(|error| error.with_model(M::model().name))
+            }
         }
     }
 }
@@ -196,7 +235,7 @@ impl<'s, M: Document> Save<'s, M> {
             return Err(Error::new(StaleError::new(id, version)).with_model(name));
         }
         if let Some(next) = self.next {
-            self.loaded.saved(next)?;
+            self.loaded.saved(next);
         }
         Ok(true)
     }

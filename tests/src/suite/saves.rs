@@ -6,6 +6,7 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
+    a_version_that_would_not_fit_is_not_written,
     what_did_not_change_is_not_sent,
     single_fields_are_sent,
     unknown_fields_stay,
@@ -173,4 +174,36 @@ async fn the_id_stays(db: &Db) {
     let refused = pages.save(&mut page).await.unwrap_err();
     assert!(refused.is_usage(), "{refused}");
     assert_eq!(refused.path(), Some("_id"));
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "tickets")]
+struct Ticket {
+    #[serde(rename = "_id")]
+    id: i32,
+    state: String,
+    #[odm(version)]
+    version: i32,
+}
+
+async fn a_version_that_would_not_fit_is_not_written(db: &Db) {
+    let tickets = db.collection::<Ticket>();
+    let last = Ticket {
+        id: 1,
+        state: "open".to_owned(),
+        version: i32::MAX,
+    };
+    tickets.insert_one(&last).await.unwrap();
+    let mut ticket = tickets.load(&1).await.unwrap().unwrap();
+    ticket.state = "closed".to_owned();
+    let refused = tickets.save(&mut ticket).await.unwrap_err();
+    assert_eq!(
+        (refused.model(), refused.path()),
+        (Some("Ticket"), Some("version"))
+    );
+    let told = "the version after this save is 2147483648: ";
+    assert!(refused.to_string().starts_with(told), "{refused}");
+    // As it was, and so is what was loaded.
+    assert_eq!(tickets.get(&1).await.unwrap(), Some(last));
+    assert_eq!(ticket.version, i32::MAX);
 }

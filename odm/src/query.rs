@@ -9,6 +9,7 @@ pub(crate) mod deferred;
 pub mod encode;
 pub mod field;
 mod filter;
+mod joined;
 pub mod kind;
 mod map;
 pub(crate) mod node;

@@ -7,6 +7,7 @@ use super::deferred::Deferred;
 use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
 use super::field::Field;
 use super::filter::Filter;
+use super::joined;
 use super::kind::Sequence;
 use super::node::Node;
 use super::operators::stands_for_itself;
@@ -278,6 +279,7 @@ fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Defe
     let path = filter_path(path)?;
     let condition = element
         .and_then(Node::into_element_condition)
+        .and_then(joined::bounded_document)
         .map_err(|error| error.under(&path))?;
     Ok(Node::operator(
         path,
@@ -298,5 +300,5 @@ fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
     for value in special {
         nodes.push(Node::operator(path.clone(), "$eq", value));
     }
-    Ok(Node::and(nodes))
+    Node::and(nodes)
 }

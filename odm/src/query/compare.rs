@@ -80,13 +80,13 @@ fn membership(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> 
             .into_iter()
             .map(|value| Node::operator(path.clone(), "$eq", value)),
     );
-    Ok(Node::or(nodes))
+    Node::or(nodes)
 }
 
-fn not_in(node: Node) -> Node {
+fn not_in(node: Node) -> Result<Node, Deferred> {
     match node {
         Node::Field(path, operators) => match operators.single() {
-            Some(("$in", values)) => Node::operator(path, "$nin", values.clone()),
+            Some(("$in", values)) => Ok(Node::operator(path, "$nin", values.clone())),
             _ => Node::Field(path, operators).not(),
         },
         other => other.not(),
@@ -241,7 +241,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn nin<V: IntoValue<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
-        Filter::from_node(membership(self.path(), Self::encode_all(values)).map(not_in))
+        Filter::from_node(membership(self.path(), Self::encode_all(values)).and_then(not_in))
     }
 }
 

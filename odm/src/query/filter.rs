@@ -77,7 +77,7 @@ impl<M> Filter<M> {
     /// ```
     pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
-        Self::from_node(nodes.map(Node::and))
+        Self::from_node(nodes.and_then(Node::and))
     }
 
     /// Matches where at least one of `filters` does; nothing matches an empty list.
@@ -98,7 +98,7 @@ impl<M> Filter<M> {
     /// ```
     pub fn any_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
-        Self::from_node(nodes.map(Node::or))
+        Self::from_node(nodes.and_then(Node::or))
     }
 
     /// Matches where none of `filters` does: `$nor`.
@@ -122,7 +122,7 @@ impl<M> Filter<M> {
     /// ```
     pub fn none_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
-        Self::from_node(nodes.map(Node::nor))
+        Self::from_node(nodes.and_then(Node::nor))
     }
 
     /// The document that is sent.
@@ -163,7 +163,7 @@ impl<M> Not for Filter<M> {
     type Output = Self;
 
     fn not(self) -> Self {
-        Self::from_node(self.node.map(Node::not))
+        Self::from_node(self.node.and_then(Node::not))
     }
 }
 

@@ -1,8 +1,11 @@
 //! The inside of a filter: not generic, so that it is compiled once.
 
+use std::collections::HashMap;
+
 use bson::{Bson, Document, doc};
 
 use super::deferred::Deferred;
+use super::joined::Joined;
 use super::operators::Operators;
 
 /// A condition, before it is written as a document.
@@ -15,11 +18,11 @@ pub(crate) enum Node {
     /// A document of the caller's; not empty.
     Raw(Document),
     /// Two or more, none of them `All` or `And`.
-    And(Vec<Node>),
+    And(Joined),
     /// One or more, none of them `Or`.
-    Or(Vec<Node>),
+    Or(Joined),
     /// One or more.
-    Nor(Vec<Node>),
+    Nor(Joined),
 }
 
 impl Node {
@@ -28,68 +31,62 @@ impl Node {
         Self::Field(path, Operators::one(operator, value))
     }
 
-    pub(crate) fn and(nodes: Vec<Self>) -> Self {
-        let mut flat = Vec::with_capacity(nodes.len());
+    /// How deep `And`, `Or` and `Nor` nest.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::And(joined) | Self::Or(joined) | Self::Nor(joined) => joined.depth(),
+            Self::All | Self::Field(..) | Self::Raw(_) => 0,
+        }
+    }
+
+    pub(crate) fn and(nodes: impl IntoIterator<Item = Self>) -> Result<Self, Deferred> {
+        let mut joined = Joined::default();
         for node in nodes {
             match node {
                 Self::All => {}
-                Self::And(inner) => flat.extend(inner),
-                other => flat.push(other),
+                Self::And(inner) => joined.append(inner),
+                other => joined.push(other),
             }
         }
-        if flat.len() > 1 {
-            Self::And(flat)
-        } else {
-            flat.pop().unwrap_or(Self::All)
+        match joined.only() {
+            Ok(None) => Ok(Self::All),
+            Ok(Some(node)) => Ok(node),
+            Err(joined) => joined.bounded().map(Self::And),
         }
     }
 
-    pub(crate) fn or(nodes: Vec<Self>) -> Self {
-        let mut flat = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            match node {
-                Self::Or(inner) => flat.extend(inner),
-                other => flat.push(other),
-            }
-        }
-        match flat.len() {
+    pub(crate) fn or(nodes: impl IntoIterator<Item = Self>) -> Result<Self, Deferred> {
+        match alternatives(nodes).only() {
             // the server refuses an empty `$or`
-            0 => Self::nothing(),
-            1 => flat.pop().unwrap_or(Self::All),
-            _ => Self::Or(flat),
+            Ok(None) => Ok(Self::nothing()),
+            Ok(Some(node)) => Ok(node),
+            Err(joined) => joined.bounded().map(Self::Or),
         }
     }
 
-    pub(crate) fn nor(nodes: Vec<Self>) -> Self {
-        let mut flat = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            match node {
-                Self::Or(inner) => flat.extend(inner),
-                other => flat.push(other),
-            }
+    pub(crate) fn nor(nodes: impl IntoIterator<Item = Self>) -> Result<Self, Deferred> {
+        let joined = alternatives(nodes);
+        if joined.is_empty() {
+            return Ok(Self::All);
         }
-        if flat.is_empty() {
-            Self::All
-        } else {
-            Self::Nor(flat)
-        }
+        joined.bounded().map(Self::Nor)
     }
 
     /// What no document matches.
     pub(crate) fn nothing() -> Self {
-        Self::Nor(vec![Self::All])
+        Self::Nor(Joined::one(Self::All))
     }
 
-    pub(crate) fn not(self) -> Self {
+    pub(crate) fn not(self) -> Result<Self, Deferred> {
         match self {
-            Self::Field(path, operators) => Self::not_field(path, operators),
-            Self::Or(nodes) => Self::Nor(nodes),
+            Self::Field(path, operators) => Ok(Self::not_field(path, operators)),
+            Self::Or(nodes) => Ok(Self::Nor(nodes)),
             Self::Nor(nodes) => Self::or(nodes),
             Self::And(nodes) => match merged_element(&nodes) {
-                Some(Ok(operators)) => Self::not_field(String::new(), operators.into()),
-                _ => Self::Nor(vec![Self::And(nodes)]),
+                Some(Ok(operators)) => Ok(Self::not_field(String::new(), operators.into())),
+                _ => Joined::one(Self::And(nodes)).bounded().map(Self::Nor),
             },
-            other => Self::Nor(vec![other]),
+            other => Ok(Self::Nor(Joined::one(other))),
         }
     }
 
@@ -136,9 +133,9 @@ impl Node {
 }
 
 /// The operators on the element itself as one document; none where there are other conditions.
-fn merged_element(nodes: &[Node]) -> Option<Result<Document, Deferred>> {
+fn merged_element(nodes: &Joined) -> Option<Result<Document, Deferred>> {
     let mut merged = Document::new();
-    for node in nodes {
+    for node in nodes.iter() {
         let Node::Field(path, operators) = node else {
             return None;
         };
@@ -157,7 +154,19 @@ fn merged_element(nodes: &[Node]) -> Option<Result<Document, Deferred>> {
     Some(Ok(merged))
 }
 
-fn list(nodes: Vec<Node>) -> Result<Vec<Bson>, Deferred> {
+/// The list of `nodes`, with those of an `Or` among them in its place.
+fn alternatives(nodes: impl IntoIterator<Item = Node>) -> Joined {
+    let mut joined = Joined::default();
+    for node in nodes {
+        match node {
+            Node::Or(inner) => joined.append(inner),
+            other => joined.push(other),
+        }
+    }
+    joined
+}
+
+fn list(nodes: Joined) -> Result<Vec<Bson>, Deferred> {
     nodes
         .into_iter()
         .map(|node| node.into_document().map(Bson::Document))
@@ -178,25 +187,23 @@ fn field_document(path: String, operators: Operators) -> Result<Document, Deferr
 }
 
 /// One document where fields and operators do not collide, with the rest in `$and`.
-fn conjunction(nodes: Vec<Node>) -> Result<Document, Deferred> {
-    let mut merged: Vec<Node> = Vec::with_capacity(nodes.len());
+fn conjunction(nodes: Joined) -> Result<Document, Deferred> {
+    let mut merged: Vec<Node> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut rest = Vec::new();
     for node in nodes {
         let Node::Field(path, operators) = node else {
             merged.push(node);
             continue;
         };
-        let present = merged.iter_mut().find_map(|node| match node {
-            Node::Field(name, present) if *name == path => Some(present),
-            _ => None,
-        });
-        match present {
-            Some(present) => {
-                if let Err(operators) = present.merge(operators) {
-                    rest.push(Bson::Document(field_document(path, operators)?));
-                }
+        let present = places.get(&path).and_then(|place| merged.get_mut(*place));
+        if let Some(Node::Field(_, present)) = present {
+            if let Err(operators) = present.merge(operators) {
+                rest.push(Bson::Document(field_document(path, operators)?));
             }
-            None => merged.push(Node::Field(path, operators)),
+        } else {
+            places.insert(path.clone(), merged.len());
+            merged.push(Node::Field(path, operators));
         }
     }
     let mut document = Document::new();

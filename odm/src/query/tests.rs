@@ -1,6 +1,7 @@
 //! Each builder, with the exact document that it makes.
 
 mod derived;
+mod joining;
 mod laws;
 
 use std::collections::{BTreeMap, HashSet};

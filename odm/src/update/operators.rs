@@ -203,37 +203,44 @@ fn add(changes: &mut SmallVec<[Change; 2]>, change: Change) -> Result<(), Deferr
     let same = changes
         .iter_mut()
         .find(|present| present.path == change.path && present.operator == change.operator);
-    match same {
-        Some(present) => match each_joined(present, &change) {
-            Some(joined) => present.value = joined,
-            None => {
-                return Err(conflict(&change, present));
-            }
-        },
-        None => changes.push(change),
+    let Some(present) = same else {
+        changes.push(change);
+        return Ok(());
+    };
+    if !adds_plainly(present) || !adds_plainly(&change) {
+        return Err(conflict(&change, present));
     }
+    // moved, not copied: changes are joined in loops
+    let first = std::mem::replace(&mut present.value, Bson::Null);
+    let mut each = added_values(first);
+    each.extend(added_values(change.value));
+    present.value = Bson::Document(doc! {"$each": each});
     Ok(())
 }
 
-/// The two lists of `$each` as one; only for the operators for which this means the same.
-fn each_joined(first: &Change, second: &Change) -> Option<Bson> {
-    if !matches!(&*first.operator, "$push" | "$addToSet") {
-        return None;
+/// Whether this adds values to an array and no modifiers such as `$slice` stand beside them.
+fn adds_plainly(change: &Change) -> bool {
+    if !matches!(&*change.operator, "$push" | "$addToSet") {
+        return false;
     }
-    let mut each = plain_each(&first.value)?;
-    each.extend(plain_each(&second.value)?);
-    Some(Bson::Document(doc! {"$each": each}))
-}
-
-/// The values that are added; none where modifiers such as `$slice` stand beside them.
-fn plain_each(value: &Bson) -> Option<Vec<Bson>> {
-    let Bson::Document(document) = value else {
-        return Some(vec![value.clone()]);
+    let Bson::Document(document) = &change.value else {
+        return true;
     };
     match document.get("$each") {
-        None => Some(vec![value.clone()]),
-        Some(Bson::Array(values)) if document.len() == 1 => Some(values.clone()),
-        Some(_) => None,
+        None => true,
+        Some(Bson::Array(_)) => document.len() == 1,
+        Some(_) => false,
+    }
+}
+
+/// The values that are added.
+fn added_values(value: Bson) -> Vec<Bson> {
+    match value {
+        Bson::Document(mut document) => match document.remove("$each") {
+            Some(Bson::Array(values)) => values,
+            _ => vec![Bson::Document(document)],
+        },
+        value => vec![value],
     }
 }
 

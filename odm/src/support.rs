@@ -15,7 +15,7 @@ pub use crate::model::{
     Projection, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
-    Bits, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
+    Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{Descend, Encode, Field, Inside, With};
 
@@ -319,6 +319,7 @@ macro_rules! __odm_forward {
                     <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
                 }
             }
+            impl $($parameters)* __odm_support::Growable for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Growable {}
             impl $($parameters)* __odm_support::Keyed for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Keyed {
                 type Value = <$inner as __odm_support::Keyed>::Value;
             }

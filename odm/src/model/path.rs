@@ -30,6 +30,8 @@ pub enum Segment {
     Name(Cow<'static, str>),
     /// A position in an array.
     Index(u32),
+    /// Some element of an array: filters, which mean it without a sign of its own. Nothing is written.
+    Any,
     /// `$`: the element that the filter matched.
     Positional,
     /// `$[]`: every element.
@@ -120,13 +122,15 @@ impl fmt::Debug for Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, segment) in self.segments().enumerate() {
+        let written = self.segments().filter(|segment| *segment != Segment::Any);
+        for (position, segment) in written.enumerate() {
             if position > 0 {
                 f.write_str(".")?;
             }
             match segment {
                 Segment::Name(name) => f.write_str(&name)?,
                 Segment::Index(index) => write!(f, "{index}")?,
+                Segment::Any => {}
                 Segment::Positional => f.write_str("$")?,
                 Segment::All => f.write_str("$[]")?,
                 Segment::Filtered(name) => write!(f, "$[{name}]")?,
@@ -151,6 +155,8 @@ mod tests {
             computed.child("c").then(Segment::Index(3)).to_string(),
             "a.b.c.3"
         );
+        let some = computed.then(Segment::Any).child("d");
+        assert_eq!(some.to_string(), "a.b.d");
         assert!(Path::root().is_root() && !computed.is_root());
     }
 }

@@ -1,8 +1,8 @@
 //! Conditions on arrays and their elements.
 
-use bson::Bson;
+use bson::{Bson, Document, doc};
 
-use super::compare::{filter_path, operator};
+use super::compare::{array_path, is_element};
 use super::deferred::Deferred;
 use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
 use super::field::Field;
@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::joined;
 use super::kind::Sequence;
 use super::node::Node;
-use super::operators::stands_for_itself;
+use super::operators::{Operators, stands_for_itself};
 use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
@@ -70,7 +70,7 @@ impl<M, S, E> Field<M, S, E> {
         S: Sequence,
         E: ElementEncoder<S>,
     {
-        E::handle(self.path().clone())
+        E::handle(self.path().then(Segment::Any))
     }
 
     /// The element at a position, counted from 0: `field.0`.
@@ -220,7 +220,7 @@ impl<M, S, E> Field<M, S, E> {
         E: Encode<S>,
     {
         let value = encode_element::<S, E>(value.into_value());
-        Filter::from_node(operator(self.path(), "$eq", value))
+        Filter::from_node(has(self.path(), value))
     }
 
     /// Matches where every one of `values` is an element: `{field: {$all: [values]}}`; nothing matches
@@ -271,12 +271,13 @@ impl<M, S, E> Field<M, S, E> {
         S: Sequence,
     {
         let size = i32::try_from(elements).map_or(Bson::Int64(elements.into()), Bson::Int32);
-        Filter::from_node(operator(self.path(), "$size", Ok(size)))
+        let path = array_path(self.path());
+        Filter::from_node(path.map(|path| Node::operator(path, "$size", size)))
     }
 }
 
 fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Deferred> {
-    let path = filter_path(path)?;
+    let path = array_path(path)?;
     let condition = element
         .and_then(Node::into_element_condition)
         .and_then(joined::bounded_document)
@@ -288,10 +289,33 @@ fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Defe
     ))
 }
 
+/// `$eq` does not look into an array that is itself an element.
+fn has(path: &Path, value: Result<Bson>) -> Result<Node, Deferred> {
+    let stored = array_path(path)?;
+    let value = value.map_err(|error| Deferred::encode(&*stored, &error))?;
+    let operators = if is_element(path.segments().last().as_ref()) {
+        in_array(value).into()
+    } else {
+        Operators::one("$eq", value)
+    };
+    Ok(Node::Field(stored, operators))
+}
+
+fn in_array(value: Bson) -> Document {
+    doc! {"$elemMatch": {"$eq": value}}
+}
+
 /// Values that `$all` would read as patterns or operators stand as conditions of their own.
 fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
-    let path = filter_path(path)?;
+    let in_element = is_element(path.segments().last().as_ref());
+    let path = array_path(path)?;
     let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
+    if in_element {
+        let each = values
+            .into_iter()
+            .map(|value| Bson::Document(in_array(value)));
+        return Ok(Node::operator(path, "$all", Bson::Array(each.collect())));
+    }
     let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(stands_for_itself);
     let mut nodes = Vec::with_capacity(special.len() + 1);
     if !literal.is_empty() || special.is_empty() {

@@ -26,7 +26,42 @@ pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
             "`$`, `$[]` and `$[name]` stand in updates; a filter reaches into arrays with `any`, `at` or `elem_match`",
         ));
     }
+    if through_nested_array(path) {
+        return Err(nested_array(path));
+    }
     stored_path(path)
+}
+
+/// The path of an array whose elements a condition speaks of.
+pub(super) fn array_path(path: &Path) -> Result<String, Deferred> {
+    if path.segments().last() == Some(Segment::Any) {
+        return Err(nested_array(path));
+    }
+    filter_path(path)
+}
+
+/// Whether the path asks for an element of an array that is itself an element.
+fn through_nested_array(path: &Path) -> bool {
+    let inside = |(before, segment): (Option<Segment>, Segment)| match segment {
+        Segment::Any => is_element(before.as_ref()),
+        Segment::Index(_) => before == Some(Segment::Any),
+        _ => false,
+    };
+    let before = std::iter::once(None).chain(path.segments().map(Some));
+    before.zip(path.segments()).any(inside)
+}
+
+/// Whether this end of a path is an element of an array: the root is what `elem_match` gives. A path of
+/// MongoDB looks into the elements of an array, but not into arrays among them.
+pub(super) fn is_element(end: Option<&Segment>) -> bool {
+    matches!(end, None | Some(Segment::Index(_) | Segment::Any))
+}
+
+fn nested_array(path: &Path) -> Deferred {
+    Deferred::usage(
+        path.to_string(),
+        "a path of MongoDB does not look into arrays that are elements of an array: write `.elem_match(|inner| …)`, and `inner.has(…)` or `inner.elem_match(…)` in it",
+    )
 }
 
 /// The path as MongoDB writes it; a name that it would read as something else is refused.

@@ -79,6 +79,14 @@ pub trait Sequence: Sized {
     fn of_one(element: Self::Element) -> Option<Self>;
 }
 
+/// An array of any length: it has `push`, `add_to_set`, `pull`, `pop_first`, ….
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not an array of any length",
+    label = "this method changes how many elements there are",
+    note = "a document whose `[T; N]` has another length can't be read: change its elements by `.at(0)`, `.all_elements()`, or declare a `Vec`"
+)]
+pub trait Growable: Sequence {}
+
 /// A type stored as a document with any keys: it has `key` and `remove_key`.
 #[diagnostic::on_unimplemented(
     message = "a field declared as `{Self}` is not a map",
@@ -180,6 +188,13 @@ impl<S: Sequence> Sequence for Box<S> {
         S::of_one(element).map(Self::new)
     }
 }
+
+impl<T: FieldType> Growable for Vec<T> {}
+impl<T: FieldType> Growable for VecDeque<T> {}
+impl<T: FieldType + Hash + Eq, S: BuildHasher + Default> Growable for HashSet<T, S> {}
+impl<T: FieldType + Ord> Growable for BTreeSet<T> {}
+impl<S: Growable> Growable for Option<S> {}
+impl<S: Growable> Growable for Box<S> {}
 
 impl<K: AsRef<str>, V: FieldType, S> Keyed for HashMap<K, V, S> {
     type Value = V;

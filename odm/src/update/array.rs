@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::{Path, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_element;
-use crate::query::kind::Sequence;
+use crate::query::kind::{Growable, Sequence};
 use crate::query::node::Node;
 use crate::query::{ElementEncoder, Encode, Field, Filter, IntoValue, Sort};
 
@@ -45,7 +45,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn push(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
     {
         let value = encode_element::<S, E>(value.into_value());
@@ -68,7 +68,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn push_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
         V: IntoValue<S::Element>,
     {
@@ -102,7 +102,7 @@ impl<M, S, E> Field<M, S, E> {
         options: impl FnOnce(Push<S, E>) -> Push<S, E>,
     ) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
         V: IntoValue<S::Element>,
     {
@@ -124,7 +124,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn add_to_set(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
     {
         let value = encode_element::<S, E>(value.into_value());
@@ -145,7 +145,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn add_to_set_each<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
         V: IntoValue<S::Element>,
     {
@@ -166,7 +166,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn pull(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
     {
         let value = encode_element::<S, E>(value.into_value());
@@ -193,7 +193,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn pull_where<F>(&self, condition: F) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: ElementEncoder<S>,
         F: FnOnce(E::Handle<S::Element>) -> Filter<S::Element>,
     {
@@ -215,7 +215,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn pull_all<V>(&self, values: impl IntoIterator<Item = V>) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
         E: Encode<S>,
         V: IntoValue<S::Element>,
     {
@@ -236,7 +236,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn pop_first(&self) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
     {
         Update::operator(self.path(), "$pop", Ok(Bson::Int32(-1)))
     }
@@ -254,7 +254,7 @@ impl<M, S, E> Field<M, S, E> {
     /// ```
     pub fn pop_last(&self) -> Update<M>
     where
-        S: Sequence,
+        S: Growable,
     {
         Update::operator(self.path(), "$pop", Ok(Bson::Int32(1)))
     }

@@ -170,6 +170,12 @@ impl Changes {
 /// The path as MongoDB writes it, with names of array filters that it accepts.
 fn update_path(path: &Path) -> Result<String, Deferred> {
     let stored = stored_path(path)?;
+    if path.segments().any(|segment| segment == Segment::Any) {
+        return Err(Deferred::usage(
+            stored,
+            "`any` is for filters; an update says which elements it changes: `at`, `positional`, `all_elements`, `filtered`",
+        ));
+    }
     for segment in path.segments() {
         if let Segment::Filtered(name) = segment {
             identifier(&name)?;

@@ -15,6 +15,7 @@ cases![
     numbers_and_bits,
     logic,
     arrays,
+    arrays_in_arrays,
     nested_documents,
     raw_filters,
 ];
@@ -329,4 +330,84 @@ async fn raw_filters(db: &Db) {
         .await
         .unwrap_err();
     assert_eq!(refused.code(), Some(odm::Code::BAD_VALUE), "{refused}");
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "grids")]
+struct Grid {
+    #[serde(rename = "_id")]
+    id: i32,
+    rows: Vec<Vec<i32>>,
+}
+
+async fn grids(db: &Db) -> Collection<Grid> {
+    let grids = db.collection::<Grid>();
+    let rows = [
+        vec![vec![4, 1], vec![2]],
+        vec![vec![9]],
+        vec![vec![1, 7], vec![4]],
+    ];
+    for (id, rows) in (1..).zip(rows) {
+        grids.insert_one(&Grid { id, rows }).await.unwrap();
+    }
+    grids
+}
+
+async fn found(grids: &Collection<Grid>, filter: Filter<Grid>) -> Vec<i32> {
+    let rows = grids
+        .find(move |_| filter)
+        .sort(|grid| grid.id.asc())
+        .all()
+        .await
+        .unwrap();
+    rows.into_iter().map(|grid| grid.id).collect()
+}
+
+async fn arrays_in_arrays(db: &Db) {
+    let grids = grids(db).await;
+    let grid = odm::query::fields::<Grid>();
+    let cases = [
+        (grid.rows.has([9]), vec![2]),
+        (grid.rows.any().eq([9]), vec![2]),
+        (grid.rows.elem_match(|row| row.has(4)), vec![1, 3]),
+        (grid.rows.elem_match(|row| row.all([1, 4])), vec![1]),
+        (grid.rows.elem_match(|row| !row.has(4)), vec![1, 2, 3]),
+        (!grid.rows.elem_match(|row| row.has(4)), vec![2]),
+        (
+            grid.rows
+                .elem_match(|row| row.elem_match(|n| n.gt(6) & n.lt(9))),
+            vec![3],
+        ),
+        (grid.rows.elem_match(|row| row.size(1)), vec![1, 2, 3]),
+        (grid.rows.elem_match(|row| row.at(1).eq(7)), vec![3]),
+        (grid.rows.at(0).has(1), vec![1, 3]),
+        (grid.rows.at(0).all([4, 1]), vec![1]),
+        (grid.rows.at(0).elem_match(|n| n.gt(4)), vec![2, 3]),
+        (grid.rows.at(0).at(1).eq(1), vec![1]),
+    ];
+    for (filter, expected) in cases {
+        let text = format!("{filter:?}");
+        assert_eq!(found(&grids, filter).await, expected, "{text}");
+    }
+    let unsayable = [
+        grid.rows.any().has(4),
+        grid.rows.any().any().eq(4),
+        grid.rows.at(0).any().eq(4),
+        grid.rows.any().at(0).eq(4),
+        grid.rows.any().size(1),
+        grid.rows.any().elem_match(|n| n.eq(4)),
+        grid.rows.elem_match(|row| row.any().eq(4)),
+    ];
+    for filter in unsayable {
+        let error = grids
+            .find(move |_| filter)
+            .all()
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("elem_match") && error.contains("rows"),
+            "{error}"
+        );
+    }
 }

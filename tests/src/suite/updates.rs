@@ -378,4 +378,12 @@ async fn what_is_refused_before_it_is_sent(db: &Db) {
         .unwrap_err();
     assert!(refused.is_usage(), "{refused}");
     assert!(refused.to_string().contains("age"), "{refused}");
+
+    // it would put a number in the place of the array
+    let refused = students
+        .update_one(|s| s.id.eq(1), |s| s.grades.any().set(1))
+        .await
+        .unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+    assert!(refused.to_string().contains("all_elements"), "{refused}");
 }

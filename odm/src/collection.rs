@@ -64,7 +64,7 @@ pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
-pub use crate::store::{Capability, CommandEvent, Session, TransactionOptions};
+pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
 use crate::store::{Operation, Request, Store};
 
 /// The documents of the model `M` in one database: [`Db::collection`].

@@ -35,7 +35,7 @@ pub(crate) use self::operation::{Modification, Operation, Request};
 pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
-pub use self::session::{Session, TransactionOptions};
+pub use self::session::{Session, SessionOptions, TransactionOptions};
 #[cfg(feature = "memory")]
 use crate::engine::Context;
 use crate::error::{Error, Result};
@@ -158,15 +158,24 @@ impl Store {
         not(feature = "mongodb"),
         expect(clippy::unused_async, reason = "a server makes it wait")
     )]
-    pub(crate) async fn start_session(&self) -> Result<Session> {
+    pub(crate) async fn start_session(&self, options: SessionOptions) -> Result<Session> {
+        options.check()?;
         match &self.0.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(memory) => {
-                let session = session::MemorySession::new(memory.clone());
-                Ok(Session(SessionBackend::Memory(Box::new(session))))
+                if options.snapshot == Some(true) {
+                    return Err(Error::unsupported(
+                        "the in-memory store has no snapshot sessions: read in a transaction, \
+                         which sees one moment",
+                    ));
+                }
+                // What one session does on one node is in a causal order.
+                let session = Box::new(session::MemorySession::new(memory.clone()));
+                let backend = SessionBackend::Memory(session);
+                Ok(Session::new(backend, options.transactions))
             }
             #[cfg(feature = "mongodb")]
-            Backend::Driver(driver) => driver.start_session().await,
+            Backend::Driver(driver) => driver.start_session(options).await,
         }
     }
 

@@ -5,7 +5,7 @@ use super::Collection;
 use crate::engine::Context;
 use crate::error::Result;
 use crate::model::Document;
-use crate::store::{Capability, CommandEvent, Monitor, Session, Store};
+use crate::store::{Capability, CommandEvent, Monitor, Session, SessionOptions, Store};
 
 /// A database, in this process or on a server. Cheap to clone; nothing is global.
 #[derive(Debug, Clone)]
@@ -86,7 +86,12 @@ impl Db {
 
     /// Starts a session, for reads and writes in a causal order or for transactions by hand.
     pub async fn start_session(&self) -> Result<Session> {
-        self.store.start_session().await
+        self.start_session_with(SessionOptions::default()).await
+    }
+
+    /// [`start_session`](Self::start_session), with options of its own.
+    pub async fn start_session_with(&self, options: SessionOptions) -> Result<Session> {
+        self.store.start_session(options).await
     }
 
     /// Drops the whole database.

@@ -22,7 +22,7 @@ use crate::store::cursor::RawCursor;
 use crate::store::operation::{Modification, Operation, Request};
 use crate::store::options::Chosen;
 use crate::store::response::{self, Response, WriteKind, Written};
-use crate::store::session::{Backend, DriverSession, Session};
+use crate::store::session::{Backend, DriverSession, Session, SessionOptions};
 
 /// Adds the session to an action, if there is one.
 macro_rules! in_session {
@@ -82,17 +82,17 @@ impl Driver {
         }
     }
 
-    pub(crate) async fn start_session(&self) -> Result<Session> {
-        let session = self
-            .database
-            .client()
-            .start_session()
-            .await
-            .map_err(error)?;
-        Ok(Session(Backend::Driver(Box::new(DriverSession {
-            session,
+    pub(crate) async fn start_session(&self, options: SessionOptions) -> Result<Session> {
+        let mut chosen = mongodb::options::SessionOptions::default();
+        chosen.causal_consistency = options.causal_consistency;
+        chosen.snapshot = options.snapshot;
+        let action = self.database.client().start_session().with_options(chosen);
+        let session = DriverSession {
+            session: action.await.map_err(error)?,
             in_transaction: false,
-        }))))
+        };
+        let backend = Backend::Driver(Box::new(session));
+        Ok(Session::new(backend, options.transactions))
     }
 
     pub(crate) async fn exec<'s>(
@@ -316,7 +316,7 @@ impl Driver {
 fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSession>> {
     match session {
         None => Ok(None),
-        Some(session) => match &mut session.0 {
+        Some(session) => match &mut session.backend {
             Backend::Driver(session) => Ok(Some(session)),
             #[cfg(feature = "memory")]
             Backend::Memory(_) => Err(Session::foreign()),

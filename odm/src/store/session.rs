@@ -2,14 +2,13 @@
 
 #[cfg(feature = "memory")]
 mod memory;
-
-use std::time::Duration;
+mod options;
 
 use crate::error::Result;
-use crate::store::options::{ReadConcern, ReadPreference, WriteConcern};
 
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::MemorySession;
+pub use self::options::{SessionOptions, TransactionOptions};
 
 /// What is wrong with a call on a session, on either store.
 pub(crate) mod misuse {
@@ -31,7 +30,11 @@ pub(crate) mod misuse {
 /// Most programs want [`Db::transaction`](crate::collection::Db::transaction), which starts one,
 /// and retries as MongoDB asks for.
 #[derive(Debug)]
-pub struct Session(pub(crate) Backend);
+pub struct Session {
+    pub(crate) backend: Backend,
+    /// What transactions of the session do unless told.
+    defaults: TransactionOptions,
+}
 
 #[derive(Debug)]
 pub(crate) enum Backend {
@@ -49,47 +52,6 @@ pub(crate) struct DriverSession {
     pub(crate) in_transaction: bool,
 }
 
-/// How a transaction reads and commits; what is not set is the connection's default.
-#[derive(Debug, Clone, Default)]
-#[must_use]
-pub struct TransactionOptions {
-    pub(crate) read_concern: Option<ReadConcern>,
-    pub(crate) write_concern: Option<WriteConcern>,
-    pub(crate) read_preference: Option<ReadPreference>,
-    pub(crate) max_commit_time: Option<Duration>,
-}
-
-impl TransactionOptions {
-    /// Everything at its default.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// What the reads of the transaction see.
-    pub fn read_concern(mut self, concern: ReadConcern) -> Self {
-        self.read_concern = Some(concern);
-        self
-    }
-
-    /// Who must have the transaction's writes before it counts as committed.
-    pub fn write_concern(mut self, concern: WriteConcern) -> Self {
-        self.write_concern = Some(concern);
-        self
-    }
-
-    /// Which node reads: the primary. It is for where the connection reads from others.
-    pub fn read_preference(mut self, preference: ReadPreference) -> Self {
-        self.read_preference = Some(preference);
-        self
-    }
-
-    /// How long the commit may take.
-    pub fn max_commit_time(mut self, time: Duration) -> Self {
-        self.max_commit_time = Some(time);
-        self
-    }
-}
-
 #[cfg_attr(
     not(feature = "mongodb"),
     expect(
@@ -99,21 +61,27 @@ impl TransactionOptions {
     )
 )]
 impl Session {
+    pub(crate) fn new(backend: Backend, defaults: TransactionOptions) -> Self {
+        Self { backend, defaults }
+    }
+
     /// Starts a transaction: what is given this session from here on is part of it.
     pub async fn start_transaction(&mut self) -> Result<()> {
         self.start_transaction_with(TransactionOptions::default())
             .await
     }
 
-    /// Starts a transaction that reads and commits as `options` say.
+    /// Starts a transaction that reads and commits as `options` say, and for the rest as the
+    /// session's own.
     pub async fn start_transaction_with(&mut self, options: TransactionOptions) -> Result<()> {
+        let options = options.or(&self.defaults);
         if let Some(concern) = &options.write_concern {
             concern.check()?;
         }
         if let Some(preference) = &options.read_preference {
             preference.check_in_transaction()?;
         }
-        match &mut self.0 {
+        match &mut self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.start(options),
             #[cfg(feature = "mongodb")]
@@ -128,7 +96,7 @@ impl Session {
     /// Makes all that the transaction wrote visible at once. After an error with the label
     /// `UnknownTransactionCommitResult` it may be called again.
     pub async fn commit_transaction(&mut self) -> Result<()> {
-        match &mut self.0 {
+        match &mut self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.commit(),
             #[cfg(feature = "mongodb")]
@@ -142,7 +110,7 @@ impl Session {
 
     /// Undoes all that the transaction wrote.
     pub async fn abort_transaction(&mut self) -> Result<()> {
-        match &mut self.0 {
+        match &mut self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.abort(),
             #[cfg(feature = "mongodb")]
@@ -156,7 +124,7 @@ impl Session {
 
     /// Whether a transaction is under way.
     pub fn in_transaction(&self) -> bool {
-        match &self.0 {
+        match &self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.in_transaction(),
             #[cfg(feature = "mongodb")]
@@ -167,7 +135,7 @@ impl Session {
     /// The session of the in-memory engine.
     #[cfg(feature = "memory")]
     pub(crate) fn memory(&mut self) -> Result<&mut MemorySession> {
-        match &mut self.0 {
+        match &mut self.backend {
             Backend::Memory(session) => Ok(session),
             #[cfg(feature = "mongodb")]
             Backend::Driver(_) => Err(Self::foreign()),

@@ -195,7 +195,7 @@ async fn a_version_that_would_not_fit_is_not_written(db: &Db) {
     };
     tickets.insert_one(&last).await.unwrap();
     let mut ticket = tickets.load(&1).await.unwrap().unwrap();
-    ticket.state = "closed".to_owned();
+    "closed".clone_into(&mut ticket.state);
     let refused = tickets.save(&mut ticket).await.unwrap_err();
     assert_eq!(
         (refused.model(), refused.path()),

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use futures::TryStreamExt;
 use odm::bson::doc;
-use odm::collection::Acknowledgment;
+use odm::collection::{Acknowledgment, SessionOptions};
 use odm::prelude::*;
 
 use crate::case::cases;
 
 cases![
+    sessions_have_options,
     a_transaction_reads_from_the_primary,
     a_write_concern_that_cannot_be_met_is_no_commit,
     misuse_says_what_to_do,
@@ -329,5 +330,49 @@ async fn read_preferences_are_checked(db: &Db) {
     ] {
         let refused = counters.find_all().read_preference(wrong).all().await;
         assert_eq!(refused.unwrap_err().model(), Some("Counter"));
+    }
+}
+
+async fn sessions_have_options(db: &Db) {
+    let counters = counters(db, 3).await;
+    let told = SessionOptions::new().causal_consistency(true);
+    // Transactions of the session do what it says, unless they are told otherwise.
+    let by = |concern| TransactionOptions::new().write_concern(concern);
+    let mut session = db
+        .start_session_with(told.clone().transactions(by(WriteConcern::nodes(0))))
+        .await
+        .unwrap();
+    let refused = session.start_transaction().await.unwrap_err();
+    assert!(
+        refused.to_string().contains("nobody acknowledges"),
+        "{refused}"
+    );
+    // A snapshot is of what a majority has.
+    let majority = by(WriteConcern::majority());
+    session.start_transaction_with(majority).await.unwrap();
+    let change = counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1));
+    change.session(&mut session).await.unwrap();
+    session.commit_transaction().await.unwrap();
+
+    let both = db
+        .start_session_with(told.snapshot(true))
+        .await
+        .unwrap_err();
+    assert!(both.to_string().contains("leave one of them out"), "{both}");
+    match db
+        .start_session_with(SessionOptions::new().snapshot(true))
+        .await
+    {
+        Ok(mut session) => {
+            let count = counters.count_documents(|c| c.n.eq(1));
+            assert_eq!(count.session(&mut session).await.unwrap(), 1);
+            counters.update_all(|c| c.n.set(1)).await.unwrap();
+            let count = counters.count_documents(|c| c.n.eq(1));
+            assert_eq!(count.session(&mut session).await.unwrap(), 1);
+        }
+        Err(refused) => assert!(
+            !db.capability().durable && refused.to_string().contains("snapshot sessions"),
+            "{refused}"
+        ),
     }
 }

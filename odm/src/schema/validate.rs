@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use bson::{DateTime, RawDocument, RawDocumentBuf, doc};
+use bson::{RawDocument, RawDocumentBuf, doc};
 
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
@@ -62,8 +62,8 @@ pub struct Validator<M> {
 }
 
 impl<M: Document> Validator<M> {
-    /// The validator of the model, compiled once in a process. A rule that asks for the time, say, is
-    /// asked once too, as it is once for the server.
+    /// The validator of the model, compiled once in a process. A rule is asked for its filter once too,
+    /// as it is once for the server.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ fn compiled(of: TypeId, meta: &ModelMeta) -> Result<Arc<Matcher>> {
 }
 
 fn compile(meta: &ModelMeta) -> Result<Matcher> {
-    let mut globals = Globals::new(DateTime::now());
+    let mut globals = Globals::stored();
     // A validator compares strings by the collation of its collection.
     if let Some(collation) = &meta.collation {
         let collation = raw(&collation::document(collation))?;

@@ -15,6 +15,7 @@ cases![
     types_are_checked_where_raw_documents_come_in,
     undeclared_fields_are_refused_when_asked,
     expression_rules_are_named,
+    an_expression_that_fails_says_why,
     a_bulk_write_names_the_rule_of_each_document,
     warnings_let_documents_in,
     bypass_is_per_write,
@@ -552,4 +553,63 @@ async fn moderate_validation_leaves_old_documents_alone(db: &Db) {
     moderate.insert_one(Moderate { id: 3, n: 1 }).await.unwrap();
     let update = moderate.update_one(|m| m.id.eq(3), |m| m.n.set(0));
     assert!(update.await.is_err());
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "shares",
+    rule("shares are whole", |_| raw(doc! {"$or": [
+        {"$expr": {"$eq": [0, {"$mod": ["$sum", "$parts"]}]}}, {"sum": 1},
+    ]})),
+    rule("nothing of the future", |_| raw(doc! {"$expr": {"$lt": ["$at", "$$NOW"]}})),
+    rule("not a single one", |_| raw(doc! {"$nor": [{"$expr": {"$eq": [1, {"$divide": ["$sum", "$parts"]}]}}]}))
+)]
+struct Share {
+    #[serde(rename = "_id")]
+    id: i32,
+    sum: i32,
+    parts: i32,
+    at: DateTime,
+}
+
+async fn an_expression_that_fails_says_why(db: &Db) {
+    sync::<Share>(db).await;
+    let share = Share {
+        id: 1,
+        sum: 1,
+        parts: 0,
+        at: DateTime::from_millis(0),
+    };
+    let store = db
+        .collection::<Share>()
+        .insert_one(&share)
+        .await
+        .unwrap_err();
+    let client = share.validate().unwrap_err();
+    assert_eq!(failure(&client).details(), failure(&store).details());
+    assert_eq!(client.to_string(), store.to_string());
+    let found: Vec<_> = failure(&store)
+        .violations()
+        .iter()
+        .map(|violation| (violation.rule.as_str(), violation.reason.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (
+                "shares are whole",
+                "failed to evaluate aggregation expression: can't $mod by zero"
+            ),
+            // The server lists it, though it holds.
+            ("shares are whole", "comparison failed"),
+            (
+                "nothing of the future",
+                "failed to evaluate aggregation expression: Builtin variable '$$NOW' is not available"
+            ),
+            (
+                "not a single one",
+                "failed to evaluate aggregation expression: can't $divide by zero"
+            ),
+        ]
+    );
 }

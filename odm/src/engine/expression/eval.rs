@@ -6,6 +6,7 @@ use crate::engine::expression::globals::Globals;
 use crate::engine::expression::operator::{Args, Outcome};
 use crate::engine::expression::parse::Node;
 use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
 use crate::value::raw::{get, values};
 
 /// What an expression sees.
@@ -33,23 +34,29 @@ impl<'a> Env<'_, 'a> {
         }
     }
 
-    fn variable(&self, name: &str) -> Value<'a> {
+    fn variable(&self, name: &str) -> Outcome<'a> {
         let mut local = self.locals;
         while let Some(binding) = local {
             if binding.name == name {
-                return binding.value.clone();
+                return Ok(binding.value.clone());
             }
             local = binding.outer;
         }
         if let Some(value) = self.globals.variable(name) {
-            return value;
+            return Ok(value);
         }
-        match name {
+        Ok(match name {
             "ROOT" | "CURRENT" => Value::Ref(self.root),
+            "NOW" | "CLUSTER_TIME" if self.globals.is_timeless() => {
+                return Err(ServerError::new(
+                    Code::location(51_144),
+                    format!("Builtin variable '$${name}' is not available"),
+                ));
+            }
             "NOW" => Value::Ref(RawBsonRef::DateTime(self.globals.now())),
             "CLUSTER_TIME" => Value::Ref(RawBsonRef::Timestamp(self.globals.timestamp())),
             _ => Value::Missing,
-        }
+        })
     }
 }
 
@@ -58,7 +65,7 @@ impl Node {
         match self {
             Self::Literal(value) => Ok(Value::Ref(value.as_raw_bson_ref())),
             Self::Field(path) => Ok(follow(env.root, path)),
-            Self::Variable(name, path) => Ok(match env.variable(name) {
+            Self::Variable(name, path) => Ok(match env.variable(name)? {
                 value if path.is_empty() => value,
                 Value::Missing => Value::Missing,
                 Value::Ref(value) => follow(value, path),

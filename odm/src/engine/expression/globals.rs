@@ -17,6 +17,8 @@ pub(crate) struct Globals(Arc<Inner>);
 #[derive(Debug, Clone)]
 struct Inner {
     now: DateTime,
+    /// Whether it belongs to no operation: there is no `$$NOW` then.
+    stored: bool,
     /// A variable may stand for a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
@@ -34,11 +36,24 @@ impl Globals {
     pub(crate) fn new(now: DateTime) -> Self {
         Self(Arc::new(Inner {
             now,
+            stored: false,
             variables: Vec::new(),
             collator: None,
             #[cfg(feature = "memory")]
             pipelines: 0,
         }))
+    }
+
+    /// The environment of a stored filter, such as a validator: no variables, and no time.
+    pub(crate) fn stored() -> Self {
+        let mut globals = Self::new(DateTime::from_millis(0));
+        Arc::make_mut(&mut globals.0).stored = true;
+        globals
+    }
+
+    /// Whether `$$NOW` and `$$CLUSTER_TIME` have no value.
+    pub(crate) fn is_timeless(&self) -> bool {
+        self.0.stored
     }
 
     /// Adds a variable: the `let` of a command or of `$lookup`. A later one shadows an earlier one.

@@ -563,5 +563,5 @@ fn options(
 
 /// The globals of a stored filter: it has no variables.
 pub(crate) fn stored_globals() -> Globals {
-    Globals::new(bson::DateTime::from_millis(0))
+    Globals::stored()
 }

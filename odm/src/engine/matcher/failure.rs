@@ -90,16 +90,33 @@ impl Outcome<'_> {
                 self.holds,
             )),
             Predicate::Expr(expr) => {
-                let result = expr.expression.eval(self.document, self.globals)?;
                 let mut details = doc! {
                     "operatorName": "$expr",
                     "specifiedAs": decoded(&expr.source),
-                    "reason": if self.holds {
+                };
+                let result = match expr.expression.eval(self.document, self.globals) {
+                    Ok(result) => result,
+                    Err(error) => {
+                        details.insert("reason", "failed to evaluate aggregation expression");
+                        details.insert(
+                            "details",
+                            doc! {
+                                "code": error.code().number(),
+                                "codeName": error.code().name(),
+                                "errmsg": error.message(),
+                            },
+                        );
+                        return Ok(details);
+                    }
+                };
+                details.insert(
+                    "reason",
+                    if self.holds {
                         "expression did match"
                     } else {
                         "expression did not match"
                     },
-                };
+                );
                 if let Some(value) = result.get() {
                     details.insert("expressionResult", owned(value));
                 }
@@ -120,9 +137,15 @@ impl Outcome<'_> {
             holds: holding,
             ..*self
         };
+        // All clauses are at fault, or those that are; one that can't be evaluated is, either way.
+        let is_all = holding == (name == "$and");
+        let is_at_fault = |child: &Predicate| {
+            let matched = eval::matches(child, self.document, self.globals, &mut None);
+            is_all || matched.map_or(true, |matched| matched == holding)
+        };
         let mut clauses = Vec::new();
         for (index, child) in group.children.iter().enumerate() {
-            if eval::matches(child, self.document, self.globals, &mut None)? == holding {
+            if is_at_fault(child) {
                 let mut clause = doc! { "index": i32::try_from(index).unwrap_or(i32::MAX) };
                 // The title of a schema stands beside its account, too.
                 if let Predicate::Schema(schema) = child {

@@ -71,7 +71,9 @@ fn expression(details: &Document, name: Option<&str>, found: &mut Vec<Violation>
             expression(inner, name, found);
         }
     }
-    if let Ok(inner) = details.get_document("details") {
+    if let Ok(inner) = details.get_document("details")
+        && inner.contains_key("operatorName")
+    {
         expression(inner, name, found);
     }
     if found.len() == before {
@@ -87,6 +89,12 @@ fn leaf_of_expression(details: &Document, name: Option<&str>) -> Violation {
         .filter(|key| !key.starts_with('$'));
     let mut violation = leaf(details, path.unwrap_or_default());
     violation.demanded = first.map(|(_, demanded)| demanded.clone());
+    // What an expression failed with, such as a division by zero.
+    if let Ok(fault) = details.get_document("details")
+        && let Ok(message) = fault.get_str("errmsg")
+    {
+        violation.reason = format!("{}: {message}", violation.reason);
+    }
     if let Some(name) = name {
         name.clone_into(&mut violation.rule);
     }

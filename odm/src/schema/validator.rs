@@ -85,12 +85,17 @@ fn expression(rule: &ExpressionRule) -> Result<Document> {
 fn forbidden(filter: &Document) -> Option<&'static str> {
     filter.iter().find_map(|(key, value)| {
         let own = NOT_IN_VALIDATORS.iter().find(|name| *name == key).copied();
-        own.or_else(|| match value {
-            Bson::Document(inner) => forbidden(inner),
-            Bson::Array(items) => items
+        own.or_else(|| match (key.as_str(), value) {
+            ("$and" | "$or" | "$nor" | "$all", Bson::Array(clauses)) => clauses
                 .iter()
                 .filter_map(Bson::as_document)
                 .find_map(forbidden),
+            ("$not" | "$elemMatch", Bson::Document(inner)) => forbidden(inner),
+            // What another operator takes is a value, and so is a document without operators.
+            (field, Bson::Document(inner)) if !field.starts_with('$') => {
+                let has_operators = inner.keys().next().is_some_and(|key| key.starts_with('$'));
+                has_operators.then(|| forbidden(inner)).flatten()
+            }
             _ => None,
         })
     })

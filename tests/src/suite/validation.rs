@@ -16,6 +16,7 @@ cases![
     undeclared_fields_are_refused_when_asked,
     expression_rules_are_named,
     an_expression_that_fails_says_why,
+    a_value_may_look_like_an_operator,
     a_bulk_write_names_the_rule_of_each_document,
     warnings_let_documents_in,
     bypass_is_per_write,
@@ -612,4 +613,35 @@ async fn an_expression_that_fails_says_why(db: &Db) {
             ),
         ]
     );
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "filters",
+    rule("no script", |_| raw(doc! {"filter": {"$ne": {"$where": "1"}}})),
+    rule("no search", |_| raw(doc! {"$expr": {"$ne": ["$filter", {"$literal": {"$text": 1}}]}}))
+)]
+struct Stored {
+    #[serde(rename = "_id")]
+    id: i32,
+    filter: bson::Document,
+}
+
+async fn a_value_may_look_like_an_operator(db: &Db) {
+    sync::<Stored>(db).await;
+    let filters = db.collection::<Stored>();
+    let filter = doc! {"$where": "1"};
+    let stored = Stored { id: 1, filter };
+    let error = filters.insert_one(&stored).await.unwrap_err();
+    assert_eq!(failure(&error).violations()[0].rule, "no script");
+    let filter = doc! {"$where": "2"};
+    let stored = Stored { id: 1, filter };
+    filters.insert_one(&stored).await.unwrap();
+    for filter in [
+        doc! {"a": {"$not": {"$near": [0, 0]}}},
+        doc! {"$nor": [{"a": {"$elemMatch": {"$where": "1"}}}]},
+    ] {
+        let create = doc! {"create": "others", "validator": filter};
+        assert!(db.run_command(create).await.is_err());
+    }
 }

@@ -146,14 +146,20 @@ fn check_operators(filter: &Document) -> Result<(), ServerError> {
             }
             _ => {}
         }
-        match value {
-            Bson::Document(inner) => check_operators(inner)?,
-            Bson::Array(values) => {
-                for value in values {
-                    if let Bson::Document(inner) = value {
-                        check_operators(inner)?;
-                    }
-                }
+        match (name.as_str(), value) {
+            ("$and" | "$or" | "$nor" | "$all", Bson::Array(clauses)) => {
+                clauses
+                    .iter()
+                    .filter_map(Bson::as_document)
+                    .try_for_each(check_operators)?;
+            }
+            ("$not" | "$elemMatch", Bson::Document(inner)) => check_operators(inner)?,
+            // What another operator takes is a value, and so is a document without operators.
+            (field, Bson::Document(inner))
+                if !field.starts_with('$')
+                    && inner.keys().next().is_some_and(|key| key.starts_with('$')) =>
+            {
+                check_operators(inner)?;
             }
             _ => {}
         }

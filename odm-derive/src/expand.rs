@@ -8,6 +8,7 @@ pub(crate) mod document;
 pub(crate) mod embedded;
 pub(crate) mod encoder;
 pub(crate) mod enumeration;
+pub(crate) mod fallback;
 pub(crate) mod field_type;
 pub(crate) mod fields;
 pub(crate) mod generics;
@@ -21,7 +22,7 @@ use crate::model::{Derive, Model, Shape};
 /// Everything that a derive on a struct or an enum writes.
 pub(crate) fn model(model: &Model) -> TokenStream {
     if model.derive == Derive::Document && !matches!(model.shape, Shape::Struct { .. }) {
-        return crate::fallback::model(model);
+        return fallback::model(model);
     }
     let mut tokens = match &model.shape {
         Shape::Struct { fields, .. } => {
@@ -47,7 +48,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
         Shape::Opaque(bson_type) => field_type::opaque(model, bson_type.as_ref()),
         Shape::Tuple(len) => field_type::tuple(model, *len),
         Shape::Choice(names) => field_type::choice(model, names),
-        Shape::Unknown => return crate::fallback::model(model),
+        Shape::Unknown => return fallback::model(model),
     };
     if model.derive == Derive::Document {
         tokens.extend(document::document(model));

@@ -8,7 +8,6 @@
 mod check;
 mod errors;
 mod expand;
-mod fallback;
 mod model;
 mod parse;
 mod words;

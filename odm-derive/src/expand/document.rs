@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Ident, LitStr};
 
+use super::fallback;
 use super::generics::Generics;
 use super::meta::option;
 use crate::model::Model;
@@ -14,7 +15,7 @@ use crate::parse::serde::plain;
 pub(crate) fn document(model: &Model) -> TokenStream {
     let (support, ident) = (&model.support, &model.ident);
     let Some(id) = model.id() else {
-        return crate::fallback::document(model);
+        return fallback::document(model);
     };
     let rust = ident.to_string();
     let generics = Generics::new(model);

@@ -43,6 +43,18 @@ async fn counters(db: &Db, count: i32) -> Collection<Counter> {
     counters
 }
 
+/// A session whose transaction has counted the first counter up.
+async fn counting(db: &Db, counters: &Collection<Counter>) -> Session {
+    let mut session = db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    counters
+        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
+        .session(&mut session)
+        .await
+        .unwrap();
+    session
+}
+
 async fn a_cursor_of_a_session_crosses_batches(db: &Db) {
     let counters = counters(db, 20).await;
     let mut session = db.start_session().await.unwrap();
@@ -65,13 +77,7 @@ async fn a_cursor_of_a_session_crosses_batches(db: &Db) {
 
 async fn a_write_waits_for_the_transaction_in_its_way(db: &Db) {
     let counters = counters(db, 1).await;
-    let mut session = db.start_session().await.unwrap();
-    session.start_transaction().await.unwrap();
-    counters
-        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
-        .session(&mut session)
-        .await
-        .unwrap();
+    let mut session = counting(db, &counters).await;
     let other = counters.clone();
     let waiting = async move { other.update_one(|c| c.id.eq(0), |c| c.n.inc(10)).await };
     let committing = async {
@@ -128,13 +134,7 @@ async fn an_unacknowledged_write_is_refused(db: &Db) {
 
 async fn an_abandoned_transaction_leaves_nothing(db: &Db) {
     let counters = counters(db, 1).await;
-    let mut session = db.start_session().await.unwrap();
-    session.start_transaction().await.unwrap();
-    counters
-        .update_one(|c| c.id.eq(0), |c| c.n.inc(1))
-        .session(&mut session)
-        .await
-        .unwrap();
+    let session = counting(db, &counters).await;
     drop(session);
     let written = counters.update_one(|c| c.id.eq(0), |c| c.n.inc(10)).await;
     assert_eq!(written.unwrap().modified, 1);

@@ -6,6 +6,7 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
+    a_hint_of_no_index_is_refused_alike,
     a_duplicate_key_names_the_field,
     a_document_that_cannot_be_read_names_the_field,
     a_value_that_does_not_fit_says_how_to_read_it,
@@ -149,5 +150,28 @@ async fn a_collation_has_five_strengths(db: &Db) {
             error.to_string(),
             format!("Person: the strength of a collation is 1 to 5, not {wrong}")
         );
+    }
+}
+
+async fn a_hint_of_no_index_is_refused_alike(db: &Db) {
+    let people = people(db).await;
+    let refusals = [
+        people.find(|p| p.id.eq(1)).hint("nope").all().await.err(),
+        people.delete_one(|p| p.id.eq(1)).hint("nope").await.err(),
+        people
+            .find_one_and_delete(|p| p.id.eq(1))
+            .hint("nope")
+            .await
+            .err(),
+    ];
+    for refusal in refusals {
+        let refusal = refusal.unwrap();
+        let message = refusal.server().unwrap().message();
+        assert!(
+            message.starts_with("error processing query: ns="),
+            "{message}"
+        );
+        let why = "hint provided does not correspond to an existing index";
+        assert!(message.ends_with(why), "{message}");
     }
 }

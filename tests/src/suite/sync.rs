@@ -451,7 +451,8 @@ async fn a_rebuild_that_is_refused_puts_back_what_was_there(db: &Db) {
     assert!(error.is_duplicate_key());
     let message = error.to_string();
     assert!(
-        message.starts_with("createIndexes on `cars`, with plate_1 put back as before: Car: "),
+        message
+            .starts_with("createIndexes on `cars`, with plate_1 put back as before: Car.plate: "),
         "{message}"
     );
     assert_eq!(listed().await, before);

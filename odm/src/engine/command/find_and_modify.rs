@@ -153,10 +153,13 @@ fn explain(
     if error.message().starts_with("planner returned error") {
         return explain_hint(error, namespace, &call.args);
     }
-    if matches!(
-        error.code(),
-        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE
-    ) {
+    // Refused before there was an executor, or to be tried again.
+    if error.message().starts_with("error processing query")
+        || matches!(
+            error.code(),
+            Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE
+        )
+    {
         return error;
     }
     let prefixed = ServerError::new(

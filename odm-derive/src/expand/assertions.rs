@@ -14,6 +14,7 @@ use crate::model::ty::{Known, element, known, stored};
 use crate::model::{Derive, Field, Model, Shape, VariantContent};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::parse::rule::Rule;
+use crate::parse::serde::plain;
 
 /// Every assertion about a struct or an enum.
 ///
@@ -213,7 +214,6 @@ fn within(ty: &Type) -> &Type {
 }
 
 fn of_index(model: &Model, index: &Index) -> TokenStream {
-    let support = &model.support;
     let mut tokens = TokenStream::new();
     for key in &index.keys {
         let Some((field, last)) = key
@@ -227,14 +227,10 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
         let rust = &field.rust;
         let own = key.path.len() == 1;
         if index.expire_after.is_some() && !own {
-            let fields = name(model);
-            let ident = &model.ident;
-            let path = walk(&key.path);
             let message = format!(
                 "documents expire by a date, and `{last}` is not one; declare it as `bson::DateTime`"
             );
-            let ty = quote_spanned!(last.span()=> #support::type_of(|__odm_fields: &#fields<#ident>| #support::leaf(&#path)));
-            let ty = quote!({ use #support::Descend as _; #ty });
+            let ty = at(model, key);
             tokens.extend(assert(model, last.span(), "is_date", &ty, &message));
         }
         if !own || field.encoder.is_some() || !matches!(element(&field.ty), Known::Unknown) {
@@ -264,8 +260,72 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
     }
     if !index.is_text() {
         tokens.extend(parallel(model, index));
+        tokens.extend(parallel_inside(model, index));
     }
     tokens
+}
+
+/// The stored type at the end of a nested key.
+fn at(model: &Model, key: &Key) -> TokenStream {
+    let (support, fields, ident) = (&model.support, name(model), &model.ident);
+    let span = key.path.last().map_or_else(Span::call_site, Ident::span);
+    let path = walk(&key.path);
+    let ty = quote_spanned!(span=> #support::type_of(|__odm_fields: &#fields<#ident>| #support::leaf(&#path)));
+    quote!({ use #support::Descend as _; #ty })
+}
+
+/// At most one nested key of an index ends in an array, and no key beside it goes through another.
+fn parallel_inside(model: &Model, index: &Index) -> TokenStream {
+    let support = &model.support;
+    let mut tokens = TokenStream::new();
+    for (position, key) in index.keys.iter().enumerate() {
+        for other in index.keys.iter().take(position) {
+            let (Some(first), Some(other_first)) = (key.path.first(), other.path.first()) else {
+                continue;
+            };
+            let (Some(root), Some(other_root)) = (model.field(first), model.field(other_first))
+            else {
+                continue;
+            };
+            let is_one = key.path.starts_with(&other.path) || other.path.starts_with(&key.path);
+            if is_one || (key.path.len() == 1 && other.path.len() == 1) {
+                continue;
+            }
+            // Whether a key is an array where it ends, or where it begins.
+            let is_array = |key: &Key, root: &Field, beginning: bool| {
+                let own = key.path.len() == 1;
+                let mut places = Vec::new();
+                if root.encoder.is_none() && (own || beginning) {
+                    places.push(meta::ty(model, root));
+                }
+                if !own {
+                    places.push(at(model, key));
+                }
+                quote!(false #(|| #support::is_list(&#places))*)
+            };
+            let apart = root.rust != other_root.rust;
+            let (a, b) = (
+                is_array(other, other_root, apart),
+                is_array(key, root, apart),
+            );
+            let message = format!(
+                "`{}` and `{}` go through two arrays, and an index can hold only one; declare an index for each",
+                spelled(other),
+                spelled(key)
+            );
+            let span = key.path.last().map_or_else(Span::call_site, Ident::span);
+            tokens.extend(quote_spanned! {span=>
+                if (#a) && (#b) {
+                    ::core::panic!(#message);
+                }
+            });
+        }
+    }
+    tokens
+}
+
+fn spelled(key: &Key) -> String {
+    key.path.iter().map(plain).collect::<Vec<_>>().join(".")
 }
 
 /// At most one key of an index is an array.

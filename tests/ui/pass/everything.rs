@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
     index(contact.name, sparse),
     index(checkout.by, checkout.date),
     index(place = "2dsphere"),
+    index(hashed),
+    index(hashed, place = "2dsphere"),
     unique(isbn, partial = |b| b.isbn.exists(true)),
     ttl(contact.until, after = "30d"),
     text(title(weight = 10), body, default_language = "english"),
@@ -107,7 +109,7 @@ fn main() {
     use odm::model::{Document, Rule};
     let model = Book::model();
     assert_eq!(model.version, Some("version"));
-    assert_eq!(model.indexes.len(), 12);
+    assert_eq!(model.indexes.len(), 14);
     let fields = (model.embedded)().fields;
     let checkout = fields.iter().find(|field| field.rust == "checkout").unwrap();
     assert_eq!(checkout.rules, [Rule::Items { min: Some(0), max: Some(100) }]);

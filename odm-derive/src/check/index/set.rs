@@ -103,7 +103,12 @@ fn is_prefix(short: &Index, longer: &Index) -> bool {
         && short.partial.is_none()
         && short.expire_after.is_none()
         && short.collation.is_none();
-    let whole = longer.sparse.is_none()
+    // An index with a 2dsphere or a text key leaves out documents without such a field.
+    let whole = longer
+        .keys
+        .iter()
+        .all(|key| ordered(key) || key.kind == KeyKind::Hashed)
+        && longer.sparse.is_none()
         && longer.hidden.is_none()
         && longer.partial.is_none()
         && longer.collation.is_none();

@@ -9,6 +9,7 @@ pub(crate) mod collection;
 pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod scan;
+mod special;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 

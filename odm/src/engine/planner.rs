@@ -9,6 +9,7 @@
 
 pub(crate) mod conditions;
 pub(crate) mod interval;
+pub(crate) mod special;
 
 use std::ops::Bound;
 
@@ -26,6 +27,7 @@ use crate::value::raw;
 
 use conditions::{Condition, Conditions};
 use interval::{Interval, after};
+use special::Special;
 
 /// So many ranges a plan may have; beyond it, later fields narrow nothing.
 const MOST_RANGES: usize = 10_000;
@@ -48,6 +50,9 @@ pub(crate) enum Access {
         ranges: Vec<Range>,
         backwards: bool,
     },
+    /// The records that an index of a kind of its own lists.
+    #[expect(dead_code, reason = "no kind has a variant yet")]
+    Special(Special),
     /// There is no collection.
     Nothing,
 }
@@ -88,6 +93,9 @@ pub(crate) struct Wanted<'a> {
 
 /// Chooses.
 pub(crate) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Plan, ServerError> {
+    if let Some(plan) = special::plan(indexes, wanted)? {
+        return Ok(plan);
+    }
     let conditions = wanted.filter.map_or_else(
         || Conditions {
             all: Vec::new(),

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::special;
 use crate::engine::index::{self, RecordId};
 use crate::engine::planner::{Access, Range};
 use crate::value::key::Direction;
@@ -37,11 +38,18 @@ enum Walk {
         /// Of a multikey index, which may hold a record several times.
         seen: Option<HashSet<RecordId>>,
     },
+    Listed(std::vec::IntoIter<RecordId>),
 }
 
 impl Scan {
     pub(crate) fn new(collection: Arc<Collection>, access: Access) -> Self {
+        let mut keys_examined = 0;
         let walk = match access {
+            Access::Special(special) => {
+                let (records, keys) = special::records(&collection, &special);
+                keys_examined = keys;
+                Walk::Listed(records.into_iter())
+            }
             Access::Nothing => Walk::Done,
             Access::Records { backwards } => Walk::Records {
                 backwards,
@@ -66,7 +74,7 @@ impl Scan {
         Self {
             collection,
             walk,
-            keys_examined: 0,
+            keys_examined,
             docs_examined: 0,
         }
     }
@@ -75,6 +83,7 @@ impl Scan {
     pub(crate) fn next_record(&mut self) -> Option<RecordId> {
         match &mut self.walk {
             Walk::Done => None,
+            Walk::Listed(records) => records.next(),
             Walk::Records { .. } => self.next().map(|(record, _)| record),
             Walk::Index {
                 name,

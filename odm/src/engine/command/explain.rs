@@ -386,6 +386,7 @@ fn source(
     let plan = &prepared.plan;
     let (name, backwards) = match &plan.access {
         Access::Nothing => return Ok(doc! { "stage": "EOF" }),
+        Access::Special(special) => return Ok(doc! { "stage": special.stage() }),
         Access::Records { backwards } => {
             let mut scan = doc! { "stage": "COLLSCAN" };
             if let Some(filter) = filter {

@@ -19,6 +19,7 @@ pub(crate) mod matcher;
 pub(crate) mod pipeline;
 #[cfg(feature = "memory")]
 pub(crate) mod planner;
+pub(crate) mod regex;
 #[cfg(feature = "memory")]
 pub(crate) mod txn;
 #[cfg(feature = "memory")]

@@ -14,7 +14,6 @@ mod json_schema;
 mod operators;
 mod parse;
 mod path;
-mod regex;
 
 use bson::{Document, RawDocument};
 
@@ -25,7 +24,7 @@ pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
 pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test};
 #[cfg(feature = "memory")]
-pub(crate) use self::regex::Regex;
+pub(crate) use crate::engine::regex::Regex;
 
 /// A compiled filter.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use crate::engine::expression::Expression;
 use crate::engine::expression::Globals;
 use crate::engine::matcher::bits::Bits;
 use crate::engine::matcher::json_schema::Schema;
-use crate::engine::matcher::regex::Regex;
+use crate::engine::regex::Regex;
 #[cfg(feature = "memory")]
 use crate::error::ServerError;
 use crate::value::kind::{Bracket, TypeSet};

@@ -10,7 +10,7 @@ mod parse;
 use bson::{RawDocument, RawDocumentBuf};
 
 use crate::engine::matcher::ast::{Comparison, Operand};
-use crate::engine::matcher::regex::Regex;
+use crate::engine::regex::Regex;
 use crate::error::ServerError;
 use crate::value::kind::TypeSet;
 use crate::value::number::Number;

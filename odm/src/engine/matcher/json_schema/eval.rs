@@ -6,7 +6,7 @@ use bson::{Bson, Document, RawBsonRef, RawDocument};
 
 use super::{Demand, Dependency, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
-use crate::engine::matcher::regex::Regex;
+use crate::engine::regex::Regex;
 use crate::error::ServerError;
 use crate::value::number::Number;
 use crate::value::path::Path;

@@ -5,7 +5,7 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec
 use super::{Count, Demand, Dependency, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::matcher::parse::operand::{integer, non_negative};
-use crate::engine::matcher::regex::Regex;
+use crate::engine::regex::Regex;
 use crate::error::{Code, ServerError};
 use crate::value::kind::{self, TypeSet};
 use crate::value::number::Number;

@@ -13,7 +13,7 @@ use crate::engine::matcher::ast::{
 };
 use crate::engine::matcher::bits::{Bits, Quantifier};
 use crate::engine::matcher::operators::{self, OnField, TopLevel};
-use crate::engine::matcher::regex::Regex;
+use crate::engine::regex::Regex;
 use crate::error::{Code, ServerError};
 use crate::value::kind::TypeSet;
 use crate::value::number::Number;

@@ -111,17 +111,26 @@ impl Regex {
 
     /// Whether a text matches anywhere.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, ServerError> {
-        let regex = if text.is_ascii() && !text.ends_with('\n') {
+        self.compiled(text).is_match(text).map_err(exhausted)
+    }
+
+    /// The first match at or after a byte, and its groups.
+    pub(crate) fn captures<'t>(
+        &self,
+        text: &'t str,
+        from: usize,
+    ) -> Result<Option<fancy_regex::Captures<'t, str>>, ServerError> {
+        self.compiled(text)
+            .captures_from_pos(text, from)
+            .map_err(exhausted)
+    }
+
+    fn compiled(&self, text: &str) -> &fancy_regex::Regex {
+        if text.is_ascii() && !text.ends_with('\n') {
             &self.shared.plain
         } else {
             self.shared.exact()
-        };
-        regex.is_match(text).map_err(|_| {
-            ServerError::new(
-                Code::location(51156),
-                "Error occurred while executing regular expression. Result code: -8",
-            )
-        })
+        }
     }
 }
 
@@ -167,6 +176,13 @@ struct Flags {
     multi_line: bool,
     dot_all: bool,
     extended: bool,
+}
+
+fn exhausted(_: fancy_regex::Error) -> ServerError {
+    ServerError::new(
+        Code::location(51156),
+        "Error occurred while executing regular expression. Result code: -8",
+    )
 }
 
 fn invalid(message: &str) -> ServerError {

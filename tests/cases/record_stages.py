@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pymongo
-from bson import json_util
+from bson import Int64, json_util
 
 DOCUMENTS = [
     {"_id": 1, "a": 3, "b": "x", "c": [1, 2], "o": {"p": 1, "q": 2}, "g": [{"x": 2, "y": 1}, {"x": 1, "y": 9}]},
@@ -62,6 +62,19 @@ FILES["shapes"] = [NESTED + [stage] for stage in (
 FILES["group_more"] = [[BY_ID, {"$group": spec}, {"$sort": {"_id": 1}}] for spec in (
     {"_id": "$c"}, {"_id": ["$b", "$a"]}, {"_id": {"$type": "$c"}, "n": {"$push": {"i": "$_id", "z": "$zz"}}}, {"_id": None, "s": {"$sum": {"$multiply": ["$a", 0.1]}}}, {"_id": "$o.q", "n": {"$min": "$c"}}, {"_id": {"k": "$o.q"}}, {"_id": None, "n": {"$max": "$a"}, "m": {"$min": {"$ifNull": ["$a", 3]}}}, {"_id": {"k": {"x": "$zz"}}}, {"_id": {}},
     {"_id": None, "m": {"$max": "$g"}, "a": {"$avg": {"$ifNull": ["$a", 10]}}}, {"_id": None, "l": {"$last": "$o"}, "p": {"$push": "$o.p"}}, {"_id": {"$ifNull": ["$nope", "none"]}, "n": {"$sum": "$c"}})]
+RANKED = ("$firstN", "$lastN", "$maxN", "$minN")
+SORTED = ("$topN", "$bottomN")
+FILES["group_ranked"] = [[BY_ID, {"$group": {"_id": None, "v": {name: argument}}}] for name in RANKED for argument in (
+    {"input": "$b", "n": 3}, {"input": "$a", "n": 9}, {"input": "$zz", "n": 2}, {"input": "$c", "n": 2}, {"input": "$o.p", "n": Int64(2)}, {"input": "$a", "n": 2.0}, {"input": "$a", "n": 0}, {"input": "$a", "n": -1}, {"input": "$a", "n": 1.5}, {"input": "$a", "n": "x"}, {"input": "$a", "n": None}, {"input": "$a", "n": "$a"}, {"input": "$a", "n": {"$add": [1, 1]}},
+    {"input": "$a"}, {"n": 1}, {}, 5, "$a", ["$a"], {"input": "$a", "n": 1, "x": 1}, {"input": "$a", "n": 1, "sortBy": {"a": 1}}, {"input": "$a", "n": Int64(2**40)}, {"input": ["$a", "$b"], "n": 2})] + [
+    [BY_ID, {"$group": {"_id": "$b", "v": {name: {"input": "$_id", "n": {"$cond": [{"$eq": ["$b", "x"]}, 1, 2]}}}}}, BY_ID] for name in RANKED] + [
+    [BY_ID, {"$group": {"_id": {"b": "$b"}, "v": {name: {"input": "$_id", "n": {"$cond": [{"$eq": ["$b", "x"]}, 1, 2]}}}}}, BY_ID] for name in (*RANKED, "$topN") if name != "$topN"] + [
+    [BY_ID, {"$group": {"_id": None, "v": {name: {"output": "$_id", "sortBy": sort, "n": n}}}}] for name in SORTED for sort, n in (({"a": 1}, 2), ({"a": -1}, 3), ({"b": 1, "_id": -1}, 9), ({"c": 1}, 2), ({"g.x": -1, "_id": 1}, 3), ({}, 1), (5, 1), ({"a": 2}, 1), ({"a": 1}, 0), ({"a": 1}, "x"), ({"a": 1, "b": "x"}, 1), ({"$a": 1}, 1))] + [
+    [BY_ID, {"$group": {"_id": None, "v": {name: argument}}}] for name in ("$top", "$bottom", *SORTED) for argument in ({"output": "$b", "sortBy": {"_id": -1}}, {"output": ["$b", "$_id"], "sortBy": {"b": 1, "_id": 1}}, {"output": "$zz", "sortBy": {"_id": 1}}, {"output": "$zz", "sortBy": {"_id": 1}, "n": 2}, {"output": "$b"}, {"sortBy": {"a": 1}}, {}, 5, "$a", {"output": "$b", "sortBy": {"a": 1}, "n": 1}, {"output": "$b", "sortBy": {"a": 1}, "x": 1}, {"output": {"i": "$_id", "z": "$zz"}, "sortBy": {"zz": 1, "_id": 1}, "n": 2})] + [
+    [BY_ID, {"$group": {"_id": "$b", "v": {name: {"output": "$_id", "sortBy": {"_id": -1}}}}}, BY_ID] for name in ("$top", "$bottom")] + [
+    [{"$match": {"_id": 9}}, {"$group": {"_id": None, "v": {name: {"input": "$a", "n": 1}}}}] for name in RANKED] + [
+    [{"$project": {"v": {name: {"output": "$a", "sortBy": {"a": 1}, "n": 1}}}}] for name in ("$top", "$topN", "$bottom", "$bottomN")]
+
 FILES["combined"] = [
     [{"$unwind": "$g"}, {"$group": {"_id": "$g.x", "n": {"$sum": 1}}}, {"$sort": {"n": -1, "_id": 1}}], [{"$unwind": {"path": "$g", "preserveNullAndEmptyArrays": True}}, {"$sort": {"g.x": -1, "_id": 1}}, {"$project": {"g": 1}}],
     [BY_ID, {"$limit": 3}, {"$match": {"a": {"$ne": None}}}, {"$project": {"a": 1}}], [BY_ID, {"$match": {"c": {"$elemMatch": {"$gt": 1}}}}, {"$set": {"d": {"$filter": {"input": "$c", "cond": {"$gt": ["$$this", 1]}}}}}],

@@ -70,7 +70,8 @@ impl Context {
         self
     }
 
-    /// The same, with another source of randomness: what `$sample` draws, and the ids of collections
+    /// The same, with another source of randomness: what `$sample`, `$sampleRate`
+    /// and `$rand` draw, and the ids of collections
     /// and cursors.
     #[must_use]
     pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
@@ -84,6 +85,11 @@ impl Context {
 
     pub(crate) fn object_id(&self) -> ObjectId {
         (self.object_ids)()
+    }
+
+    /// The source of [`random`](Self::random) by itself.
+    pub(crate) fn randomness(&self) -> Arc<dyn Fn() -> u64 + Send + Sync> {
+        Arc::clone(&self.random)
     }
 
     pub(crate) fn random(&self) -> u64 {

@@ -17,9 +17,13 @@ mod date;
 mod eval;
 mod forms;
 mod globals;
+mod hash;
 mod object;
 mod operator;
 mod parse;
+mod random;
+pub(crate) mod ranked;
+mod regex;
 #[cfg(feature = "memory")]
 pub(crate) mod root;
 mod set;

@@ -78,7 +78,9 @@ impl Call<'_> {
                 Some(collation) => Collator::parse(collation, "collation")?,
                 None => collection.and_then(|collection| collection.options.collation.clone()),
             };
-        let mut globals = Globals::new(self.now).with_collator(collator);
+        let mut globals = Globals::new(self.now)
+            .with_collator(collator)
+            .with_random(self.context.randomness());
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
             check_variable(name).map_err(|error| {
                 ServerError::new(

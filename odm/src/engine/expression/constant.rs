@@ -6,16 +6,18 @@
 
 use bson::raw::RawBsonRef;
 
+use crate::engine::expression::Globals;
 use crate::engine::expression::eval::Env;
 use crate::engine::expression::forms::Form;
 use crate::engine::expression::operator::{Args, Operator, Outcome, refuse};
 use crate::engine::expression::parse::{Node, is_commutative, is_folded};
+use crate::engine::expression::regex;
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
 use crate::error::ServerError;
 
 /// Operators whose arguments are not looked at either; sorted.
-const NOT_ENTERED: &[&str] = &["$getField", "$setField"];
+const NOT_ENTERED: &[&str] = &["$getField", "$setField", "$unsetField"];
 
 /// Operators that take constant neighbours together; sorted.
 const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
@@ -61,7 +63,7 @@ impl Node {
                         None => Ok(Some(Value::Missing)),
                     })
                     .collect::<Result<Vec<_>, _>>()?;
-                check_alone(operator.name, &values)?;
+                check_alone(operator.name, &values, env.globals)?;
                 if !is_folded(operator.name) {
                     return Ok(None);
                 }
@@ -93,13 +95,17 @@ fn whole<'a>(node: &'a Node, env: &Env<'_, 'a>, parts: &[Option<Value<'a>>]) -> 
 }
 
 /// The operators that check one constant argument whatever the others are.
-fn check_alone(name: &str, values: &[Option<Value<'_>>]) -> Result<(), ServerError> {
+fn check_alone(
+    operator: &'static str,
+    values: &[Option<Value<'_>>],
+    globals: &Globals,
+) -> Result<(), ServerError> {
     let not_array = |index: usize| {
         let value = values.get(index)?.as_ref()?;
         (!matches!(value.get(), Some(RawBsonRef::Array(_)))).then(|| text::type_name(value.get()))
     };
     let all = values.iter().all(Option::is_some);
-    match name {
+    match operator {
         "$setEquals" => {
             for at in 0..values.len() {
                 if let Some(kind) = not_array(at) {
@@ -113,6 +119,13 @@ fn check_alone(name: &str, values: &[Option<Value<'_>>]) -> Result<(), ServerErr
                 }
             }
             Ok(())
+        }
+        "$regexFind" | "$regexFindAll" | "$regexMatch" => {
+            let given = |index: usize| values.get(index).cloned().flatten();
+            match (given(1), given(2)) {
+                (Some(pattern), Some(options)) => regex::check(operator, pattern, options, globals),
+                _ => Ok(()),
+            }
         }
         "$setIsSubset" if !all => match not_array(1) {
             Some(kind) => refuse(

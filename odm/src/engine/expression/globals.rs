@@ -1,13 +1,16 @@
 //! What is the same for every document of one operation: the clock, the collation, the caller's variables.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::raw::RawBson;
 use bson::{DateTime, Timestamp};
 
 use crate::engine::expression::value::Value;
+use crate::engine::regex::Regex;
 #[cfg(feature = "memory")]
-use crate::error::{Code, ServerError};
+use crate::error::Code;
+use crate::error::ServerError;
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -22,6 +25,8 @@ struct Inner {
     /// A variable may stand for a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
+    random: Option<Random>,
+    regexes: Regexes,
     /// How many pipelines of `$lookup` and `$unionWith` are around.
     #[cfg(feature = "memory")]
     pipelines: usize,
@@ -31,6 +36,22 @@ struct Inner {
 #[cfg(feature = "memory")]
 const MAX_PIPELINES: usize = 20;
 
+/// A source of random bits.
+#[derive(Clone)]
+struct Random(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl fmt::Debug for Random {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Random")
+    }
+}
+
+/// The patterns that an operation used last: most have one or two, some take theirs from documents.
+#[derive(Debug, Clone, Default)]
+struct Regexes(Arc<Mutex<Vec<Regex>>>);
+
+const MAX_REGEXES: usize = 8;
+
 impl Globals {
     /// `$$NOW` and no variables.
     pub(crate) fn new(now: DateTime) -> Self {
@@ -39,6 +60,8 @@ impl Globals {
             stored: false,
             variables: Vec::new(),
             collator: None,
+            random: None,
+            regexes: Regexes::default(),
             #[cfg(feature = "memory")]
             pipelines: 0,
         }))
@@ -101,6 +124,41 @@ impl Globals {
         self.0.collator.as_ref()
     }
 
+    /// Where `$rand` gets its bits.
+    #[cfg(feature = "memory")]
+    #[must_use]
+    pub(crate) fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
+        Arc::make_mut(&mut self.0).random = Some(Random(bits));
+        self
+    }
+
+    /// Random bits; `None` where the operation has no source of them.
+    pub(crate) fn random(&self) -> Option<u64> {
+        self.0.random.as_ref().map(|random| random.0())
+    }
+
+    /// A regular expression, compiled once for all documents.
+    pub(crate) fn regex(&self, pattern: &str, options: &str) -> Result<Regex, ServerError> {
+        let mut known = self
+            .0
+            .regexes
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = known
+            .iter()
+            .find(|regex| regex.pattern() == pattern && regex.options() == options);
+        if let Some(regex) = found {
+            return Ok(regex.clone());
+        }
+        let regex = Regex::new(pattern, options)?;
+        if known.len() == MAX_REGEXES {
+            known.remove(0);
+        }
+        known.push(regex.clone());
+        Ok(regex)
+    }
+
     /// `$$NOW`.
     pub(crate) fn now(&self) -> DateTime {
         self.0.now
@@ -128,6 +186,7 @@ impl Globals {
     /// The names in reach of an expression of this operation.
     pub(crate) fn scope(&self) -> Scope {
         Scope {
+            is_stored: self.0.stored,
             names: self
                 .0
                 .variables
@@ -141,6 +200,7 @@ impl Globals {
 /// The names of the variables that an expression may use; an unknown one is refused when it is parsed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
+    is_stored: bool,
     names: Vec<String>,
 }
 
@@ -151,6 +211,11 @@ impl Scope {
         let mut scope = self.clone();
         scope.names.push(name.into());
         scope
+    }
+
+    /// Whether the expression is kept with a collection, as validators are.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.is_stored
     }
 
     pub(crate) fn knows(&self, name: &str) -> bool {

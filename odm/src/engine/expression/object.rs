@@ -1,4 +1,4 @@
-//! Documents: `$getField $mergeObjects $objectToArray $setField`.
+//! Documents: `$getField $mergeObjects $objectToArray $setField $unsetField`.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
@@ -23,6 +23,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     row(
         "$setField",
         Shape::Named(&[("field", true), ("input", true), ("value", true)]),
+        set_field,
+    ),
+    // As a server does it: a `$setField` to nothing.
+    row(
+        "$unsetField",
+        Shape::Named(&[("field", true), ("input", true)]),
         set_field,
     ),
 ];

@@ -48,11 +48,15 @@ pub(super) fn is_folded(name: &str) -> bool {
     !matches!(
         name,
         "$getField"
+            | "$rand"
+            | "$regexFind"
+            | "$regexFindAll"
             | "$regexMatch"
             | "$replaceAll"
             | "$replaceOne"
             | "$setField"
             | "$sortArray"
+            | "$unsetField"
             | "$zip"
     )
 }
@@ -239,6 +243,12 @@ pub(super) fn parse_operator(
             )
         });
     };
+    if name == "$rand" {
+        no_arguments(argument)?;
+        if scope.is_stored() {
+            return refuse(3_040_500, "$rand not allowed inside collection validators");
+        }
+    }
     if name == "$setEquals"
         && let RawBsonRef::Array(array) = argument
         && values(array).count() < 2
@@ -252,6 +262,7 @@ pub(super) fn parse_operator(
         );
     }
     let arguments = match operator.shape {
+        Shape::Listed(_, 0) => Vec::new(),
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
         Shape::Named(names) => named(operator, argument, names, scope)?,
     };
@@ -259,6 +270,20 @@ pub(super) fn parse_operator(
         operator,
         arguments,
     })
+}
+
+/// The argument of `$rand`.
+fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
+    let is_empty = match argument {
+        RawBsonRef::Document(document) => elements(document).next().is_none(),
+        RawBsonRef::Array(array) => values(array).next().is_none(),
+        _ => return refuse(10065, "invalid parameter: expected an object ($rand)"),
+    };
+    if is_empty {
+        Ok(())
+    } else {
+        refuse(3_040_501, "$rand does not currently accept arguments")
+    }
 }
 
 /// Whether a server puts the constant arguments of an operator last: a null among the others then hides what is
@@ -363,7 +388,7 @@ fn named(
         }
         return refuse(
             table::not_an_object(name),
-            table::not_an_object_message(name, text::type_name(Some(argument))),
+            table::not_an_object_message(name, argument),
         );
     };
     if table::BARE.contains(&name)
@@ -420,18 +445,33 @@ fn bare(
 
 /// The `field` of `$getField` and `$setField` is a constant.
 fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, ServerError> {
-    if !matches!(operator, "$getField" | "$setField") || argument != "field" {
+    if !matches!(operator, "$getField" | "$setField" | "$unsetField") || argument != "field" {
         return Ok(node);
     }
+    let unset = operator == "$unsetField";
     match &node {
         Node::Field(path) => refuse(
-            5_654_600,
+            if unset { 4_161_108 } else { 5_654_600 },
             format!(
                 "'$CURRENT.{0}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '$CURRENT.{0}'}}?",
                 path.join(".")
             ),
         ),
+        Node::Literal(RawBson::String(_)) => Ok(node),
+        Node::Literal(other) if unset => refuse(
+            4_161_107,
+            format!(
+                "{operator} requires 'field' to evaluate to type String, but got {}",
+                text::type_name(Some(other.as_raw_bson_ref()))
+            ),
+        ),
         Node::Literal(_) => Ok(node),
+        _ if unset => refuse(
+            4_161_106,
+            format!(
+                "{operator} requires 'field' to evaluate to a constant, but got a non-constant argument"
+            ),
+        ),
         _ => refuse(
             5_654_601,
             format!("{operator} requires 'field' to evaluate to a constant"),

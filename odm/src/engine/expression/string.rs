@@ -22,11 +22,6 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$indexOfBytes", 2, 4, index_of_bytes),
     listed("$indexOfCP", 2, 4, index_of),
     row("$ltrim", TRIM, |args| trim(args, true, false)),
-    row(
-        "$regexMatch",
-        Shape::Named(&[("input", true), ("regex", true), ("options", false)]),
-        regex_match,
-    ),
     row("$replaceAll", REPLACE, |args| {
         replace(args, |input, find, by| input.replace(find, by))
     }),
@@ -425,73 +420,5 @@ fn substring_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             28657,
             "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.",
         ),
-    }
-}
-
-fn regex_match<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let refusal = |what: &str, code: i32| {
-        refuse::<()>(
-            code,
-            format!(
-                "$regexMatch needs '{what}' to be of type {}",
-                if what == "regex" {
-                    "string or regex"
-                } else {
-                    "string"
-                }
-            ),
-        )
-    };
-    let (pattern, mut options) = match args.get(1) {
-        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => (None, String::new()),
-        Some(RawBsonRef::String(pattern)) => (Some(pattern), String::new()),
-        Some(RawBsonRef::RegularExpression(regex)) => (
-            Some(regex.pattern.as_str()),
-            regex.options.as_str().to_owned(),
-        ),
-        Some(_) => {
-            refusal("regex", 51105)?;
-            (None, String::new())
-        }
-    };
-    if args.given(2) && !args.is_nullish(2) {
-        let Some(given) = string(args, 2) else {
-            refusal("options", 51106)?;
-            return null();
-        };
-        if !options.is_empty() {
-            return refuse(
-                51107,
-                "$regexMatch: found regex option(s) specified in both 'regex' and 'option' fields",
-            );
-        }
-        given.clone_into(&mut options);
-    }
-    if let Some(bad) = options.chars().find(|c| !"imsxu".contains(*c)) {
-        return refuse(
-            51108,
-            format!("$regexMatch invalid flag in regex options: {bad}"),
-        );
-    }
-    let input = match args.get(0) {
-        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
-        Some(RawBsonRef::String(input) | RawBsonRef::Symbol(input)) => Some(input),
-        Some(_) => {
-            refusal("input", 51104)?;
-            None
-        }
-    };
-    let (Some(input), Some(pattern)) = (input, pattern) else {
-        return owned(false);
-    };
-    let flags: String = options.chars().filter(|c| *c != 'u').collect();
-    let source = if flags.is_empty() {
-        pattern.to_owned()
-    } else {
-        format!("(?{flags}){pattern}")
-    };
-    match fancy_regex::Regex::new(&source).and_then(|regex| regex.is_match(input)) {
-        Ok(found) => owned(found),
-        Err(error) => refuse(51111, format!("Invalid Regex in $regexMatch: {error}")),
     }
 }

@@ -5,7 +5,8 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::expression::operator::Operator;
 use crate::engine::expression::text;
 use crate::engine::expression::{
-    accumulate, arithmetic, array, comparison, date, object, set, string, trigonometry, types,
+    accumulate, arithmetic, array, comparison, date, hash, object, random, ranked, regex, set,
+    string, trigonometry, types,
 };
 
 const FAMILIES: &[&[Operator]] = &[
@@ -14,7 +15,11 @@ const FAMILIES: &[&[Operator]] = &[
     array::OPERATORS,
     comparison::OPERATORS,
     date::OPERATORS,
+    hash::OPERATORS,
     object::OPERATORS,
+    random::OPERATORS,
+    ranked::OPERATORS,
+    regex::OPERATORS,
     set::OPERATORS,
     string::OPERATORS,
     trigonometry::OPERATORS,
@@ -25,26 +30,11 @@ const FAMILIES: &[&[Operator]] = &[
 pub(super) const UNSUPPORTED: &[&str] = &[
     "$_internalJsEmit",
     "$accumulator",
-    "$atan2",
-    "$bottom",
-    "$bottomN",
     "$dateFromParts",
     "$dateFromString",
     "$dateToParts",
-    "$firstN",
     "$function",
-    "$lastN",
-    "$maxN",
     "$meta",
-    "$minN",
-    "$rand",
-    "$regexFind",
-    "$regexFindAll",
-    "$sampleRate",
-    "$toHashedIndexKey",
-    "$top",
-    "$topN",
-    "$unsetField",
 ];
 
 /// Operators with named arguments that also take their first one alone.
@@ -86,8 +76,10 @@ pub(super) fn not_an_object(name: &str) -> i32 {
         "$dateTrunc" => 5_439_007,
         "$sortArray" => 2_942_500,
         "$zip" => 34460,
-        "$regexMatch" => 51103,
-        "$setField" => 4_161_100,
+        "$regexFind" | "$regexFindAll" | "$regexMatch" => 51103,
+        "$setField" | "$unsetField" => 4_161_100,
+        "$maxN" | "$minN" => 5_787_900,
+        "$firstN" | "$lastN" => 5_787_801,
         "$replaceOne" | "$replaceAll" => 51751,
         _ => 2,
     }
@@ -104,8 +96,9 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
         "$dateTrunc" => 5_439_008,
         "$sortArray" => 2_942_501,
         "$zip" => 34464,
-        "$regexMatch" => 31024,
-        "$setField" => 4_161_101,
+        "$regexFind" | "$regexFindAll" | "$regexMatch" => 31024,
+        "$setField" | "$unsetField" => 4_161_101,
+        "$firstN" | "$lastN" | "$maxN" | "$minN" => 5_787_901,
         "$getField" => 3_041_701,
         "$replaceOne" | "$replaceAll" => 51750,
         _ => 40535,
@@ -114,9 +107,13 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
 
 pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
     match name {
-        "$convert" | "$zip" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexMatch"
-        | "$getField" | "$setField" | "$replaceOne" | "$replaceAll" => {
+        "$convert" | "$zip" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexFind"
+        | "$regexFindAll" | "$regexMatch" | "$getField" | "$setField" | "$unsetField"
+        | "$replaceOne" | "$replaceAll" => {
             format!("{name} found an unknown argument: {key}")
+        }
+        "$firstN" | "$lastN" | "$maxN" | "$minN" => {
+            format!("Unknown argument for 'n' operator: {key}")
         }
         "$dateToString" => format!("Unrecognized argument to {name}: {key}"),
         "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
@@ -126,18 +123,24 @@ pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
     }
 }
 
-pub(super) fn not_an_object_message(name: &str, found: &str) -> String {
+pub(super) fn not_an_object_message(name: &str, argument: RawBsonRef<'_>) -> String {
+    let found = text::type_name(Some(argument));
     match name {
+        "$firstN" | "$lastN" | "$maxN" | "$minN" => format!(
+            "specification must be an object; found {}",
+            text::element(name, argument)
+        ),
         "$trim" | "$ltrim" | "$rtrim" => {
             format!("{name} only supports an object as an argument, found {found}")
         }
-        "$convert" | "$regexMatch" => {
+        "$convert" | "$regexFind" | "$regexFindAll" | "$regexMatch" => {
             format!("{name} expects an object of named arguments but found: {found}")
         }
         "$sortArray" | "$replaceOne" | "$replaceAll" => {
             format!("{name} requires an object as an argument, found: {found}")
         }
-        "$dateToString" | "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
+        "$dateToString" | "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc"
+        | "$unsetField" => {
             format!("{name} only supports an object as its argument")
         }
         _ => format!("{name} only supports an object as an argument, found: {found}"),
@@ -156,15 +159,17 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$sortArray", "input") => 2_942_502,
         ("$sortArray", _) => 2_942_503,
         ("$zip", _) => 34465,
-        ("$regexMatch", "input") => 31022,
-        ("$regexMatch", _) => 31023,
+        ("$regexFind" | "$regexFindAll" | "$regexMatch", "input") => 31022,
+        ("$regexFind" | "$regexFindAll" | "$regexMatch", _) => 31023,
+        ("$firstN" | "$lastN" | "$maxN" | "$minN", "n") => 5_787_906,
+        ("$firstN" | "$lastN" | "$maxN" | "$minN", _) => 5_787_907,
         ("$getField", "field") => 3_041_702,
         ("$getField", _) => 3_041_703,
-        ("$setField", "input") => 4_161_109,
+        ("$setField" | "$unsetField", "input") => 4_161_109,
         ("$replaceOne" | "$replaceAll", "input") => 51749,
         ("$replaceOne" | "$replaceAll", "find") => 51748,
         ("$replaceOne" | "$replaceAll", _) => 51747,
-        ("$setField", _) => 4_161_102,
+        ("$setField" | "$unsetField", _) => 4_161_102,
         _ => 40539,
     }
 }
@@ -172,7 +177,10 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
 pub(super) fn missing_argument_message(name: &str, key: &str, given: &RawDocument) -> String {
     match name {
         "$trim" | "$ltrim" | "$rtrim" => format!("{name} requires an '{key}' field"),
-        "$regexMatch" => format!("{name} requires '{key}' parameter"),
+        "$regexFind" | "$regexFindAll" | "$regexMatch" => {
+            format!("{name} requires '{key}' parameter")
+        }
+        "$firstN" | "$lastN" | "$maxN" | "$minN" => format!("Missing value for '{key}'"),
         "$convert" | "$dateToString" => format!("Missing '{key}' parameter to {name}"),
         _ if BARE.contains(&name) && name != "$getField" => format!(
             "missing '{key}' argument to {name}, provided: {}",

@@ -8,7 +8,7 @@ use crate::cases;
 use crate::error::ServerError;
 
 fn run(expression: &Bson, document: &RawDocumentBuf) -> Result<Option<RawBson>, ServerError> {
-    let globals = Globals::new(cases::NOW);
+    let globals = Globals::new(cases::NOW).with_random(std::sync::Arc::new(|| u64::MAX));
     let raw = RawBson::try_from(expression.clone()).unwrap();
     let expression = Expression::parse(raw.as_raw_bson_ref(), &globals.scope())?;
     let value = expression.eval(document, &globals)?;
@@ -57,16 +57,22 @@ cases::files!("expression", file, input: ["document"], [
     accumulate,
     arithmetic,
     array,
+    atan2,
     boolean,
     comparison,
     date,
+    ends,
+    find_regex,
     forms,
+    hash,
     object,
     paths,
+    random,
     replace,
     set,
     sizes,
     string,
     trigonometry,
     types,
+    unset_field,
 ]);

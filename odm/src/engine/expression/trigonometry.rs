@@ -14,6 +14,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$asin", 1, 1, |args| bounded(args, -1.0, 1.0, f64::asin)),
     listed("$asinh", 1, 1, |args| anywhere(args, f64::asinh)),
     listed("$atan", 1, 1, |args| anywhere(args, f64::atan)),
+    listed("$atan2", 2, 2, angle),
     listed("$atanh", 1, 1, |args| bounded(args, -1.0, 1.0, f64::atanh)),
     listed("$cos", 1, 1, |args| finite(args, f64::cos)),
     listed("$cosh", 1, 1, |args| anywhere(args, f64::cosh)),
@@ -34,13 +35,7 @@ fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
         return Ok(None);
     }
     match args.get(0).and_then(Number::from_raw) {
-        Some(Number::Decimal(_)) => Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            format!(
-                "{} of a decimal is not supported by the in-memory engine",
-                args.operator
-            ),
-        )),
+        Some(Number::Decimal(_)) => no_decimals(args),
         Some(number) => Ok(Some(number.to_f64())),
         None => refuse(
             28765,
@@ -51,6 +46,44 @@ fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
             ),
         ),
     }
+}
+
+fn angle<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let mut sides = [0.0; 2];
+    let mut is_null = false;
+    let mut is_decimal = false;
+    for (index, (side, code)) in sides.iter_mut().zip([51044, 51045]).enumerate() {
+        match args.get(index).and_then(Number::from_raw) {
+            _ if is_null || args.is_nullish(index) => is_null = true,
+            Some(Number::Decimal(_)) => is_decimal = true,
+            Some(number) => *side = number.to_f64(),
+            None => {
+                return refuse(
+                    code,
+                    format!(
+                        "$atan2 only supports numeric types, not {}",
+                        args.type_name(index)
+                    ),
+                );
+            }
+        }
+    }
+    let [y, x] = sides;
+    match (is_null, is_decimal) {
+        (true, _) => null(),
+        (false, true) => no_decimals(args),
+        (false, false) => owned(y.atan2(x)),
+    }
+}
+
+fn no_decimals<T>(args: &Args<'_>) -> Result<T, ServerError> {
+    Err(ServerError::new(
+        Code::COMMAND_NOT_SUPPORTED,
+        format!(
+            "{} of a decimal is not supported by the in-memory engine",
+            args.operator
+        ),
+    ))
 }
 
 fn anywhere<'a>(args: &mut Args<'a>, function: fn(f64) -> f64) -> Outcome<'a> {

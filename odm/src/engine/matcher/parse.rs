@@ -1,12 +1,13 @@
 //! From filter documents to predicates, with every refusal of the server.
 
-use bson::{RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString};
+use bson::{RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, rawdoc};
 
 use crate::engine::expression::{Expression, Globals};
 use crate::engine::matcher::ast::{Expr, Group, Negation, Predicate};
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::operators::{self, TopLevel};
 use crate::error::{Code, ServerError};
+use crate::value::number::Number;
 use crate::value::raw;
 
 mod field;
@@ -137,11 +138,36 @@ fn top_level(
                 ));
             }
         },
-        TopLevel::SampleRate | TopLevel::Unsupported => {
+        TopLevel::SampleRate => {
+            let comparison = sample_rate(value)?;
+            Predicate::Expr(Expr {
+                expression: Expression::parse(RawBsonRef::Document(&comparison), &globals.scope())?,
+                source: single("$expr", RawBsonRef::Document(&comparison)),
+            })
+        }
+        TopLevel::Unsupported => {
             return Err(unsupported(name));
         }
     });
     Ok(())
+}
+
+/// What `$sampleRate` stands for: `{$lt: [{$rand: {}}, rate]}`, or a constant at either end.
+fn sample_rate(value: RawBsonRef<'_>) -> Parsed<RawDocumentBuf> {
+    let Some(number) = Number::from_raw(value) else {
+        return Err(bad_value("argument to $sampleRate must be a numeric type"));
+    };
+    let rate = number.to_f64();
+    if !(0.0..=1.0).contains(&rate) {
+        return Err(bad_value(
+            "numeric argument to $sampleRate must be in [0, 1]",
+        ));
+    }
+    Ok(if rate <= 0.0 || rate >= 1.0 {
+        rawdoc! { "$const": rate >= 1.0 }
+    } else {
+        rawdoc! { "$lt": [{ "$rand": {} }, rate] }
+    })
 }
 
 fn group(

@@ -84,6 +84,14 @@ impl SortPattern {
         Ok(Self { paths, directions })
     }
 
+    /// The paths and their directions.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&str, Direction)> {
+        self.paths
+            .iter()
+            .map(Path::as_str)
+            .zip(self.directions.iter().copied())
+    }
+
     /// Bytes that order as the specification orders documents: the least of the keys that an index over the fields
     /// would have.
     pub(crate) fn key(

@@ -118,6 +118,7 @@ cases::files!("stage", file, input: ["documents"], [
     find,
     group,
     group_more,
+    group_ranked,
     limit_skip,
     lookup,
     r#match,

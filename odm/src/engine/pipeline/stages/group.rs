@@ -1,10 +1,11 @@
 //! `$group`: one document for each value of an expression, with accumulators over its documents.
 
+mod field;
+
 use std::collections::HashMap;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::accumulate::Accumulator;
 use crate::engine::expression::{Expression, Globals, Scope, Value, append};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
@@ -12,6 +13,8 @@ use crate::error::{Code, ServerError};
 use crate::value::key;
 use crate::value::number::Number;
 use crate::value::raw::elements;
+
+use self::field::{Field, State};
 
 #[derive(Debug)]
 pub(super) struct Group {
@@ -63,26 +66,6 @@ impl Id {
     }
 }
 
-#[derive(Debug)]
-struct Field {
-    name: String,
-    fresh: Accumulator,
-    argument: Expression,
-}
-
-/// Accumulators of the server that are not run here; sorted.
-const UNSUPPORTED: &[&str] = &[
-    "$accumulator",
-    "$bottom",
-    "$bottomN",
-    "$firstN",
-    "$lastN",
-    "$maxN",
-    "$minN",
-    "$top",
-    "$topN",
-];
-
 pub(super) fn parse(
     _name: &str,
     spec: RawBsonRef<'_>,
@@ -115,90 +98,18 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-impl Field {
-    fn parse(name: &str, spec: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
-        if name.contains('.') {
-            return refuse(40235, format!("The field name '{name}' cannot contain '.'"));
-        }
-        if name.starts_with('$') {
-            return refuse(
-                40236,
-                format!("The field name '{name}' cannot be an operator name"),
-            );
-        }
-        let RawBsonRef::Document(spec) = spec else {
-            return refuse(
-                40234,
-                format!("The field '{name}' must be an accumulator object"),
-            );
-        };
-        let mut parts = elements(spec);
-        let Some((operator, argument)) = parts.next() else {
-            return refuse(
-                40234,
-                format!("The field '{name}' must be an accumulator object"),
-            );
-        };
-        if parts.next().is_some() {
-            return refuse(
-                40238,
-                format!("The field '{name}' must specify one accumulator"),
-            );
-        }
-        if !operator.starts_with('$') {
-            return refuse(
-                40234,
-                format!("The field '{name}' must be an accumulator object"),
-            );
-        }
-        if matches!(argument, RawBsonRef::Array(_)) {
-            return refuse(
-                40237,
-                format!("The {operator} accumulator is a unary operator"),
-            );
-        }
-        let Some(fresh) = Accumulator::new(operator) else {
-            return if UNSUPPORTED.binary_search(&operator).is_ok() {
-                Err(ServerError::new(
-                    Code::COMMAND_NOT_SUPPORTED,
-                    format!("the accumulator {operator} is not supported by the in-memory engine"),
-                ))
-            } else {
-                refuse(15952, format!("unknown group operator '{operator}'"))
-            };
-        };
-        let argument = match argument {
-            RawBsonRef::Document(none) if operator == "$count" && none.is_empty() => {
-                RawBsonRef::Null
-            }
-            _ if operator == "$count" => {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    "$count takes no arguments, i.e. $count:{}",
-                ));
-            }
-            argument => argument,
-        };
-        Ok(Self {
-            name: name.to_owned(),
-            fresh,
-            argument: Expression::parse(argument, scope)?,
-        })
-    }
-}
-
 impl Stage for Group {
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         let (Id::Expression(id) | Id::One(_, id)) = &self.id;
         id.check_constants(globals)?;
         self.fields
             .iter()
-            .try_for_each(|field| field.argument.check_constants(globals))
+            .try_for_each(|field| field.check_constants(globals))
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
-        let mut groups: Vec<(RawBson, Vec<Accumulator>)> = Vec::new();
+        let mut groups: Vec<(RawBson, Vec<State>)> = Vec::new();
         for document in input {
             let document = document?;
             let id = self.id.eval(&document, cx.globals)?;
@@ -209,25 +120,21 @@ impl Stage for Group {
                 let fresh = self
                     .fields
                     .iter()
-                    .map(|field| field.fresh.clone())
-                    .collect();
+                    .map(|field| field.start(id.or_null(), cx.globals))
+                    .collect::<Result<_, _>>()?;
                 groups.push((id.or_null().into(), fresh));
             }
-            if let Some((_, accumulators)) = groups.get_mut(place) {
-                for (field, accumulator) in self.fields.iter().zip(accumulators) {
-                    accumulator.add(&field.argument.eval(&document, cx.globals)?, cx.globals)?;
+            if let Some((_, states)) = groups.get_mut(place) {
+                for (field, state) in self.fields.iter().zip(states) {
+                    field.add(state, &document, cx.globals)?;
                 }
             }
         }
-        Ok(Box::new(groups.into_iter().map(|(id, accumulators)| {
+        Ok(Box::new(groups.into_iter().map(|(id, states)| {
             let mut document = RawDocumentBuf::new();
             append(&mut document, "_id", id.as_raw_bson_ref());
-            for (field, accumulator) in self.fields.iter().zip(accumulators) {
-                append(
-                    &mut document,
-                    &field.name,
-                    accumulator.finish().as_raw_bson_ref(),
-                );
+            for (field, state) in self.fields.iter().zip(states) {
+                append(&mut document, &field.name, state.finish().as_raw_bson_ref());
             }
             Ok(document)
         })))

@@ -16,6 +16,8 @@ from bson import Binary, Decimal128, Int64, json_util
 from bson.son import SON
 
 FM = "findAndModify"
+# Stands for the id of the last open cursor.
+LAST = "the last cursor"
 TOPICS = {}
 
 
@@ -386,29 +388,47 @@ def found_by_differential():
     yield from [run({"$group": {"_id": "$x"}}, {"$sort": {"_id": 1}}, collection="g"), run({"$project": {"x": 1}}, {"$sort": {"x": 1}}, collection="g")]
 
 
+CANONICAL = json_util.CANONICAL_JSON_OPTIONS
+
 VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
 
 
-def main(uri, *wanted):
-    for name, cases in TOPICS.items():
+def named(case, database):
+    """The command, with the database's name in the place of `$db`."""
+    text = json_util.dumps(case, json_options=CANONICAL).replace("$db", database)
+    return json_util.loads(text, json_options=json_util.JSONOptions(document_class=SON, json_mode=json_util.JSONMode.CANONICAL))
+
+
+def main(uri, *wanted, topics=None):
+    for name, cases in (topics or TOPICS).items():
         if wanted and name not in wanted:
             continue
         # One client each: the driver puts its own session's id in the place of a command's.
         client = pymongo.MongoClient(uri, retryWrites=False)
         database = client[f"engine_{name}"]
+        other = client[f"engine_{name}_other"]
         client.drop_database(database.name)
+        client.drop_database(other.name)
         steps = []
+        last = Int64(0)
         for case in cases():
-            command = SON(case)
-            target = client[command.pop("$on")] if "$on" in command else database
+            command = named(case, database.name)
+            target = client[command.pop("$on", database.name)]
+            for place in ("getMore", "cursors"):
+                if command.get(place) == LAST:
+                    command[place] = last
+                elif command.get(place) == [LAST]:
+                    command[place] = [last]
+            sent = SON(command)
             reply = target.command(command, check=False)
             for volatile in VOLATILE:
                 reply.pop(volatile, None)
-            step = {"db": "x" if target is database else target.name, "command": SON(case), "reply": reply}
-            step["command"].pop("$on", None)
-            text = json_util.dumps(step, json_options=json_util.CANONICAL_JSON_OPTIONS)
+            last = reply.get("cursor", {}).get("id") or last
+            step = {"db": "x" if target == database else "x_other" if target == other else target.name, "command": sent, "reply": reply}
+            text = json_util.dumps(step, json_options=CANONICAL)
             steps.append(text.replace(database.name, "x"))
         client.drop_database(database.name)
+        client.drop_database(other.name)
         path = Path(__file__).parent / "command" / f"{name}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text("[\n" + ",\n".join(steps) + "\n]\n")

@@ -10,6 +10,7 @@ pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod scan;
 mod special;
+pub(crate) mod view;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -19,6 +20,7 @@ use crate::error::{Code, ServerError};
 
 use collection::Collection;
 use namespace::Namespace;
+use view::View;
 
 type Collections = OrdMap<Arc<str>, Arc<Collection>>;
 
@@ -26,6 +28,7 @@ type Collections = OrdMap<Arc<str>, Arc<Collection>>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Root {
     databases: OrdMap<Arc<str>, Collections>,
+    views: OrdMap<Namespace, Arc<View>>,
 }
 
 impl Root {
@@ -47,15 +50,20 @@ impl Root {
         self.databases.keys()
     }
 
-    pub(crate) fn put(&mut self, collection: Collection) {
+    /// Adds a collection, or a new version of it. To let go of the old version, which is returned, may take as long as
+    /// it is large: do so after the lock.
+    pub(crate) fn put(&mut self, collection: Collection) -> Option<Arc<Collection>> {
         let namespace = collection.namespace.clone();
         self.databases
             .entry(namespace.database)
             .or_default()
-            .insert(namespace.collection, Arc::new(collection));
+            .insert(namespace.collection, Arc::new(collection))
     }
 
     pub(crate) fn remove(&mut self, namespace: &Namespace) {
+        if &*namespace.collection == view::LISTING {
+            self.remove_views(&namespace.database);
+        }
         let Some(collections) = self.databases.get_mut(&namespace.database) else {
             return;
         };
@@ -106,6 +114,14 @@ impl Catalog {
             .cloned()
     }
 
+    pub(crate) fn view(&self, namespace: &Namespace) -> Option<Arc<View>> {
+        self.root
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .view(namespace)
+            .cloned()
+    }
+
     /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
     pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
         self.root.write().unwrap_or_else(PoisonError::into_inner)
@@ -132,10 +148,17 @@ impl Catalog {
             return Some(match edit(&mut working, &mut locks) {
                 Edit::Unchanged(value) => value,
                 Edit::Publish(value) => {
-                    self.publish().put(working);
+                    let replaced = self.publish().put(working);
+                    drop(replaced);
+                    value
+                }
+                Edit::Replace(collection, value) => {
+                    let replaced = self.publish().put(*collection);
+                    drop(replaced);
                     value
                 }
                 Edit::Drop(value) => {
+                    // `working` outlives the lock, and with it the data.
                     self.publish().remove(namespace);
                     value
                 }
@@ -149,5 +172,7 @@ impl Catalog {
 pub(crate) enum Edit<T> {
     Unchanged(T),
     Publish(T),
+    /// Another collection takes the place of this one.
+    Replace(Box<Collection>, T),
     Drop(T),
 }

@@ -9,6 +9,7 @@ pub(crate) mod call;
 mod coll_mod;
 mod collections;
 mod concern;
+mod convert;
 mod count;
 mod create;
 mod create_indexes;
@@ -34,6 +35,8 @@ mod table;
 mod tests;
 mod ttl;
 mod update;
+mod validate;
+mod view;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

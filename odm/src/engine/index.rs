@@ -144,6 +144,11 @@ impl Index {
         self.entries.remove(&entry(key, record));
     }
 
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The size of all entries.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.iter().map(|entry| entry.len()).sum()

@@ -149,6 +149,16 @@ impl Pipeline {
         ))
     }
 
+    /// Streams `input` through all stages, inside of another pipeline, which words what fails.
+    pub(crate) fn run_within<'a>(
+        &'a self,
+        input: Documents<'a>,
+        source: &'a dyn Source,
+        globals: &'a Globals,
+    ) -> Result<Documents<'a>, ServerError> {
+        self.stream(0, input, Cx { source, globals })
+    }
+
     fn stream<'a>(
         &'a self,
         skip: usize,

@@ -73,8 +73,10 @@ codes! {
     CONFLICTING_OPERATION_IN_PROGRESS = 117 "ConflictingOperationInProgress";
     DOCUMENT_VALIDATION_FAILURE = 121 "DocumentValidationFailure";
     COMMAND_FAILED = 125 "CommandFailed";
+    CAPPED_POSITION_LOST = 136 "CappedPositionLost";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
     INCOMPATIBLE_COLLATION_VERSION = 161 "IncompatibleCollationVersion";
+    VIEW_DEPTH_LIMIT_EXCEEDED = 165 "ViewDepthLimitExceeded";
     COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";
     OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
     INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
@@ -90,6 +92,7 @@ codes! {
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
+    CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
     DUPLICATE_KEY = 11000 "DuplicateKey";
     NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";

@@ -218,7 +218,7 @@ impl Collection {
         after: &RawDocument,
     ) -> Result<(), ServerError> {
         for (index, change) in self.indexes.iter().zip(&change.indexes) {
-            if !index.spec.unique {
+            if !index.spec.refuses_duplicates() {
                 continue;
             }
             for key in &change.added {

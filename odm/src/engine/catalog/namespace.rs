@@ -31,7 +31,15 @@ impl Namespace {
 
     /// Refuses a database name that the server would not take.
     pub(crate) fn check_database(name: &str) -> Result<(), ServerError> {
-        let bad = |c: char| matches!(c, '/' | '\\' | '.' | ' ' | '"' | '$' | '\0');
+        if name.contains('\0') {
+            return Err(embedded_null());
+        }
+        if name.contains('.') {
+            return Err(invalid(format!(
+                "'.' is an invalid character in the database name: {name}"
+            )));
+        }
+        let bad = |c: char| matches!(c, '/' | '\\' | ' ' | '"' | '$');
         if name.is_empty() || name.len() > 63 || name.contains(bad) {
             return Err(invalid(format!("Invalid database name: '{name}'")));
         }
@@ -41,8 +49,17 @@ impl Namespace {
     /// The check of any command that names a collection.
     pub(crate) fn check(&self) -> Result<(), ServerError> {
         Self::check_database(&self.database)?;
-        if self.collection.is_empty() || self.collection.contains('\0') {
+        if self.collection.contains('\0') {
+            return Err(embedded_null());
+        }
+        if self.collection.is_empty() {
             return Err(invalid(format!("Invalid namespace specified '{self}'")));
+        }
+        if self.collection.starts_with('.') {
+            return Err(invalid(format!(
+                "Collection names cannot start with '.': {}",
+                self.collection
+            )));
         }
         Ok(())
     }
@@ -61,13 +78,13 @@ impl Namespace {
     /// The check before a collection is created, by name or by its first document.
     pub(crate) fn check_create(&self) -> Result<(), ServerError> {
         self.check()?;
+        self.check_name()
+    }
+
+    /// The check of a name that a collection is to have.
+    pub(crate) fn check_name(&self) -> Result<(), ServerError> {
         let name = &*self.collection;
-        if name.starts_with('.') {
-            return Err(invalid(format!(
-                "Collection names cannot start with '.': {name}"
-            )));
-        }
-        if name.contains('$') {
+        if name.contains('$') || name.starts_with('.') {
             return Err(invalid(format!("Invalid collection name: {name}")));
         }
         if self.is_system() && !self.is_known_system() {
@@ -82,15 +99,26 @@ impl Namespace {
         Ok(())
     }
 
+    /// The check of a command that writes documents. Some collections only the engine writes.
+    pub(crate) fn check_write(&self) -> Result<(), ServerError> {
+        self.check_name()?;
+        if matches!(&*self.collection, "system.views" | "system.profile") {
+            return Err(invalid(format!("cannot write to {self}")));
+        }
+        Ok(())
+    }
+
     pub(crate) fn is_system(&self) -> bool {
         self.collection.starts_with("system.")
     }
 
     fn is_known_system(&self) -> bool {
         match &*self.collection {
-            "system.views" | "system.js" | "system.profile" => true,
-            "system.users" | "system.roles" | "system.version" => &*self.database == "admin",
-            _ => false,
+            "system.views" | "system.js" | "system.profile" | "system.users" => true,
+            "system.roles" | "system.version" => &*self.database == "admin",
+            name => name
+                .strip_prefix("system.buckets.")
+                .is_some_and(|rest| !rest.is_empty()),
         }
     }
 
@@ -104,6 +132,10 @@ impl fmt::Display for Namespace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.database, self.collection)
     }
+}
+
+fn embedded_null() -> ServerError {
+    invalid("namespaces cannot have embedded null characters".to_owned())
 }
 
 fn invalid(message: String) -> ServerError {

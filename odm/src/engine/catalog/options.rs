@@ -94,6 +94,13 @@ impl Options {
         Matcher::parse(&to_raw(filter)?, &globals)
     }
 
+    /// Whether the validator lets a document pass, whatever its level and its action.
+    pub(crate) fn complies(&self, document: &RawDocument) -> bool {
+        self.validator
+            .as_ref()
+            .is_none_or(|validator| passes(validator, document))
+    }
+
     /// Refuses a document that the validator does not let pass. `before` is the document that it replaces.
     pub(crate) fn validate(
         &self,

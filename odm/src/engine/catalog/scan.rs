@@ -8,6 +8,7 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::special;
 use crate::engine::index::{self, RecordId};
 use crate::engine::planner::{Access, Range};
+use crate::error::{Code, ServerError};
 use crate::value::key::Direction;
 
 /// How many records are fetched from the maps at once.
@@ -77,6 +78,32 @@ impl Scan {
             keys_examined,
             docs_examined: 0,
         }
+    }
+
+    /// Goes on in a newer version of the collection, after the last record of a walk in natural order. If that one is
+    /// gone, so is the place.
+    pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+        if let Walk::Records { last, ready, .. } = &mut self.walk {
+            if let Some(last) = last
+                && collection.get(*last).is_none()
+            {
+                return Err(ServerError::new(
+                    Code::CAPPED_POSITION_LOST,
+                    format!(
+                        "CollectionScan died due to failure to restore tailable cursor position. Last seen record id: \
+                         RecordId({last})"
+                    ),
+                ));
+            }
+            ready.clear();
+        }
+        self.collection = collection;
+        Ok(())
+    }
+
+    /// Whether a walk in natural order has a place to go on from.
+    pub(crate) fn has_place(&self) -> bool {
+        matches!(&self.walk, Walk::Records { last: Some(_), .. })
     }
 
     /// The next record without its document, where the walk is over an index: enough for a count.

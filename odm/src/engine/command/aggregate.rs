@@ -1,6 +1,8 @@
 //! `aggregate`.
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use std::borrow::Cow;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
@@ -9,7 +11,8 @@ use crate::engine::command::collections::batch_size;
 use crate::engine::command::find::{SIMPLE, first_batch, name_query, transaction_of};
 use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::cursor::open::{Cursor, Results};
+use crate::engine::command::view;
+use crate::engine::cursor::open::{Cursor, Results, Tail};
 use crate::engine::cursor::query::{Query, owned};
 use crate::engine::expression::Globals;
 use crate::engine::pipeline::{Leading, Pipeline};
@@ -45,10 +48,21 @@ const FIRST_BATCH: u64 = 101;
 #[derive(Debug)]
 pub(crate) struct Aggregate<'a> {
     pub(crate) namespace: Namespace,
+    /// What the pipeline starts from: of a view, what the view is on.
+    pub(crate) base: Namespace,
     pub(crate) pipeline: Pipeline,
     pub(crate) leading: Leading,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
+}
+
+/// A pipeline and what goes with it.
+#[derive(Debug)]
+pub(crate) struct Asked<'s, 'a> {
+    pub(crate) stages: &'s RawArray,
+    pub(crate) collation: Option<&'s RawDocument>,
+    pub(crate) variables: Option<&'s RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
 }
 
 impl<'a> Aggregate<'a> {
@@ -82,13 +96,45 @@ impl<'a> Aggregate<'a> {
             }
         };
         namespace.check()?;
-        let collection = call.find_collection(&namespace);
-        let globals = call.globals(
-            args.document("collation"),
-            args.document("let"),
-            collection.as_deref(),
-        )?;
+        let asked = Asked {
+            stages,
+            collation: args.document("collation"),
+            variables: args.document("let"),
+            hint: args.hint()?,
+        };
+        Self::over(call, namespace, &asked)
+    }
+
+    /// A pipeline over a collection or a view.
+    pub(crate) fn over(
+        call: &Call<'_>,
+        namespace: Namespace,
+        asked: &Asked<'_, 'a>,
+    ) -> Result<Self, ServerError> {
+        let root = call.root();
+        let collection = root.collection(&namespace).cloned();
+        let view = root.resolve(&namespace)?;
+        let mut globals = call.globals(asked.collation, asked.variables, collection.as_deref())?;
+        let (base, stages) = match view {
+            None => (namespace.clone(), Cow::Borrowed(asked.stages)),
+            Some(view) => {
+                let given = asked
+                    .collation
+                    .is_some_and(|collation| !collation.is_empty());
+                if given && globals.collator() != view.collation.as_ref() {
+                    return Err(ServerError::new(
+                        Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                        view::OVERRIDE,
+                    ));
+                }
+                globals = globals.with_collator(view.collation);
+                let stages = view::joined(&view.stages, asked.stages);
+                (view.namespace, Cow::Owned(stages))
+            }
+        };
+        let stages = &*stages;
         let pipeline = Pipeline::parse(stages, &globals)?;
+        view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
         if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
             return Err(ServerError::new(
                 Code::INVALID_NAMESPACE,
@@ -110,13 +156,13 @@ impl<'a> Aggregate<'a> {
                 format!("{name} cannot be used in a transaction"),
             ));
         }
-        let hint = args.hint()?;
         pipeline.check_constants(&globals)?;
         Ok(Self {
             leading: pipeline.leading(),
             namespace,
+            base,
             pipeline,
-            hint,
+            hint: asked.hint,
             globals,
         })
     }
@@ -131,6 +177,45 @@ impl<'a> Aggregate<'a> {
             limit: self.leading.limit,
             globals: self.globals.clone(),
         }
+    }
+
+    /// All documents that come out of the pipeline.
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let collection = call.find_collection(&self.base);
+        let prepared = self
+            .query()
+            .prepare(collection.as_deref())
+            .map_err(|error| {
+                name_query(
+                    error,
+                    &self.base,
+                    self.leading.filter.as_deref(),
+                    self.leading.sort.as_deref(),
+                    None,
+                    SIMPLE,
+                )
+            })?;
+        let mut output = Vec::new();
+        {
+            let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
+                match collection {
+                    None => Box::new(std::iter::empty()),
+                    Some(collection) => Box::new(
+                        prepared
+                            .run(collection, call.deadline())
+                            .map_err(|error| error.within("PlanExecutor error during aggregation"))?
+                            .map(|row| row.map(|(_, bytes)| owned(&bytes))),
+                    ),
+                };
+            let source = CallSource::new(call);
+            let documents =
+                self.pipeline
+                    .run(self.leading.stages, input, &source, &self.globals)?;
+            for document in documents {
+                output.push(document?);
+            }
+        }
+        Ok(output)
     }
 }
 
@@ -152,49 +237,25 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
     let aggregate = Aggregate::parse(call, target, &call.args)?;
-    let namespace = aggregate.namespace.clone();
-    let collection = call.find_collection(&namespace);
-    let prepared = aggregate
-        .query()
-        .prepare(collection.as_deref())
-        .map_err(|error| {
-            name_query(
-                error,
-                &namespace,
-                aggregate.leading.filter.as_deref(),
-                aggregate.leading.sort.as_deref(),
-                None,
-                SIMPLE,
-            )
-        })?;
-    let mut output = Vec::new();
-    {
-        let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> = match collection
-        {
-            None => Box::new(std::iter::empty()),
-            Some(collection) => Box::new(
-                prepared
-                    .run(collection, call.deadline())
-                    .map_err(|error| error.within("PlanExecutor error during aggregation"))?
-                    .map(|row| row.map(|(_, bytes)| owned(&bytes))),
-            ),
-        };
-        let source = CallSource::new(call);
-        let documents =
-            aggregate
-                .pipeline
-                .run(aggregate.leading.stages, input, &source, &aggregate.globals)?;
-        for document in documents {
-            output.push(document?);
-        }
-    }
+    let documents = aggregate.run(call)?;
+    open(call, aggregate.namespace, documents, batch_size)
+}
+
+/// The first batch of a pipeline's documents.
+pub(crate) fn open(
+    call: &Call<'_>,
+    namespace: Namespace,
+    documents: Vec<RawDocumentBuf>,
+    batch_size: Option<u64>,
+) -> Result<RawDocumentBuf, ServerError> {
     let cursor = Cursor {
         namespace,
-        results: Box::new(Output(output.into_iter())),
+        results: Box::new(Output(documents.into_iter())),
         held: None,
         collection: None,
         transaction: transaction_of(&call.mode),
         no_timeout: false,
+        tail: Tail::No,
         used: call.now.timestamp_millis(),
     };
     first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)

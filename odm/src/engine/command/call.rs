@@ -8,6 +8,7 @@ use bson::raw::RawDocument;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
+use crate::engine::catalog::view::View;
 use crate::engine::catalog::{Edit, Root};
 use crate::engine::command::Engine;
 use crate::engine::command::args::Args;
@@ -60,6 +61,25 @@ impl Call<'_> {
         }
     }
 
+    /// The view of this name.
+    pub(crate) fn find_view(&self, namespace: &Namespace) -> Option<Arc<View>> {
+        match &self.transaction {
+            Some(transaction) => transaction.root().view(namespace).cloned(),
+            None => self.engine.catalog.view(namespace),
+        }
+    }
+
+    /// Refuses a view where only a collection will do.
+    pub(crate) fn check_not_view(&self, namespace: &Namespace) -> Result<(), ServerError> {
+        match self.find_view(namespace) {
+            None => Ok(()),
+            Some(_) => Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED_ON_VIEW,
+                format!("Namespace {namespace} is a view, not a collection"),
+            )),
+        }
+    }
+
     pub(crate) fn deadline(&self) -> Deadline {
         let max_time = raw::get(self.command, "maxTimeMS").and_then(super::args::whole);
         Deadline::new(self.context, max_time)
@@ -103,11 +123,14 @@ impl Call<'_> {
 
     /// Makes a collection as its first document does, unless it is there.
     pub(crate) fn ensure(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
-        if self.find_collection(namespace).is_some() {
-            return Ok(());
+        while self.find_collection(namespace).is_none() {
+            self.check_not_view(namespace)?;
+            namespace.check_create()?;
+            if self.create(namespace, Options::none())? {
+                break;
+            }
         }
-        namespace.check_create()?;
-        self.create(namespace, Options::none()).map(|_| ())
+        Ok(())
     }
 
     /// Makes a collection; false if another was faster.
@@ -124,7 +147,7 @@ impl Call<'_> {
         }
         let mut root = self.engine.catalog.publish();
         root.check_case(&namespace.database)?;
-        if root.collection(namespace).is_some() {
+        if root.collection(namespace).is_some() || root.view(namespace).is_some() {
             return Ok(false);
         }
         root.put(collection);
@@ -173,6 +196,21 @@ impl Call<'_> {
             .transpose()
     }
 
+    /// Opens a collection for writing, which is made if there is none; again, if another thread drops it in between.
+    pub(crate) fn write_ensured<T>(
+        &mut self,
+        namespace: &Namespace,
+        bypass_validation: bool,
+        mut write: impl FnMut(&mut Writer<'_>) -> Result<T, ServerError>,
+    ) -> Result<T, ServerError> {
+        loop {
+            self.ensure(namespace)?;
+            if let Some(written) = self.write(namespace, bypass_validation, &mut write)? {
+                return Ok(written);
+            }
+        }
+    }
+
     /// Changes a collection's options or indexes. Uncommitted writes of a transaction stand in its way.
     pub(crate) fn alter<T>(
         &mut self,
@@ -191,6 +229,7 @@ impl Call<'_> {
                         collection.version += 1;
                         Edit::Publish(Ok(value))
                     }
+                    Ok(Edit::Replace(made, value)) => Edit::Replace(made, Ok(value)),
                     Ok(Edit::Drop(value)) => Edit::Drop(Ok(value)),
                     Err(e) => Edit::Unchanged(Err(e)),
                 }

@@ -1,19 +1,25 @@
 //! `collMod`.
 
+mod index;
+
 use std::sync::Arc;
 
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 
 use crate::engine::catalog::Edit;
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
+use crate::engine::catalog::view::View;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
-use crate::engine::command::create::{VALIDATION, check_validator_place, check_word, to_document};
+use crate::engine::command::coll_mod::index::Wanted;
+use crate::engine::command::create::{
+    VALIDATION, capped_max, capped_size, check_stages, check_validator_place, check_word, int,
+    to_document,
+};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::index::spec::{same_key, show};
 use crate::error::{Code, ServerError};
 
 const FIELDS: &[Field] = &[
@@ -21,24 +27,15 @@ const FIELDS: &[Field] = &[
     field("validator", Kind::Object),
     field("validationLevel", Kind::Str),
     field("validationAction", Kind::Str),
-    field("viewOn", Kind::Unsupported),
-    field("pipeline", Kind::Unsupported),
-    field("expireAfterSeconds", Kind::Unsupported),
-    field("timeseries", Kind::Unsupported),
+    field("viewOn", Kind::Str),
+    field("pipeline", Kind::Array),
+    field("expireAfterSeconds", Kind::Any),
+    field("timeseries", Kind::Object),
     field("changeStreamPreAndPostImages", Kind::Unsupported),
     field("recordPreImages", Kind::Unsupported),
     field("cappedSize", Kind::SafeInt),
     field("cappedMax", Kind::SafeInt),
-    field("dryRun", Kind::Unsupported),
-];
-
-const INDEX_FIELDS: &[Field] = &[
-    field("name", Kind::Str),
-    field("keyPattern", Kind::Object),
-    field("expireAfterSeconds", Kind::SafeInt),
-    field("hidden", Kind::SafeBool),
-    field("unique", Kind::SafeBool),
-    field("prepareUnique", Kind::Unsupported),
+    field("dryRun", Kind::SafeBool),
 ];
 
 pub(crate) const COLL_MOD: Command = Command {
@@ -52,15 +49,52 @@ pub(crate) const COLL_MOD: Command = Command {
     run: coll_mod,
 };
 
-fn invalid(message: &str) -> ServerError {
+pub(super) fn invalid(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, message)
 }
 
 fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let changes = options(&call.args)?;
-    let index = call.args.document("index");
+    let index = call.args.document("index").map(Wanted::parse).transpose()?;
+    let dry_run = call.args.flag("dryRun");
+    if dry_run {
+        match &index {
+            None => {
+                return Err(invalid(
+                    "dry run mode requires an valid index modification.",
+                ));
+            }
+            Some(index) if !index.makes_unique() => {
+                return Err(invalid(
+                    "dry run mode requires an index modification with unique: true.",
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    if call.find_view(&namespace).is_some() {
+        return change_view(call, namespace);
+    }
+    let expires = call.args.get("expireAfterSeconds").is_some();
+    let series = call.args.get("timeseries").is_some();
+    let viewed = ["pipeline", "viewOn"]
+        .into_iter()
+        .find(|name| call.args.get(name).is_some());
     let fields = call.alter(&namespace, |collection| {
+        if let Some(name) = viewed {
+            return Err(invalid(format!("option only supported on a view: {name}")));
+        }
+        if series {
+            return Err(invalid(
+                "option only supported on a time-series collection: isTimeseriesNamespace",
+            ));
+        }
+        if expires {
+            return Err(invalid(
+                "'expireAfterSeconds' option is only supported on collections clustered by _id",
+            ));
+        }
         if changes.contains_key("validator") {
             check_validator_place(&collection.namespace, collection.uuid)?;
         }
@@ -78,8 +112,11 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             };
         }
         let mut reply = Document::new();
-        if let Some(index) = index {
-            change_index(collection, index, &mut reply)?;
+        if let Some(index) = &index {
+            index.change(collection, dry_run, &mut reply)?;
+            if dry_run {
+                return Ok(Edit::Unchanged(reply));
+            }
         }
         let options = Options::compile(document).map_err(|error| {
             ServerError::new(
@@ -91,13 +128,6 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             )
         })?;
         collection.options = Arc::new(options);
-        while collection.is_overfull() {
-            let Some(oldest) = collection.oldest() else {
-                break;
-            };
-            let change = collection.change(collection.document(oldest), None)?;
-            collection.apply(&change, oldest, None);
-        }
         Ok(Edit::Publish(reply))
     })?;
     match fields {
@@ -122,93 +152,46 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
         }
     }
     if let Some(size) = args.int("cappedSize") {
-        if size < 1 {
-            return Err(invalid("Capped collection size must be greater than zero"));
-        }
-        let rounded = (size.saturating_add(255) / 256) * 256;
-        changes.insert("size", rounded);
+        changes.insert("size", int(capped_size("cappedSize", size)?));
     }
     if let Some(max) = args.int("cappedMax") {
-        changes.insert("max", max.max(0));
+        changes.insert("max", int(capped_max("cappedMax", max)?));
     }
     Ok(changes)
 }
 
-fn change_index(
-    collection: &mut Collection,
-    index: &RawDocument,
-    reply: &mut Document,
-) -> Result<(), ServerError> {
-    let args = Args::of_statement(index, "collMod.index", INDEX_FIELDS)?;
-    let (name, key) = (args.str("name"), args.document("keyPattern"));
-    let seconds = args.int("expireAfterSeconds");
-    let hidden = args.bool("hidden");
-    match (name, key) {
-        (None, None) => return Err(invalid("Must specify either index name or key pattern.")),
-        (Some(_), Some(_)) => return Err(invalid("Cannot specify both key pattern and name.")),
-        _ => {}
+/// Gives a view another source, another pipeline, or both.
+fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, ServerError> {
+    let other = FIELDS
+        .iter()
+        .map(|field| field.name)
+        .filter(|name| !matches!(*name, "viewOn" | "pipeline"))
+        .find(|name| call.args.get(name).is_some());
+    if let Some(name) = other {
+        return Err(invalid(format!("option not supported on a view: {name}")));
     }
-    if args.flag("unique") {
-        return Err(invalid(
-            "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
-        ));
+    let (on, stages) = (call.args.str("viewOn"), call.args.array("pipeline"));
+    if on.is_none() && stages.is_none() {
+        return reply(Document::new());
     }
-    if seconds.is_none() && hidden.is_none() {
-        return Err(invalid(
-            "no expireAfterSeconds, hidden, unique, or prepareUnique field",
-        ));
-    }
-    if seconds.is_some_and(|seconds| seconds < 0) {
-        return Err(invalid(
-            "TTL index 'expireAfterSeconds' option cannot be less than 0",
-        ));
-    }
-    let key = key.map(to_document).transpose()?;
-    let found = collection.indexes.iter_mut().find(|index| match &key {
-        Some(key) => same_key(&index.spec.key, key),
-        None => Some(index.spec.name.as_str()) == name,
-    });
-    let Some(index) = found else {
-        let shown = key.map_or_else(|| name.unwrap_or_default().to_owned(), |key| show(&key));
-        return Err(ServerError::new(
-            Code::INDEX_NOT_FOUND,
-            format!("cannot find index {shown} for ns {}", collection.namespace),
-        ));
-    };
-    if index.spec.is_id() {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            if hidden.is_some() {
-                "can't hide _id index"
-            } else {
-                "the _id field does not support TTL indexes"
-            },
-        ));
-    }
-    if let Some(seconds) = seconds {
-        if let Some(before) = index.spec.ttl {
-            reply.insert("expireAfterSeconds_old", before);
-        } else if index.spec.paths.len() != 1 {
-            return Err(invalid(
-                "TTL indexes are single-field indexes, compound indexes do not support TTL",
+    check_stages("collMod", stages)?;
+    let uuid = call.uuid();
+    call.engine.catalog.change_views(call.database, |root| {
+        let Some(before) = root.view(&namespace).cloned() else {
+            return Err(ServerError::new(
+                Code::NAMESPACE_NOT_FOUND,
+                "ns does not exist",
             ));
-        }
-        reply.insert("expireAfterSeconds_new", seconds);
-        let value = i32::try_from(seconds).map_err(|_| {
-            invalid("TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number")
-        })?;
-        let spec = index
-            .spec
-            .with_option("expireAfterSeconds", Bson::Int32(value))?;
-        *index = index.with_spec(spec);
-    }
-    if let Some(hidden) = hidden
-        && hidden != index.spec.hidden
-    {
-        reply.insert("hidden_old", index.spec.hidden);
-        reply.insert("hidden_new", hidden);
-        let spec = index.spec.with_option("hidden", Bson::Boolean(hidden))?;
-        *index = index.with_spec(spec);
-    }
-    Ok(())
+        };
+        let view = View::new(
+            namespace,
+            on.unwrap_or(&before.on.collection),
+            stages.unwrap_or(&before.pipeline),
+            before.collation.clone(),
+            call.now,
+        )?;
+        view.check(root)?;
+        root.put_view(view, uuid)
+    })?;
+    reply(Document::new())
 }

@@ -8,12 +8,13 @@ use crate::engine::catalog::Edit;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
+use crate::engine::catalog::view::View;
 use crate::engine::command::args::{Field, Kind, field, required, unknown};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::first_batch;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::cursor::open::{Cursor, Ready};
+use crate::engine::cursor::open::{Cursor, Ready, Tail};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
@@ -107,6 +108,7 @@ pub(crate) fn listing(
         collection: None,
         transaction: None,
         no_timeout: false,
+        tail: Tail::No,
         used: call.now.timestamp_millis(),
     };
     first_batch(call, cursor, batch_size, false)
@@ -121,8 +123,16 @@ fn list_collections(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> 
         .map(|filter| Matcher::parse(filter, &Globals::new(call.now)))
         .transpose()?;
     let mut rows = Vec::new();
-    for collection in call.root().database(call.database) {
-        let row = to_raw(&row(collection, names_only))?;
+    let root = call.root();
+    let mut listed: Vec<_> = root
+        .database(call.database)
+        .map(|collection| row(collection, names_only))
+        .collect();
+    for view in root.views(call.database) {
+        listed.push(view_row(view, names_only)?);
+    }
+    for row in listed {
+        let row = to_raw(&row)?;
         if let Some(filter) = &filter
             && !filter.matches(&row)?
         {
@@ -151,8 +161,26 @@ fn row(collection: &Collection, name_only: bool) -> Document {
     row
 }
 
+fn view_row(view: &View, name_only: bool) -> Result<Document, ServerError> {
+    let mut row = doc! { "name": &*view.namespace.collection, "type": "view" };
+    if !name_only {
+        row.insert("options", view.options()?);
+        row.insert("info", doc! { "readOnly": true });
+    }
+    Ok(row)
+}
+
 fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    if call.find_view(&namespace).is_some() {
+        let dropped = call.engine.catalog.change_views(call.database, |root| {
+            let known = root.view(&namespace).is_some();
+            root.remove_view(&namespace).map(|()| known)
+        })?;
+        if dropped {
+            return reply(doc! { "ns": namespace.to_string() });
+        }
+    }
     let indexes = call.alter(&namespace, |collection| {
         let indexes = i32::try_from(collection.indexes.len()).unwrap_or(i32::MAX);
         Ok(Edit::Drop(indexes))
@@ -177,17 +205,35 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )
     };
     let to = call.args.str("to").unwrap_or_default();
-    let source =
-        Namespace::split(call.collection).ok_or_else(|| invalid("source", call.collection))?;
+    let source = Namespace::split(call.collection).ok_or_else(|| {
+        ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid namespace specified '{}'", call.collection),
+        )
+    })?;
     let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
     let drop_target = call.args.flag("dropTarget");
     if source == target {
         return Err(illegal("Can't rename a collection to itself"));
     }
-    target
-        .check_create()
-        .map_err(|error| illegal(format!("error with target namespace: {}", error.message())))?;
+    for (what, namespace) in [("source", &source), ("target", &target)] {
+        namespace
+            .check_name()
+            .and_then(|()| namespace.check_write())
+            .map_err(|error| {
+                illegal(format!("error with {what} namespace: {}", error.message()))
+            })?;
+    }
     let catalog = &call.engine.catalog;
+    if catalog.view(&source).is_some() {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED_ON_VIEW,
+            format!("cannot rename view: {source}"),
+        ));
+    }
+    if catalog.view(&target).is_some() {
+        return Err(view_in_the_way(&target));
+    }
     let Some(collection) = catalog.collection(&source) else {
         return Err(ServerError::new(
             Code::NAMESPACE_NOT_FOUND,
@@ -224,6 +270,9 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let mut renamed = root
         .collection(&source)
         .map_or_else(|| (*collection).clone(), |latest| (**latest).clone());
+    if root.view(&target).is_some() {
+        return Err(view_in_the_way(&target));
+    }
     root.remove(&source);
     if source.database != target.database {
         // Between databases the server copies, and the copy is a new collection.
@@ -231,9 +280,16 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     renamed.namespace = target;
     renamed.version += 1;
-    root.put(renamed);
-    drop(root);
+    let replaced = root.put(renamed);
+    drop((root, replaced));
     reply(doc! {})
+}
+
+fn view_in_the_way(target: &Namespace) -> ServerError {
+    ServerError::new(
+        Code::NAMESPACE_EXISTS,
+        format!("a view already exists with that name: {target}"),
+    )
 }
 
 fn illegal(message: impl Into<String>) -> ServerError {

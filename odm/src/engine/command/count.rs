@@ -1,7 +1,7 @@
 //! `count`.
 
 use bson::doc;
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
@@ -10,8 +10,10 @@ use crate::engine::command::find::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::int;
+use crate::engine::command::view;
 use crate::engine::cursor::query::Query;
 use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),
@@ -61,10 +63,40 @@ pub(crate) fn query<'a>(
     })
 }
 
+fn count_view(
+    call: &mut Call<'_>,
+    namespace: Namespace,
+    query: &Query<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
+    query.prepare(None)?;
+    let collation = call.args.document("collation");
+    let counted = RawBson::String("n".to_owned());
+    let aggregate = view::query(
+        call,
+        namespace,
+        query,
+        collation,
+        Some((cstr!("$count"), counted)),
+    )?;
+    let documents = aggregate.run(call)?;
+    let n = documents
+        .first()
+        .and_then(|counted| raw::get(counted, "n"))
+        .and_then(whole)
+        .unwrap_or(0);
+    // The server's reply from a pipeline has a whole number here.
+    let reply = doc! { "n": int(n), "ok": 1 };
+    RawDocumentBuf::try_from(&reply)
+        .map_err(|e| ServerError::new(Code::INTERNAL_ERROR, e.to_string()))
+}
+
 fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_read()?;
     let query = query(call, &namespace, &call.args)?;
+    if call.find_view(&namespace).is_some() {
+        return count_view(call, namespace, &query);
+    }
     let (skip, limit) = (query.skip, query.limit);
     let collection = call.find_collection(&namespace);
     let prepared = query

@@ -1,17 +1,18 @@
 //! `create`.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid, doc};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
-use crate::engine::command::args::{Args, Field, Kind, field, unsupported};
+use crate::engine::catalog::view::View;
+use crate::engine::command::args::{Args, Field, Kind, field, type_name, unsupported};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::{number::Number, raw};
+use crate::value::{number::Number, print, raw};
 
 const FIELDS: &[Field] = &[
     field("capped", Kind::SafeBool),
@@ -49,14 +50,14 @@ pub(crate) const CREATE: Command = Command {
 /// Capped sizes are multiples of this.
 const CAPPED_STEP: i64 = 256;
 
+/// The largest capped size: a pebibyte.
+const LARGEST_CAPPED: i64 = 1 << 50;
+
 fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_create()?;
     let args = &call.args;
-    if args.get("viewOn").is_some() {
-        return Err(unsupported("views ('create.viewOn')"));
-    }
-    if args.get("pipeline").is_some() {
+    if args.get("pipeline").is_some() && args.get("viewOn").is_none() {
         return Err(invalid("'pipeline' requires 'viewOn' to also be specified"));
     }
     if args.filled("storageEngine").is_some() {
@@ -72,23 +73,87 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if document.contains_key("validator") {
         check_validator_place(&namespace, call.uuid())?;
     }
+    if let Some(on) = args.str("viewOn") {
+        if let Some(index) = args.document("idIndex") {
+            return Err(invalid(format!(
+                "'idIndex' is not allowed with 'viewOn': {}",
+                print::document(index)
+            )));
+        }
+        return create_view(call, namespace, on);
+    }
     let existing = call.find_collection(&namespace);
     let options = Options::compile(document)?;
-    if existing.is_some() || !call.create(&namespace, options)? {
-        return Err(exists(&namespace));
+    let created = existing.is_none()
+        && call.find_view(&namespace).is_none()
+        && call.create(&namespace, options)?;
+    if created {
+        return reply(doc! {});
     }
-    reply(doc! {})
+    Err(ServerError::new(
+        Code::NAMESPACE_EXISTS,
+        if call.find_view(&namespace).is_some() {
+            format!("A view already exists. NS: {namespace}")
+        } else {
+            format!("Collection {namespace} already exists.")
+        },
+    ))
 }
 
-fn exists(namespace: &Namespace) -> ServerError {
-    ServerError::new(
-        Code::NAMESPACE_EXISTS,
-        format!("Collection {namespace} already exists."),
-    )
+fn create_view(
+    call: &Call<'_>,
+    namespace: Namespace,
+    on: &str,
+) -> Result<RawDocumentBuf, ServerError> {
+    if call.transaction.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            "Cannot create a view in a multi-document transaction.",
+        ));
+    }
+    let stages = call.args.array_or_empty("pipeline");
+    check_stages("create", Some(stages))?;
+    let collation = match call.args.filled("collation") {
+        Some(collation) => Collator::parse(collation, "create.collation")?,
+        None => None,
+    };
+    let uuid = call.uuid();
+    call.engine.catalog.change_views(call.database, |root| {
+        root.check_case(&namespace.database)?;
+        let exists = |message| Err(ServerError::new(Code::NAMESPACE_EXISTS, message));
+        if root.collection(&namespace).is_some() {
+            return exists(format!(
+                "Cannot create collection {namespace} - collection already exists."
+            ));
+        }
+        let view = View::new(namespace, on, stages, collation, call.now)?;
+        if root.view(&view.namespace).is_some() {
+            return exists("Namespace already exists".to_owned());
+        }
+        view.check(root)?;
+        root.put_view(view, uuid)
+    })?;
+    reply(doc! {})
 }
 
 fn invalid(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, message)
+}
+
+/// Refuses a view's pipeline with what is no stage.
+pub(crate) fn check_stages(command: &str, stages: Option<&RawArray>) -> Result<(), ServerError> {
+    for (at, stage) in stages.into_iter().flat_map(raw::values).enumerate() {
+        if !matches!(stage, RawBsonRef::Document(_)) {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "BSON field '{command}.pipeline.{at}' is the wrong type '{}', expected type 'object'",
+                    type_name(stage.element_type())
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The options in the form and the order of `listCollections`.
@@ -96,11 +161,8 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
     let mut document = Document::new();
     let capped = args.flag("capped");
     let (size, max) = (args.int("size"), args.int("max"));
-    if let Some(size) = size
-        && size < 1
-    {
-        return Err(too_small("size", 1, size));
-    }
+    let size = size.map(|size| capped_size("size", size)).transpose()?;
+    let max = max.map(|max| capped_max("max", max)).transpose()?;
     match (capped, size) {
         (true, None) => {
             return Err(invalid(
@@ -108,10 +170,9 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
             ));
         }
         (true, Some(size)) => {
-            let rounded = (size.saturating_add(CAPPED_STEP - 1) / CAPPED_STEP) * CAPPED_STEP;
             document.insert("capped", true);
-            document.insert("size", int(rounded));
-            if let Some(max) = max.filter(|max| *max > 0) {
+            document.insert("size", int(size));
+            if let Some(max) = max {
                 document.insert("max", int(max));
             }
         }
@@ -167,14 +228,34 @@ pub(crate) fn to_document(raw: &RawDocument) -> Result<Document, ServerError> {
     Document::try_from(raw).map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))
 }
 
-fn int(value: i64) -> Bson {
+pub(crate) fn int(value: i64) -> Bson {
     i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)
 }
 
-fn too_small(name: &str, least: i64, value: i64) -> ServerError {
+/// The size of a capped collection, rounded up.
+pub(crate) fn capped_size(name: &str, size: i64) -> Result<i64, ServerError> {
+    if size < 1 {
+        return Err(out_of_range(name, ">= 1", size));
+    }
+    if size > LARGEST_CAPPED {
+        return Err(out_of_range(name, &format!("<= {LARGEST_CAPPED}"), size));
+    }
+    Ok((size + CAPPED_STEP - 1) / CAPPED_STEP * CAPPED_STEP)
+}
+
+/// How many documents a capped collection may hold; nothing and less stand for as many as fit.
+pub(crate) fn capped_max(name: &str, max: i64) -> Result<i64, ServerError> {
+    let most = i64::from(i32::MAX);
+    if max > most {
+        return Err(out_of_range(name, &format!("< {}", most + 1), max));
+    }
+    Ok(if max < 1 { most } else { max })
+}
+
+fn out_of_range(name: &str, range: &str, value: i64) -> ServerError {
     ServerError::new(
         Code::location(51024),
-        format!("BSON field '{name}' value must be >= {least}, actual value '{value}'"),
+        format!("BSON field '{name}' value must be {range}, actual value '{value}'"),
     )
 }
 

@@ -43,6 +43,8 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let quorum = quorum(call.args.get("commitQuorum"))?;
     let array = call.args.array_or_empty("indexes");
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
+    namespace.check_write()?;
+    call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
     if call.transaction.as_deref().is_some_and(|transaction| {
         existing
@@ -195,6 +197,12 @@ fn add_all(
             }
             Ok(false) => {}
             Err(e) => return Err(e),
+        }
+        if spec.ttl.is_some() && collection.options.capped.is_some() {
+            return Err(ServerError::new(
+                Code::CANNOT_CREATE_INDEX,
+                "Cannot create TTL index on a capped collection",
+            ));
         }
         if collection.indexes.len() >= MOST {
             return Err(ServerError::new(

@@ -87,6 +87,10 @@ fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .collect::<Result<Vec<_>, _>>()?;
     let ordered = call.args.bool("ordered").unwrap_or(true);
     let variables = call.args.document("let");
+    namespace.check_write()?;
+    if let Err(error) = call.check_not_view(&namespace) {
+        return reply(doc! { "n": 0, "writeErrors": [write_error(0, &error)] });
+    }
     let collection = call.find_collection(&namespace);
     let mut retry = Retry::new(call.statements.take(), call.command);
     let mut prepared = Vec::new();

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf, cstr};
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::collection::document;
 use crate::engine::command::args::{Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::command::view;
 use crate::engine::cursor::query::Query;
 use crate::engine::cursor::sort::check_path;
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
 use crate::value::key;
 use crate::value::path::Path;
 use crate::value::raw;
@@ -56,44 +58,84 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         limit: None,
         globals: call.globals(call.args.document("collation"), None, collection.as_deref())?,
     };
+    let mut values = Values::new(path, query.globals.collator());
+    if call.find_view(&namespace).is_some() {
+        if key.is_empty() {
+            return Err(ServerError::new(
+                Code::location(40352),
+                "FieldPath cannot be constructed with empty string",
+            ));
+        }
+        let collation = call.args.document("collation");
+        let aggregate = view::query(call, namespace, &query, collation, None)?;
+        values.collation = aggregate.globals.collator();
+        for document in aggregate.run(call)? {
+            values.add(&document)?;
+        }
+        return Ok(values.into_reply(RawBson::Int32(1)));
+    }
     let prepared = query.prepare(collection.as_deref())?;
-    // In the order of the values, as on the server.
-    let mut values = BTreeMap::new();
     if let Some(collection) = collection {
-        let collation = query.globals.collator();
-        let mut size = 0;
-        let mut add = |value: RawBsonRef<'_>| {
-            let key = key::of(value, collation);
-            size += key.len();
-            values.entry(key).or_insert_with(|| RawBson::from(value));
-            size
-        };
         for row in prepared.run(collection, call.deadline())? {
             let (_, bytes) = row.map_err(|e| e.within("Executor error during distinct command"))?;
-            let Some(document) = document(&bytes) else {
-                continue;
-            };
-            for value in path.get_all(document) {
-                let size = match value {
-                    RawBsonRef::Array(array) => {
-                        raw::values(array).map(&mut add).last().unwrap_or(0)
-                    }
-                    value => add(value),
-                };
-                if size > LARGEST {
-                    return Err(ServerError::new(
-                        Code::location(17217),
-                        "distinct too big, 16mb cap",
-                    ));
-                }
+            if let Some(document) = document(&bytes) {
+                values.add(document)?;
             }
         }
     }
-    let mut reply = RawDocumentBuf::new();
-    reply.append(
-        cstr!("values"),
-        values.into_values().collect::<RawArrayBuf>(),
-    );
-    reply.append(cstr!("ok"), 1.0);
-    Ok(reply)
+    Ok(values.into_reply(RawBson::Double(1.0)))
+}
+
+/// The values so far, in the order of values, as on the server.
+#[derive(Debug)]
+struct Values<'c> {
+    path: Path,
+    collation: Option<&'c Collator>,
+    found: BTreeMap<Vec<u8>, RawBson>,
+    size: usize,
+}
+
+impl<'c> Values<'c> {
+    fn new(path: Path, collation: Option<&'c Collator>) -> Self {
+        Self {
+            path,
+            collation,
+            found: BTreeMap::new(),
+            size: 0,
+        }
+    }
+
+    /// Adds what a document has; of an array, its elements.
+    fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
+        for value in self.path.get_all(document) {
+            let elements: Vec<_> = match value {
+                RawBsonRef::Array(array) => raw::values(array).collect(),
+                value => vec![value],
+            };
+            for value in elements {
+                let key = key::of(value, self.collation);
+                self.size += key.len();
+                self.found
+                    .entry(key)
+                    .or_insert_with(|| RawBson::from(value));
+            }
+            if self.size > LARGEST {
+                return Err(ServerError::new(
+                    Code::location(17217),
+                    "distinct too big, 16mb cap",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_reply(self, ok: RawBson) -> RawDocumentBuf {
+        let mut reply = RawDocumentBuf::new();
+        reply.append(
+            cstr!("values"),
+            self.found.into_values().collect::<RawArrayBuf>(),
+        );
+        reply.append(cstr!("ok"), ok);
+        reply
+    }
 }

@@ -27,6 +27,7 @@ pub(crate) const DROP_INDEXES: Command = Command {
 
 fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    call.check_not_view(&namespace)?;
     let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;

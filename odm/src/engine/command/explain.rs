@@ -13,7 +13,7 @@ use crate::engine::command::find::{Find, explain_hint};
 use crate::engine::command::insert::batch;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{self, Command, InTransaction, Target};
-use crate::engine::command::{count, delete, update};
+use crate::engine::command::{count, delete, update, view};
 use crate::engine::cursor::query::{Prepared, Query};
 use crate::engine::planner::Access;
 use crate::error::{Code, ServerError};
@@ -76,7 +76,24 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         _ => "",
     };
     let namespace = Namespace::new(call.database, collection);
+    let viewed = call.find_view(&namespace).is_some();
+    if matches!(row.name, "update" | "delete" | "findAndModify") {
+        call.check_not_view(&namespace)?;
+    }
     match row.name {
+        "find" if viewed => {
+            let aggregate = view::find(call, namespace, &args)?;
+            explain_aggregate(call, inner, &aggregate, &args, executes)
+        }
+        "count" | "distinct" if viewed => {
+            let query = match row.name {
+                "count" => count::query(call, &namespace, &args)?,
+                _ => plain(call, &namespace, args.document("query"), None)?,
+            };
+            let collation = args.document("collation");
+            let aggregate = view::query(call, namespace, &query, collation, None)?;
+            explain_aggregate(call, inner, &aggregate, &args, executes)
+        }
         "find" => {
             let find = Find::parse(call, &namespace, &args)?;
             let around = Around {
@@ -200,7 +217,7 @@ fn explain_aggregate(
     answer(
         call,
         command,
-        &aggregate.namespace,
+        &aggregate.base,
         args,
         &query,
         &around,

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::aggregate;
+use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Batch;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::cursor::open::{Cursor, Results};
+use crate::engine::command::view;
+use crate::engine::cursor::open::{Cursor, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
+use crate::engine::planner::{Access, Plan};
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -40,8 +44,8 @@ pub(crate) const FIELDS: &[Field] = &[
     field("max", Kind::Unsupported),
     field("returnKey", Kind::Unsupported),
     field("showRecordId", Kind::Unsupported),
-    field("tailable", Kind::Unsupported),
-    field("awaitData", Kind::Unsupported),
+    field("tailable", Kind::FindBool),
+    field("awaitData", Kind::FindBool),
     field("oplogReplay", Kind::Unsupported),
     field("readOnce", Kind::Unsupported),
 ];
@@ -124,14 +128,39 @@ pub(crate) fn projected(
 fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_read()?;
+    let tail = tail(&call.args)?;
+    if call.find_view(&namespace).is_some() {
+        let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
+        let aggregate = view::find(call, namespace, &call.args)?;
+        let documents = aggregate.run(call)?;
+        return aggregate::open(call, aggregate.namespace, documents, Some(batch_size));
+    }
     let find = Find::parse(call, &namespace, &call.args)?;
     let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
     let single = call.args.flag("singleBatch");
     let collection = call.find_collection(&namespace);
-    let prepared = find
+    let mut prepared = find
         .query
         .prepare(collection.as_deref())
         .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+    if tail != Tail::No {
+        if call.transaction.is_some() {
+            return Err(ServerError::new(
+                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                "It is illegal to open a tailable cursor in a transaction",
+            ));
+        }
+        if let Some(collection) = &collection {
+            check_capped(collection, call, &find)?;
+        }
+        // Whatever the filter and the hint, it walks in natural order.
+        if !matches!(
+            prepared.plan.access,
+            Access::Records { .. } | Access::Nothing
+        ) {
+            prepared.plan = Plan::of(Access::Records { backwards: false });
+        }
+    }
     let Some(collection) = collection else {
         return Ok(Batch::new().into_reply(cstr!("firstBatch"), 0, &namespace));
     };
@@ -149,6 +178,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         by_id,
         globals: find.query.globals,
         given: 0,
+        tailable: tail != Tail::No,
     };
     let cursor = Cursor {
         namespace,
@@ -157,6 +187,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         collection: Some(uuid),
         transaction: transaction_of(&call.mode),
         no_timeout: call.args.flag("noCursorTimeout"),
+        tail,
         used: call.now.timestamp_millis(),
     };
     first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
@@ -200,7 +231,8 @@ pub(crate) fn fill(
     let mut batch = Batch::new();
     while batch.len() < most {
         let Some(document) = cursor.held.take().map(Ok).or_else(|| cursor.results.next()) else {
-            return Ok((batch, false));
+            let more = cursor.tail != Tail::No && cursor.results.has_place();
+            return Ok((batch, more));
         };
         let document = document?;
         if !batch.has_room(&document) {
@@ -211,6 +243,58 @@ pub(crate) fn fill(
     }
     let more = cursor.held.is_some() || !cursor.results.is_at_end();
     Ok((batch, more))
+}
+
+/// What the options of a `find` say about its end.
+fn tail(args: &Args<'_>) -> Result<Tail, ServerError> {
+    let refuse = |message| Err(ServerError::new(Code::BAD_VALUE, message));
+    match (args.flag("tailable"), args.flag("awaitData")) {
+        (false, false) => return Ok(Tail::No),
+        (false, true) => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Cannot set 'awaitData' without also setting 'tailable'",
+            ));
+        }
+        (true, _) => {}
+    }
+    if let Some(sort) = args.filled("sort") {
+        let natural = raw::get(sort, "$natural").and_then(whole) == Some(1);
+        if !natural || raw::elements(sort).count() > 1 {
+            return refuse("cannot use tailable option with a sort other than {$natural: 1}");
+        }
+    }
+    if args.flag("singleBatch") {
+        return refuse("cannot use tailable option with the 'singleBatch' option");
+    }
+    Ok(if args.flag("awaitData") {
+        Tail::AwaitData
+    } else {
+        Tail::Tailable
+    })
+}
+
+/// Only a capped collection has an end at which to wait.
+fn check_capped(
+    collection: &Collection,
+    call: &Call<'_>,
+    find: &Find<'_>,
+) -> Result<(), ServerError> {
+    if collection.options.capped.is_some() {
+        return Ok(());
+    }
+    let error = ServerError::new(
+        Code::BAD_VALUE,
+        "tailable cursor requested on non capped collection",
+    );
+    Err(named(
+        &error,
+        &call.namespace(),
+        call.args.filled("filter"),
+        find.sort,
+        find.projection_document,
+        "",
+    ))
 }
 
 /// Names the query in a refusal of its hint, as the server does.
@@ -248,6 +332,17 @@ pub(crate) fn name_query(
     if !error.message().starts_with("planner returned error") {
         return error;
     }
+    named(&error, namespace, filter, sort, projection, collation)
+}
+
+fn named(
+    error: &ServerError,
+    namespace: &Namespace,
+    filter: Option<&RawDocument>,
+    sort: Option<&RawDocument>,
+    projection: Option<&RawDocument>,
+    collation: &str,
+) -> ServerError {
     let shown = |document: Option<&RawDocument>| {
         document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
     };
@@ -310,6 +405,7 @@ struct Projected {
     globals: Globals,
     by_id: bool,
     given: u64,
+    tailable: bool,
 }
 
 impl Results for Projected {
@@ -332,7 +428,18 @@ impl Results for Projected {
     }
 
     fn is_at_end(&self) -> bool {
+        if self.tailable {
+            return false;
+        }
         // An `_id` finds one document at most, and the server knows.
         self.found.is_at_end() || (self.by_id && self.given > 0)
+    }
+
+    fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+        self.found.resume(collection)
+    }
+
+    fn has_place(&self) -> bool {
+        self.found.has_place()
     }
 }

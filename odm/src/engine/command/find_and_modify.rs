@@ -14,6 +14,7 @@ use crate::engine::command::update::check_filter;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Statement;
+use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -46,7 +47,8 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
 
 fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    namespace.check_read()?;
+    namespace.check_write()?;
+    call.check_not_view(&namespace)?;
     check(call)?;
     let args = &call.args;
     let collection = call.find_collection(&namespace);
@@ -96,21 +98,20 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         return reply(before);
     }
-    if call.find_collection(&namespace).is_none()
-        && change.as_ref().is_some_and(|change| change.upsert)
-    {
-        call.ensure(&namespace)?;
-    }
     let context = call.context.clone();
-    let outcome = call
-        .write(&namespace, bypass, |writer| match (&change, &checked) {
-            (Some(change), Some(checked)) => {
-                modify::update(writer, &target, change, checked, || context.object_id())
-            }
-            _ => modify::delete(writer, &target),
-        })
-        .map_err(|error| explain(error, call, &namespace))?
-        .unwrap_or_default();
+    let write = |writer: &mut Writer<'_>| match (&change, &checked) {
+        (Some(change), Some(checked)) => {
+            modify::update(writer, &target, change, checked, || context.object_id())
+        }
+        _ => modify::delete(writer, &target),
+    };
+    let outcome = if change.as_ref().is_some_and(|change| change.upsert) {
+        call.write_ensured(&namespace, bypass, write).map(Some)
+    } else {
+        call.write(&namespace, bypass, write)
+    }
+    .map_err(|error| explain(error, call, &namespace))?
+    .unwrap_or_default();
     let project = |document: &RawDocument| match &projection {
         None => Ok(document.to_owned()),
         Some(projection) => {

@@ -3,12 +3,14 @@
 use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::command::args::{Field, Kind, field, required, type_name};
+use crate::engine::command::args::{Field, Kind, field, required, type_name, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{fill, transaction_of};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
+use crate::engine::cursor::open::Tail;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -64,17 +66,17 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         call.engine.cursors.put_back(id, cursor);
         return Err(e);
     }
-    if let Some(uuid) = cursor.collection
-        && call
+    let while_running = |error: ServerError| error.within("Executor error during getMore");
+    if let Some(uuid) = cursor.collection {
+        let collection = call
             .find_collection(&cursor.namespace)
-            .is_none_or(|collection| collection.uuid != uuid)
-    {
-        return Err(ServerError::new(
-            Code::QUERY_PLAN_KILLED,
-            format!("collection dropped. UUID {}", bson::Uuid::from_bytes(uuid)),
-        ));
+            .filter(|collection| collection.uuid == uuid)
+            .ok_or_else(|| gone(&call.root(), &cursor.namespace, uuid))?;
+        if cursor.tail != Tail::No {
+            cursor.results.resume(collection).map_err(while_running)?;
+        }
     }
-    let (batch, more) = fill(&mut cursor, batch_size)?;
+    let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
     let namespace = cursor.namespace.clone();
     let id = if more {
         cursor.used = call.now.timestamp_millis();
@@ -102,6 +104,15 @@ fn check(
             ),
         ));
     }
+    let waits = raw::get(call.command, "maxTimeMS")
+        .and_then(whole)
+        .is_some_and(|millis| millis > 0);
+    if waits && cursor.tail != Tail::AwaitData {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "cannot set maxTimeMS on getMore command for a non-awaitData cursor",
+        ));
+    }
     if cursor.transaction != transaction_of(&call.mode) {
         return Err(ServerError::new(
             Code::location(50741),
@@ -111,6 +122,24 @@ fn check(
         ));
     }
     Ok(())
+}
+
+/// The collection of a cursor has gone, or gone elsewhere.
+fn gone(root: &Root, namespace: &Namespace, uuid: [u8; 16]) -> ServerError {
+    let now = root
+        .database(&namespace.database)
+        .find(|collection| collection.uuid == uuid);
+    let what = match now {
+        None => "collection dropped.".to_owned(),
+        Some(now) => format!(
+            "collection renamed from '{namespace}' to '{}'.",
+            now.namespace
+        ),
+    };
+    ServerError::new(
+        Code::QUERY_PLAN_KILLED,
+        format!("{what} UUID {}", bson::Uuid::from_bytes(uuid)),
+    )
 }
 
 fn not_found(id: i64) -> ServerError {

@@ -97,14 +97,17 @@ fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let documents = batch(array, "insert.documents")?;
     let ordered = call.args.bool("ordered").unwrap_or(true);
     let bypass = call.args.flag("bypassDocumentValidation");
-    call.ensure(&namespace)?;
+    namespace.check_write()?;
+    if let Err(error) = call.check_not_view(&namespace) {
+        return reply(doc! { "n": 0, "writeErrors": [write_error(0, &error)] });
+    }
     let now = call.now;
     let context = call.context.clone();
     let mut retry = Retry::new(call.statements.take(), call.command);
     let mut n = 0;
     let mut errors: Vec<Bson> = Vec::new();
     let mut done = Vec::new();
-    call.write(&namespace, bypass, |writer| {
+    call.write_ensured(&namespace, bypass, |writer| {
         check_capped(writer)?;
         for (index, document) in documents.iter().enumerate() {
             if retry.before(index).is_some() {

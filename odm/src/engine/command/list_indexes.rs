@@ -26,6 +26,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
 fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let batch_size = batch_size(call.args.document("cursor"), "cursor")?;
+    call.check_not_view(&namespace)?;
     let Some(collection) = call.find_collection(&namespace) else {
         return Err(ServerError::new(
             Code::NAMESPACE_NOT_FOUND,

@@ -6,11 +6,14 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::view::Resolved;
 use crate::engine::command::call::Call;
 use crate::engine::cursor::query::{Query, owned};
 use crate::engine::expression::Globals;
-use crate::engine::pipeline::Source;
-use crate::error::ServerError;
+use crate::engine::matcher::Matcher;
+use crate::engine::pipeline::{Pipeline, Source};
+use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 /// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
 #[derive(Debug)]
@@ -29,6 +32,37 @@ impl<'c, 'a> CallSource<'c, 'a> {
         }
     }
 
+    /// The documents of a view that match a filter. What the view itself says, it says with its own collation and
+    /// without variables from outside.
+    fn read_view(
+        &self,
+        view: &Resolved,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let now = self.call.borrow().now;
+        let inner = Globals::new(now).with_collator(view.collation.clone());
+        let pipeline = Pipeline::parse(&view.stages, &inner)?;
+        let leading = pipeline.leading();
+        let base = leading.filter.as_deref();
+        let input = self.find(
+            Some(&view.namespace.database),
+            &view.namespace.collection,
+            base.unwrap_or_else(|| raw::empty_document()),
+            &inner,
+        )?;
+        let input = Box::new(input.into_iter().map(Ok));
+        let matcher = Matcher::parse(filter, globals)?;
+        let mut found = Vec::new();
+        for document in pipeline.run_within(input, self, &inner)? {
+            let document = document?;
+            if matcher.matches(&document)? {
+                found.push(document);
+            }
+        }
+        Ok(found)
+    }
+
     fn namespace(&self, database: Option<&str>, collection: &str) -> Namespace {
         Namespace::new(database.unwrap_or(self.database), collection)
     }
@@ -43,6 +77,9 @@ impl Source for CallSource<'_, '_> {
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let namespace = self.namespace(database, collection);
+        if let Some(view) = self.root.resolve(&namespace)? {
+            return self.read_view(&view, filter, globals);
+        }
         let Some(collection) = self.root.collection(&namespace).cloned() else {
             return Ok(Vec::new());
         };
@@ -75,6 +112,15 @@ impl Source for CallSource<'_, '_> {
         let namespace = self.namespace(database, collection);
         let mut call = self.call.borrow_mut();
         call.ensure(&namespace)?;
+        if call
+            .find_collection(&namespace)
+            .is_some_and(|target| target.options.capped.is_some())
+        {
+            return Err(ServerError::new(
+                Code::location(17152),
+                format!("namespace '{namespace}' is capped so it can't be used for $out"),
+            ));
+        }
         let bypass = call.args.flag("bypassDocumentValidation");
         let context = call.context.clone();
         // All or nothing: an error leaves the collection as it was.

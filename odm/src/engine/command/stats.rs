@@ -1,13 +1,16 @@
-//! `collStats`.
+//! `collStats`, `dbStats`, `dataSize`: what there is, in numbers. Sizes are those of the documents and of the index
+//! entries: there is no disk.
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
-use crate::engine::command::args::{Kind, field};
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::command::args::{Kind, field, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 pub(crate) const COLL_STATS: Command = Command {
     name: "collStats",
@@ -29,6 +32,7 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             format!("BSON field 'scale' value must be >= 1, actual value '{scale}'"),
         ));
     }
+    call.check_not_view(&namespace)?;
     let int = |value: usize| number(i64::try_from(value).unwrap_or(i64::MAX));
     let mut fields = doc! { "ns": namespace.to_string() };
     match call.find_collection(&namespace) {
@@ -50,9 +54,7 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             fields.insert("capped", collection.options.capped.is_some());
             if let Some(capped) = collection.options.capped {
                 let whole = |value: u64| number(i64::try_from(value).unwrap_or(i64::MAX));
-                if let Some(max) = capped.max {
-                    fields.insert("max", whole(max));
-                }
+                fields.insert("max", whole(capped.max.unwrap_or(0)));
                 fields.insert("maxSize", whole(capped.size));
             }
             let mut sizes = Document::new();
@@ -75,4 +77,107 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 fn number(value: i64) -> Bson {
     i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)
+}
+
+pub(crate) const DB_STATS: Command = Command {
+    name: "dbStats",
+    idl: "dbStats",
+    fields: &[
+        field("scale", Kind::Any),
+        // There is no space that is kept and not used.
+        field("freeStorage", Kind::Unsupported),
+    ],
+    target: Target::Database,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: false,
+    run: db_stats,
+};
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the server gives these sizes as doubles, too"
+)]
+fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let refuse = |message| Err(ServerError::new(Code::COMMAND_FAILED, message));
+    let scale = match call.args.get("scale").map(whole) {
+        None => 1,
+        Some(None) => return refuse("scale has to be a number > 0"),
+        Some(Some(scale)) if scale < 1 => return refuse("scale has to be > 0"),
+        Some(Some(scale)) => scale,
+    };
+    let root = call.root();
+    let (mut collections, mut objects, mut indexes) = (0_i64, 0_u64, 0_i64);
+    let (mut data, mut keys) = (0_u64, 0_u64);
+    let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+    for collection in root.database(call.database) {
+        collections += 1;
+        objects += wide(collection.len());
+        data += collection.bytes();
+        for index in &collection.indexes {
+            indexes += 1;
+            keys += wide(index.bytes());
+        }
+    }
+    let scaled = |bytes: u64| bytes as f64 / scale as f64;
+    let average = if objects == 0 {
+        0.0
+    } else {
+        data as f64 / objects as f64
+    };
+    reply(doc! {
+        "db": call.database,
+        "collections": number(collections),
+        "views": i32::try_from(root.views(call.database).count()).unwrap_or(i32::MAX),
+        "objects": number(i64::try_from(objects).unwrap_or(i64::MAX)),
+        "avgObjSize": average,
+        "dataSize": scaled(data),
+        "storageSize": scaled(data),
+        "indexes": number(indexes),
+        "indexSize": scaled(keys),
+        "totalSize": scaled(data + keys),
+        "scaleFactor": scale as f64,
+    })
+}
+
+pub(crate) const DATA_SIZE: Command = Command {
+    name: "dataSize",
+    idl: "dataSize",
+    fields: &[
+        field("estimate", Kind::Any),
+        field("keyPattern", Kind::Unsupported),
+        field("min", Kind::Unsupported),
+        field("max", Kind::Unsupported),
+        field("maxSize", Kind::Unsupported),
+        field("maxObjects", Kind::Unsupported),
+    ],
+    target: Target::Database,
+    transaction: InTransaction::Refused,
+    retryable: false,
+    writes: false,
+    run: data_size,
+};
+
+fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let target = raw::elements(call.command)
+        .next()
+        .map_or(RawBsonRef::Null, |(_, value)| value);
+    let name = super::collection(target)?;
+    let Some(namespace) = Namespace::split(name) else {
+        return Err(ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid namespace specified '{name}'"),
+        ));
+    };
+    let mut fields = Document::new();
+    let (mut size, mut count) = (0, 0);
+    if let Some(collection) = call.find_collection(&namespace) {
+        fields.insert("estimate", call.args.flag("estimate"));
+        size = i64::try_from(collection.bytes()).unwrap_or(i64::MAX);
+        count = i64::try_from(collection.len()).unwrap_or(i64::MAX);
+    }
+    fields.insert("size", number(size));
+    fields.insert("numObjects", number(count));
+    fields.insert("millis", 0);
+    reply(fields)
 }

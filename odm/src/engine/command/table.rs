@@ -5,9 +5,9 @@ use bson::raw::RawDocumentBuf;
 use crate::engine::command::args::Field;
 use crate::engine::command::call::Call;
 use crate::engine::command::{
-    aggregate, coll_mod, collections, count, create, create_indexes, databases, delete, distinct,
-    drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes, session,
-    stats, update,
+    aggregate, coll_mod, collections, convert, count, create, create_indexes, databases, delete,
+    distinct, drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes,
+    session, stats, update, validate,
 };
 use crate::error::ServerError;
 
@@ -55,12 +55,16 @@ const COMMANDS: &[Command] = &[
     session::ABORT,
     aggregate::AGGREGATE,
     hello::BUILD_INFO,
+    convert::CLONE_COLLECTION_AS_CAPPED,
     coll_mod::COLL_MOD,
     stats::COLL_STATS,
     session::COMMIT,
+    convert::CONVERT_TO_CAPPED,
     count::COUNT,
     create::CREATE,
     create_indexes::CREATE_INDEXES,
+    stats::DATA_SIZE,
+    stats::DB_STATS,
     delete::DELETE,
     distinct::DISTINCT,
     collections::DROP,
@@ -81,12 +85,15 @@ const COMMANDS: &[Command] = &[
     hello::PING,
     collections::RENAME_COLLECTION,
     update::UPDATE,
+    validate::VALIDATE,
 ];
 
 /// Other spellings: name, command.
 const ALIASES: &[(&str, &str)] = &[
     ("buildinfo", "buildInfo"),
     ("collstats", "collStats"),
+    ("datasize", "dataSize"),
+    ("dbstats", "dbStats"),
     ("deleteIndexes", "dropIndexes"),
     ("findandmodify", "findAndModify"),
     ("ismaster", "isMaster"),

@@ -1,5 +1,6 @@
 //! Runs the conversations of `tests/cases/command`, recorded from a real server, against the engine.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bson::raw::RawDocumentBuf;
@@ -34,6 +35,8 @@ fn normal(value: Bson) -> Bson {
                 .collect(),
         ),
         Bson::Array(values) => Bson::Array(values.into_iter().map(normal).collect()),
+        // A cursor's id among those that were killed.
+        Bson::Int64(id) if id > i64::from(u32::MAX) << 12 => Bson::Int64(1),
         Bson::Binary(Binary {
             subtype: BinarySubtype::Uuid,
             ..
@@ -46,7 +49,9 @@ fn normal(value: Bson) -> Bson {
                 .map(|word| {
                     let bare = word.trim_end_matches([':', '.']);
                     let is_uuid = bare.len() == 36 && bare.matches('-').count() == 4;
-                    let is_id = bare.starts_with("ObjectId('");
+                    let is_cursor =
+                        bare.len() > 15 && bare.bytes().all(|byte| byte.is_ascii_digit());
+                    let is_id = is_cursor || bare.starts_with("ObjectId('");
                     if is_uuid || is_id {
                         word.replace(bare, "id")
                     } else {
@@ -60,13 +65,39 @@ fn normal(value: Bson) -> Bson {
     }
 }
 
+fn cursor(reply: &Document) -> Option<i64> {
+    reply.get_document("cursor").ok()?.get_i64("id").ok()
+}
+
+fn swap(value: &mut Bson, cursors: &HashMap<i64, i64>) {
+    if let Bson::Int64(recorded) = value
+        && let Some(id) = cursors.get(recorded)
+    {
+        *recorded = *id;
+    }
+}
+
 fn file(name: &str) {
     let steps = cases::read(&format!("command/{name}"));
     let (engine, context) = (Engine::new(), Context::system());
     let mut failures = Vec::new();
+    // The engine's own cursors, by the ids of those that were recorded.
+    let mut cursors = HashMap::new();
     for (at, step) in steps.iter().enumerate() {
-        let command = step.get_document("command").unwrap();
+        let mut command = step.get_document("command").unwrap().clone();
+        for value in command.iter_mut().map(|(_, value)| value) {
+            match value {
+                Bson::Array(values) => values.iter_mut().for_each(|value| swap(value, &cursors)),
+                value => swap(value, &cursors),
+            }
+        }
+        let command = &command;
         let got = run(&engine, &context, step.get_str("db").unwrap(), command);
+        if let (Some(recorded), Some(id)) =
+            (cursor(step.get_document("reply").unwrap()), cursor(&got))
+        {
+            cursors.insert(recorded, id);
+        }
         let wanted = step.get_document("reply").unwrap().clone();
         let same = normal(got.clone().into()) == normal(wanted.clone().into());
         if !same {
@@ -80,6 +111,8 @@ fn file(name: &str) {
 
 cases::files!("command", file, input: [], [
     aggregates,
+    capped,
+    coll_mods,
     collections,
     fields,
     find_and_modify,
@@ -89,10 +122,17 @@ cases::files!("command", file, input: [], [
     index_keys,
     index_specs,
     inserts,
+    listings,
+    names,
+    renames,
     retries,
+    statistics,
+    tailable,
     transactions,
     updates,
     validation,
+    view_changes,
+    views,
 ]);
 
 /// What `explain` says of a query: the stages from the outside in, the index, and how much was looked at.

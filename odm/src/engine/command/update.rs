@@ -14,6 +14,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Pipeline;
 use crate::engine::txn::session::Statement;
+use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -135,6 +136,11 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let variables = call.args.document("let");
     let mut retry = Retry::new(call.statements.take(), call.command);
     let mut total = Total::default();
+    namespace.check_write()?;
+    if let Err(error) = call.check_not_view(&namespace) {
+        total.errors.push(write_error(0, &error));
+        return reply(total.into_fields());
+    }
     let mut prepared = Vec::new();
     for statement in &statements {
         let target = statement.target(call, &namespace, variables);
@@ -146,16 +152,11 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             Ok((target, change, checked))
         }));
     }
-    let exists = call.find_collection(&namespace).is_some();
-    if !exists
-        && statements.iter().any(|statement| statement.upsert)
-        && prepared.iter().any(Result::is_ok)
-    {
-        call.ensure(&namespace)?;
-    }
+    let upserts =
+        statements.iter().any(|statement| statement.upsert) && prepared.iter().any(Result::is_ok);
     let context = call.context.clone();
     let mut done = Vec::new();
-    let written = call.write(&namespace, bypass, |writer| {
+    let write = |writer: &mut Writer<'_>| {
         for (index, prepared) in prepared.iter().enumerate() {
             if let Some(Statement::Update {
                 n,
@@ -202,7 +203,12 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             }
         }
         Ok(())
-    })?;
+    };
+    let written = if upserts {
+        Some(call.write_ensured(&namespace, bypass, write)?)
+    } else {
+        call.write(&namespace, bypass, write)?
+    };
     if written.is_none() {
         for (index, prepared) in prepared.iter().enumerate() {
             if let Err(e) = prepared {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bson::DateTime;
 use bson::raw::RawDocumentBuf;
 
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::txn::session::SessionId;
 use crate::error::ServerError;
@@ -21,6 +22,27 @@ pub(crate) trait Results: Send {
     /// Whether the end is known to be reached. A scan knows only after it has looked for one more document, and then
     /// the server keeps the cursor open, too.
     fn is_at_end(&self) -> bool;
+
+    /// Goes on in a newer version of the collection; only tailable cursors do.
+    fn resume(&mut self, _collection: Arc<Collection>) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    /// Whether more may come after the end.
+    fn has_place(&self) -> bool {
+        false
+    }
+}
+
+/// What becomes of a cursor at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// It is closed.
+    No,
+    /// It stays open, for documents to come.
+    Tailable,
+    /// The same, and `getMore` may say how long to wait for them.
+    AwaitData,
 }
 
 pub(crate) struct Cursor {
@@ -33,6 +55,7 @@ pub(crate) struct Cursor {
     /// The transaction that opened it: no other command may go on with it.
     pub(crate) transaction: Option<(SessionId, i64)>,
     pub(crate) no_timeout: bool,
+    pub(crate) tail: Tail,
     pub(crate) used: i64,
 }
 

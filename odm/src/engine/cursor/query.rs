@@ -244,6 +244,19 @@ impl Found {
         }
     }
 
+    /// Goes on in a newer version of the collection: what a tailable cursor does.
+    pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+        match &mut self.rows {
+            Rows::Scan(scan) => scan.resume(collection),
+            Rows::Sorted(_) => Ok(()),
+        }
+    }
+
+    /// Whether there is a place to go on from.
+    pub(crate) fn has_place(&self) -> bool {
+        matches!(&self.rows, Rows::Scan(scan) if scan.has_place())
+    }
+
     /// Whether it is known, without looking further, that nothing more comes.
     pub(crate) fn is_at_end(&self) -> bool {
         // A server's sort learns of its end by being asked for one more; it does the limiting itself.

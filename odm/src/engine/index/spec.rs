@@ -40,6 +40,10 @@ pub(crate) struct Partial {
 
 /// A checked specification.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own, as in the server's specification"
+)]
 pub(crate) struct Spec {
     pub(crate) name: String,
     pub(crate) key: Document,
@@ -48,6 +52,8 @@ pub(crate) struct Spec {
     pub(crate) paths: Vec<Path>,
     pub(crate) parts: Vec<Part>,
     pub(crate) unique: bool,
+    /// Not unique, but no more duplicates are let in: on the way to unique, as `collMod` makes it.
+    pub(crate) prepare_unique: bool,
     pub(crate) sparse: bool,
     pub(crate) hidden: bool,
     pub(crate) partial: Option<Partial>,
@@ -104,6 +110,7 @@ impl Spec {
                 hashed: false,
             }],
             unique: true,
+            prepare_unique: false,
             sparse: false,
             hidden: false,
             partial: None,
@@ -111,6 +118,11 @@ impl Spec {
             collation: collation.cloned(),
             document,
         }
+    }
+
+    /// Whether a write that would double a key is refused.
+    pub(crate) fn refuses_duplicates(&self) -> bool {
+        self.unique || self.prepare_unique
     }
 
     pub(crate) fn is_id(&self) -> bool {
@@ -197,6 +209,7 @@ impl Spec {
                 })
                 .collect(),
             unique: flag("unique"),
+            prepare_unique: flag("prepareUnique"),
             sparse: flag("sparse"),
             hidden: flag("hidden"),
             partial,

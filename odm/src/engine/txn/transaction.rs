@@ -138,7 +138,7 @@ impl Transaction {
             };
             if self.created(namespace) {
                 root.check_case(&namespace.database)?;
-                if root.collection(namespace).is_some() {
+                if root.collection(namespace).is_some() || root.view(namespace).is_some() {
                     return Err(write_conflict().with_label(TRANSIENT));
                 }
                 merged.push((**working).clone());

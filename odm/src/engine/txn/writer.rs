@@ -119,7 +119,7 @@ impl Writer<'_> {
             return Ok(());
         }
         for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
-            if !index.spec.unique {
+            if !index.spec.refuses_duplicates() {
                 continue;
             }
             for key in change.added.iter().chain(&change.removed) {
@@ -158,7 +158,7 @@ impl Writer<'_> {
         inside.written.insert(record);
         self.locks.records.insert(record, inside.owner);
         for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
-            if index.spec.unique {
+            if index.spec.refuses_duplicates() {
                 for key in change.added.iter().chain(&change.removed) {
                     self.locks
                         .keys

@@ -1,0 +1,346 @@
+//! Views: names for pipelines over other collections.
+//!
+//! A view keeps no documents. What its database's `system.views` holds is a listing of the views, which the engine
+//! writes itself.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::{Bson, DateTime, Document, doc};
+
+use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::options::Options;
+use crate::engine::catalog::{Catalog, Root};
+use crate::engine::expression::Globals;
+use crate::engine::index::Index;
+use crate::engine::index::spec::Spec;
+use crate::engine::pipeline::Pipeline;
+use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
+use crate::value::raw;
+
+/// The collection that lists the views of its database.
+pub(crate) const LISTING: &str = "system.views";
+
+/// The most views that may stand on each other.
+const DEEPEST: usize = 20;
+
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) namespace: Namespace,
+    pub(crate) on: Namespace,
+    pub(crate) pipeline: RawArrayBuf,
+    pub(crate) collation: Option<Collator>,
+    /// What it reads besides: the collections of its pipeline.
+    joined: Vec<Namespace>,
+}
+
+/// What reading a view comes to: a pipeline over a collection.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) namespace: Namespace,
+    pub(crate) stages: RawArrayBuf,
+    pub(crate) collation: Option<Collator>,
+}
+
+impl View {
+    /// Checks what can be checked without knowing the other views.
+    pub(crate) fn new(
+        namespace: Namespace,
+        on: &str,
+        pipeline: &RawArray,
+        collation: Option<Collator>,
+        now: DateTime,
+    ) -> Result<Self, ServerError> {
+        if on.is_empty() {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "'viewOn' cannot be empty",
+            ));
+        }
+        if on.contains(['$', '\0']) {
+            return Err(ServerError::new(
+                Code::INVALID_NAMESPACE,
+                format!("invalid name for 'viewOn': {on}"),
+            ));
+        }
+        Pipeline::check_names(pipeline)?;
+        let invalid =
+            |error: ServerError| error.within(&format!("Invalid pipeline for view {namespace}"));
+        check_writes(pipeline, &namespace).map_err(invalid)?;
+        let globals = Globals::new(now).with_collator(collation.clone());
+        let parsed = Pipeline::parse(pipeline, &globals).map_err(invalid)?;
+        let joined = parsed
+            .collections()
+            .into_iter()
+            .map(|(database, collection)| {
+                Namespace::new(
+                    database.as_deref().unwrap_or(&namespace.database),
+                    &collection,
+                )
+            })
+            .collect();
+        Ok(Self {
+            on: Namespace::new(&namespace.database, on),
+            namespace,
+            pipeline: pipeline.to_owned(),
+            collation,
+            joined,
+        })
+    }
+
+    /// Its options, as `listCollections` shows them.
+    pub(crate) fn options(&self) -> Result<Document, ServerError> {
+        let stages: Vec<Bson> = raw::values(&self.pipeline)
+            .map(Bson::try_from)
+            .collect::<Result<_, _>>()
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+        let mut options = doc! { "viewOn": &*self.on.collection, "pipeline": stages };
+        if let Some(collation) = &self.collation {
+            options.insert("collation", collation.document());
+        }
+        Ok(options)
+    }
+
+    /// Its row in `system.views`.
+    pub(crate) fn row(&self) -> Result<RawDocumentBuf, ServerError> {
+        let mut row = doc! { "_id": self.namespace.to_string() };
+        row.extend(self.options()?);
+        super::options::to_raw(&row)
+    }
+
+    fn reads(&self) -> impl Iterator<Item = &Namespace> {
+        std::iter::once(&self.on).chain(&self.joined)
+    }
+
+    /// Refuses a cycle, a chain that is too long, and another collation than that of the views it reads.
+    pub(crate) fn check(&self, root: &Root) -> Result<(), ServerError> {
+        let below = self.below(root, &self.namespace, &mut vec![self.namespace.clone()])?;
+        if below + above(root, &self.namespace, DEEPEST) > DEEPEST {
+            return Err(ServerError::new(
+                Code::VIEW_DEPTH_LIMIT_EXCEEDED,
+                format!("View depth limit exceeded; maximum depth is {DEEPEST}"),
+            ));
+        }
+        let conflict = |what: &str, other: &Namespace| {
+            Err(ServerError::new(
+                Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                format!("View {} has {what} view {other}", self.namespace),
+            ))
+        };
+        for read in self.reads() {
+            if let Some(view) = root.view(read)
+                && view.collation != self.collation
+            {
+                return conflict("conflicting collation with", read);
+            }
+        }
+        for reader in readers(root, &self.namespace) {
+            if reader.collation != self.collation {
+                return conflict(
+                    "a collation that does not match the collation of",
+                    &reader.namespace,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// How many views stand on each other here, this one included; `start` must not be among those it reads.
+    fn below(
+        &self,
+        root: &Root,
+        start: &Namespace,
+        path: &mut Vec<Namespace>,
+    ) -> Result<usize, ServerError> {
+        let mut deepest = 0;
+        for read in self.reads() {
+            path.push(read.clone());
+            if read == start {
+                let path: Vec<_> = path.iter().rev().map(ToString::to_string).collect();
+                return Err(ServerError::new(
+                    Code::GRAPH_CONTAINS_CYCLE,
+                    format!("View cycle detected: {start} => {}", path.join(" => ")),
+                ));
+            }
+            if let Some(inner) = root.view(read) {
+                deepest = deepest.max(inner.below(root, start, path)?);
+            }
+            path.pop();
+        }
+        Ok(deepest + 1)
+    }
+}
+
+/// How many views stand on this name.
+fn above(root: &Root, namespace: &Namespace, left: usize) -> usize {
+    if left == 0 {
+        return 0;
+    }
+    readers(root, namespace)
+        .map(|reader| 1 + above(root, &reader.namespace, left - 1))
+        .max()
+        .unwrap_or(0)
+}
+
+fn readers<'r>(root: &'r Root, namespace: &'r Namespace) -> impl Iterator<Item = &'r Arc<View>> {
+    root.views(&namespace.database).filter(move |view| {
+        view.namespace != *namespace && view.reads().any(|read| read == namespace)
+    })
+}
+
+fn check_writes(pipeline: &RawArray, namespace: &Namespace) -> Result<(), ServerError> {
+    for (at, stage) in raw::values(pipeline).enumerate() {
+        let RawBsonRef::Document(stage) = stage else {
+            continue;
+        };
+        if let Some((name @ ("$out" | "$merge"), _)) = raw::elements(stage).next() {
+            return Err(ServerError::new(
+                Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                format!(
+                    "The aggregation stage {name} in location {at} of the pipeline cannot be used in the view \
+                     definition of {namespace} because it writes to disk"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Root {
+    pub(crate) fn view(&self, namespace: &Namespace) -> Option<&Arc<View>> {
+        self.views.get(namespace)
+    }
+
+    /// The views of a database, by name.
+    pub(crate) fn views(&self, database: &str) -> impl Iterator<Item = &Arc<View>> {
+        let from = Namespace::new(database, "");
+        self.views
+            .range(from.clone()..)
+            .map(|(_, view)| view)
+            .take_while(move |view| view.namespace.database == from.database)
+    }
+
+    /// The pipeline over a collection that a view comes to; `None` where the name is no view's.
+    pub(crate) fn resolve(&self, namespace: &Namespace) -> Result<Option<Resolved>, ServerError> {
+        let Some(mut view) = self.view(namespace) else {
+            return Ok(None);
+        };
+        let collation = view.collation.clone();
+        let mut pipelines = vec![&view.pipeline];
+        while let Some(next) = self.view(&view.on) {
+            view = next;
+            pipelines.push(&view.pipeline);
+            if pipelines.len() >= DEEPEST {
+                return Err(ServerError::new(
+                    Code::VIEW_DEPTH_LIMIT_EXCEEDED,
+                    format!(
+                        "View depth too deep or view cycle detected; maximum depth is {DEEPEST}"
+                    ),
+                ));
+            }
+        }
+        let mut stages = RawArrayBuf::new();
+        for stage in pipelines
+            .into_iter()
+            .rev()
+            .flat_map(|pipeline| raw::values(pipeline))
+        {
+            stages.push(stage);
+        }
+        Ok(Some(Resolved {
+            namespace: view.on.clone(),
+            stages,
+            collation,
+        }))
+    }
+
+    /// Puts a view's row into `system.views`, or takes it out.
+    fn list_view(
+        &mut self,
+        namespace: &Namespace,
+        row: Option<RawDocumentBuf>,
+        uuid: [u8; 16],
+    ) -> Result<(), ServerError> {
+        let listing = Namespace::new(&namespace.database, LISTING);
+        let mut listed = if let Some(listed) = self.collection(&listing) {
+            (**listed).clone()
+        } else {
+            let id = Index::new(Arc::new(Spec::id(None)));
+            Collection::new(listing, uuid, Options::none(), vec![id])
+        };
+        let name = namespace.to_string();
+        let known = listed
+            .scan(None, false, usize::MAX)
+            .into_iter()
+            .map(|(record, _)| record)
+            .find(|record| {
+                let id = listed
+                    .document(*record)
+                    .and_then(|row| raw::get(row, "_id"));
+                matches!(id, Some(RawBsonRef::String(id)) if id == name)
+            });
+        if known.is_none() && row.is_none() {
+            return Ok(());
+        }
+        let record = known.unwrap_or_else(|| listed.shared.next_record());
+        let change = listed.change(listed.document(record), row.as_deref())?;
+        let row = row.map(|row| row.into_bytes().into());
+        listed.apply(&change, record, row);
+        self.put(listed);
+        Ok(())
+    }
+
+    /// Adds a view, or replaces it. `uuid` is for `system.views`, if there is none yet.
+    pub(crate) fn put_view(&mut self, view: View, uuid: [u8; 16]) -> Result<(), ServerError> {
+        self.list_view(&view.namespace, Some(view.row()?), uuid)?;
+        self.views.insert(view.namespace.clone(), Arc::new(view));
+        Ok(())
+    }
+
+    pub(crate) fn remove_view(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
+        self.list_view(namespace, None, [0; 16])?;
+        self.views.remove(namespace);
+        Ok(())
+    }
+
+    /// Forgets all views of a database.
+    pub(super) fn remove_views(&mut self, database: &str) {
+        let gone: BTreeSet<_> = self
+            .views(database)
+            .map(|view| view.namespace.clone())
+            .collect();
+        for namespace in gone {
+            self.views.remove(&namespace);
+        }
+    }
+}
+
+impl Catalog {
+    /// Changes the views of a database: all of it, or nothing.
+    pub(crate) fn change_views<T>(
+        &self,
+        database: &str,
+        change: impl FnOnce(&mut Root) -> Result<T, ServerError>,
+    ) -> Result<T, ServerError> {
+        let listing = Namespace::new(database, LISTING);
+        loop {
+            // Like any other data, the rows change under their collection's lock.
+            let listed = self.collection(&listing);
+            let locks = listed.as_ref().map(|listed| listed.shared.lock());
+            let mut root = self.publish();
+            let same = match (&listed, root.collection(&listing)) {
+                (Some(then), Some(now)) => Arc::ptr_eq(&then.shared, &now.shared),
+                (None, None) => true,
+                _ => false,
+            };
+            if same {
+                let result = change(&mut root);
+                drop((root, locks));
+                return result;
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What `collMod` changes of an index.
+
+use std::collections::BTreeMap;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document, doc};
+
+use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::coll_mod::invalid;
+use crate::engine::command::create::to_document;
+use crate::engine::index::spec::{Spec, same_key, show};
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+const FIELDS: &[Field] = &[
+    field("name", Kind::Str),
+    field("keyPattern", Kind::Object),
+    field("expireAfterSeconds", Kind::SafeInt),
+    field("hidden", Kind::SafeBool),
+    field("unique", Kind::SafeBool),
+    field("prepareUnique", Kind::SafeBool),
+];
+
+/// The changes that are asked for.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    name: String,
+    key: Option<Document>,
+    seconds: Option<i64>,
+    hidden: Option<bool>,
+    unique: Option<bool>,
+    prepare_unique: Option<bool>,
+}
+
+impl Wanted {
+    pub(super) fn parse(index: &RawDocument) -> Result<Self, ServerError> {
+        let args = Args::of_statement(index, "collMod.index", FIELDS)?;
+        let (name, key) = (args.str("name"), args.document("keyPattern"));
+        match (name, key) {
+            (None, None) => {
+                return Err(invalid("Must specify either index name or key pattern."));
+            }
+            (Some(_), Some(_)) => {
+                return Err(invalid("Cannot specify both key pattern and name."));
+            }
+            _ => {}
+        }
+        let wanted = Self {
+            name: name.unwrap_or_default().to_owned(),
+            key: key.map(to_document).transpose()?,
+            seconds: args.int("expireAfterSeconds"),
+            hidden: args.bool("hidden"),
+            unique: args.bool("unique"),
+            prepare_unique: args.bool("prepareUnique"),
+        };
+        let others = wanted.seconds.is_some() || wanted.hidden.is_some();
+        if !others && wanted.unique.is_none() && wanted.prepare_unique.is_none() {
+            return Err(invalid(
+                "no expireAfterSeconds, hidden, unique, or prepareUnique field",
+            ));
+        }
+        if wanted.unique == Some(false) {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "Cannot make index non-unique",
+            ));
+        }
+        if wanted.prepare_unique.is_some() && others {
+            return Err(invalid(
+                "prepareUnique cannot be combined with any other modification.",
+            ));
+        }
+        Ok(wanted)
+    }
+
+    pub(super) fn makes_unique(&self) -> bool {
+        self.unique == Some(true)
+    }
+
+    /// Changes the index, or with `dry_run` only checks that it could be made unique; what changed goes into `reply`.
+    pub(super) fn change(
+        &self,
+        collection: &mut Collection,
+        dry_run: bool,
+        reply: &mut Document,
+    ) -> Result<(), ServerError> {
+        let found = collection.indexes.iter().position(|index| match &self.key {
+            Some(key) => same_key(&index.spec.key, key),
+            None => index.spec.name == self.name,
+        });
+        let Some((at, index)) = found.and_then(|at| Some((at, collection.indexes.get(at)?))) else {
+            let shown = match &self.key {
+                Some(key) => show(key),
+                None if self.name.is_empty() => "{}".to_owned(),
+                None => self.name.clone(),
+            };
+            return Err(ServerError::new(
+                Code::INDEX_NOT_FOUND,
+                format!("cannot find index {shown} for ns {}", collection.namespace),
+            ));
+        };
+        if index.spec.is_id() {
+            return self.check_id();
+        }
+        let mut spec = None;
+        if self.makes_unique() && !index.spec.unique {
+            if !index.spec.prepare_unique {
+                return Err(invalid(
+                    "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
+                ));
+            }
+            let violations = violations(collection, at);
+            if !violations.is_empty() {
+                return Err(ServerError::new(
+                    Code::CANNOT_CONVERT_INDEX_TO_UNIQUE,
+                    "Cannot convert the index to unique. Please resolve conflicting documents before running collMod \
+                     again.",
+                )
+                .with_details(doc! { "violations": violations }));
+            }
+            if dry_run {
+                return Ok(());
+            }
+            reply.insert("unique_new", true);
+            let prepared = index
+                .spec
+                .with_option("prepareUnique", Bson::Boolean(false))?;
+            spec = Some(prepared.with_option("unique", Bson::Boolean(true))?);
+        }
+        let last = |spec: &Option<Spec>, option: &str, value: Bson| match spec {
+            Some(spec) => spec.with_option(option, value),
+            None => index.spec.with_option(option, value),
+        };
+        if let Some(prepare) = self.prepare_unique
+            && !index.spec.unique
+            && prepare != index.spec.prepare_unique
+        {
+            reply.insert("prepareUnique_old", index.spec.prepare_unique);
+            reply.insert("prepareUnique_new", prepare);
+            spec = Some(last(&spec, "prepareUnique", Bson::Boolean(prepare))?);
+        }
+        if let Some(seconds) = self.seconds {
+            let seconds = seconds_of(&index.spec, seconds)?;
+            if let Some(before) = index.spec.ttl {
+                reply.insert("expireAfterSeconds_old", before);
+            }
+            reply.insert("expireAfterSeconds_new", i64::from(seconds));
+            spec = Some(last(&spec, "expireAfterSeconds", Bson::Int32(seconds))?);
+        }
+        if let Some(hidden) = self.hidden
+            && hidden != index.spec.hidden
+        {
+            reply.insert("hidden_old", index.spec.hidden);
+            reply.insert("hidden_new", hidden);
+            spec = Some(last(&spec, "hidden", Bson::Boolean(hidden))?);
+        }
+        if let Some(spec) = spec
+            && let Some(index) = collection.indexes.get_mut(at)
+        {
+            *index = index.with_spec(spec);
+        }
+        Ok(())
+    }
+
+    /// The index on `_id` is what it is.
+    fn check_id(&self) -> Result<(), ServerError> {
+        if self.hidden.is_some() {
+            return Err(ServerError::new(Code::BAD_VALUE, "can't hide _id index"));
+        }
+        if self.seconds.is_some() {
+            return Err(invalid("the _id field does not support TTL indexes"));
+        }
+        Ok(())
+    }
+}
+
+/// The seconds of a TTL index; more than fit are as many as fit.
+fn seconds_of(spec: &Spec, seconds: i64) -> Result<i32, ServerError> {
+    if seconds < 0 {
+        return Err(invalid(
+            "TTL index 'expireAfterSeconds' option cannot be less than 0",
+        ));
+    }
+    if spec.ttl.is_none() && spec.paths.len() != 1 {
+        return Err(invalid(
+            "TTL indexes are single-field indexes, compound indexes do not support TTL",
+        ));
+    }
+    Ok(i32::try_from(seconds).unwrap_or(i32::MAX))
+}
+
+/// The ids of the documents that share a key of the index, as `{ids: […]}`.
+fn violations(collection: &Collection, at: usize) -> Vec<Bson> {
+    let Some(index) = collection.indexes.get(at) else {
+        return Vec::new();
+    };
+    let mut shared: BTreeMap<Vec<u8>, Vec<Bson>> = BTreeMap::new();
+    for (_, bytes) in collection.scan(None, false, usize::MAX) {
+        let Some(document) = document(&bytes) else {
+            continue;
+        };
+        let id = raw::get(document, "_id").unwrap_or(RawBsonRef::Null);
+        let id = Bson::try_from(id).unwrap_or(Bson::Null);
+        for key in index
+            .keys(document)
+            .map(|(keys, _)| keys)
+            .unwrap_or_default()
+        {
+            shared.entry(key).or_default().push(id.clone());
+        }
+    }
+    shared
+        .into_values()
+        .filter(|ids| ids.len() > 1)
+        .map(|ids| doc! { "ids": ids }.into())
+        .collect()
+}

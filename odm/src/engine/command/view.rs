@@ -1,0 +1,150 @@
+//! Reading views: what `find`, `count` and `distinct` ask of one is asked as a pipeline.
+
+use bson::RawDocumentBuf;
+use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, cstr};
+
+use crate::engine::catalog::Root;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::command::aggregate::{Aggregate, Asked};
+use crate::engine::command::args::Args;
+use crate::engine::command::call::Call;
+use crate::engine::command::find::Find;
+use crate::engine::cursor::query::Query;
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::Pipeline;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// The pipeline that a `find` of a view is.
+pub(crate) fn find<'a>(
+    call: &Call<'_>,
+    namespace: Namespace,
+    args: &Args<'a>,
+) -> Result<Aggregate<'a>, ServerError> {
+    // What is wrong with the query itself comes first.
+    let find = Find::parse(call, &namespace, args)?;
+    find.query.prepare(None)?;
+    if args.flag("tailable") {
+        return Err(ServerError::new(
+            Code::INVALID_PIPELINE_OPERATOR,
+            "Tailable cursors are not supported in aggregation.",
+        ));
+    }
+    for option in ["singleBatch", "noCursorTimeout", "allowPartialResults"] {
+        if args.flag(option) {
+            return Err(no_option(option));
+        }
+    }
+    let mut stages = RawArrayBuf::new();
+    push_query(&mut stages, &find.query);
+    let natural = find
+        .sort
+        .filter(|sort| raw::get(sort, "$natural").is_some());
+    if let Some(sort) = find.sort.filter(|_| natural.is_none()) {
+        push(&mut stages, cstr!("$sort"), sort.to_owned());
+    }
+    push_range(&mut stages, &find.query);
+    if let Some(projection) = find.projection_document {
+        push(&mut stages, cstr!("$project"), projection.to_owned());
+    }
+    let asked = Asked {
+        stages: &stages,
+        collation: args.document("collation"),
+        variables: args.document("let"),
+        hint: find.query.hint.or(natural.map(RawBsonRef::Document)),
+    };
+    Aggregate::over(call, namespace, &asked).map_err(|error| {
+        if error.message().contains("$elemMatch") {
+            return ServerError::new(
+                Code::INVALID_PIPELINE_OPERATOR,
+                format!("Unsupported in view pipeline: {}", error.message()),
+            );
+        }
+        error
+    })
+}
+
+/// The pipeline that a query of a view is; `last` stands after it.
+pub(crate) fn query<'a>(
+    call: &Call<'_>,
+    namespace: Namespace,
+    query: &Query<'a>,
+    collation: Option<&RawDocument>,
+    last: Option<(&CStr, RawBson)>,
+) -> Result<Aggregate<'a>, ServerError> {
+    let mut stages = RawArrayBuf::new();
+    push_query(&mut stages, query);
+    push_range(&mut stages, query);
+    if let Some((name, value)) = last {
+        push(&mut stages, name, value);
+    }
+    let asked = Asked {
+        stages: &stages,
+        collation,
+        variables: None,
+        hint: query.hint,
+    };
+    Aggregate::over(call, namespace, &asked)
+}
+
+fn push(stages: &mut RawArrayBuf, name: &CStr, value: impl Into<RawBson>) {
+    let mut stage = RawDocumentBuf::new();
+    stage.append(name, value.into());
+    stages.push(stage);
+}
+
+fn push_query(stages: &mut RawArrayBuf, query: &Query<'_>) {
+    if let Some(filter) = query.filter.filter(|filter| !filter.is_empty()) {
+        push(stages, cstr!("$match"), filter.to_owned());
+    }
+}
+
+fn push_range(stages: &mut RawArrayBuf, query: &Query<'_>) {
+    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    if query.skip > 0 {
+        push(stages, cstr!("$skip"), whole(query.skip));
+    }
+    if let Some(limit) = query.limit {
+        push(stages, cstr!("$limit"), whole(limit));
+    }
+}
+
+pub(crate) fn no_option(name: &str) -> ServerError {
+    ServerError::new(
+        Code::INVALID_PIPELINE_OPERATOR,
+        format!("Option {name} not supported in aggregation."),
+    )
+}
+
+/// A view's stages, then those that are asked of it.
+pub(crate) fn joined(one: &RawArray, other: &RawArray) -> RawArrayBuf {
+    raw::values(one).chain(raw::values(other)).collect()
+}
+
+/// Refuses a pipeline that reads views of another collation than its own.
+pub(crate) fn check_collations(
+    root: &Root,
+    database: &str,
+    pipeline: &Pipeline,
+    globals: &Globals,
+) -> Result<(), ServerError> {
+    let mut read = pipeline.collections();
+    if pipeline.writes() {
+        read.pop();
+    }
+    for (other, collection) in read {
+        let namespace = Namespace::new(other.as_deref().unwrap_or(database), &collection);
+        if let Some(view) = root.view(&namespace)
+            && view.collation.as_ref() != globals.collator()
+        {
+            // As the server words it.
+            return Err(ServerError::new(
+                Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                format!("{OVERRIDE}{namespace}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) const OVERRIDE: &str = "Cannot override a view's default collation";

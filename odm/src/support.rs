@@ -1,5 +1,8 @@
 //! All that generated code may name; no part of the public API.
 
+#[cfg(feature = "memory")]
+pub mod engine;
+
 pub use std::string::String;
 
 pub use bson::Bson;

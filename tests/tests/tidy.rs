@@ -206,7 +206,10 @@ fn rust_files(folders: &[&str]) -> Vec<String> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                walk(&path, found);
+                // cargo-fuzz builds in a target folder of its own
+                if !path.ends_with("target") {
+                    walk(&path, found);
+                }
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 found.push(path);
             }

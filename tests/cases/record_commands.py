@@ -16,6 +16,7 @@ from bson import Binary, Decimal128, Int64, json_util
 from bson.son import SON
 
 FM = "findAndModify"
+BY_ID = {"$sort": {"_id": 1}}
 # Stands for the id of the last open cursor.
 LAST = "the last cursor"
 TOPICS = {}
@@ -48,6 +49,14 @@ def update(collection, *statements, **options):
 
 def set_(query, **fields):
     return {"q": query, "u": {"$set": fields}}
+
+
+def find(collection, filter=None, **options):
+    return {"find": collection, "filter": filter or {}, **options}
+
+
+def run(*stages, collection="a"):
+    return {"aggregate": collection, "pipeline": list(stages), "cursor": {}}
 
 
 @topic
@@ -387,6 +396,98 @@ def found_by_differential():
     yield insert("g", {"_id": 1, "x": []}, {"_id": 2, "x": None}, {"_id": 3})
     yield from [run({"$group": {"_id": "$x"}}, {"$sort": {"_id": 1}}, collection="g"), run({"$project": {"x": 1}}, {"$sort": {"x": 1}}, collection="g")]
 
+
+@topic
+def merges():
+    def merge(into, *documents, target=(), **options):
+        yield from [{"drop": "z"}, {"drop": "s"}]
+        if documents:
+            yield insert("s", *documents)
+        if target:
+            yield insert("z", *target)
+        yield {"aggregate": "s", "pipeline": [BY_ID, {"$merge": into}], "cursor": {}, **options}
+        yield find("z", sort={"_id": 1})
+
+    source = [{"_id": 1, "a": 5}, {"_id": 2, "z": 6, "b": 1}]
+    target = [{"_id": 1, "t": 1, "a": 0}]
+    modes = ["replace", "merge", "keepExisting", "fail", [{"$set": {"n": "$$new.a", "old": "$a"}}], [], [{"$replaceWith": {"q": 1}}], [{"$unset": "t"}], [{"$project": {"a": 1}}], [{"$set": {"_id": 9}}], [{"$group": {"_id": 1}}], [{"$set": {"a": "$$nope"}}]]
+    for mode in modes:
+        for otherwise in ("insert", "discard", "fail"):
+            yield from merge({"into": "z", "whenMatched": mode, "whenNotMatched": otherwise}, *source, target=target)
+    yield from merge("z", *source, target=target)
+    yield from merge("z", *source)
+    yield from merge("z")
+    yield {"listCollections": 1, "nameOnly": True, "filter": {"name": "z"}}
+    yield from merge({"into": "z", "whenNotMatched": "fail"}, *source)
+    for let in ({"q": "$a", "w": {"$add": ["$a", 1]}}, {"q": "$a", "w": 1, "new": "$$ROOT"}):
+        yield from merge({"into": "z", "let": let, "whenMatched": [{"$set": {"n": "$$q", "m": "$$w", "k": "$$ROOT.t", "l": "$$new.a"}}]}, *source, target=target)
+    yield from merge({"into": "z", "whenMatched": [{"$set": {"n": "$$v"}}]}, *source, target=target, let={"v": 77})
+    yield from merge({"into": "z", "let": {"v": 5}, "whenMatched": [{"$set": {"n": "$$v"}}]}, *source, target=target, let={"v": 77})
+    wide = [{"_id": 1, "z": 1, "y": 2, "m": {"q": 1}}, {"_id": 2, "z": 1, "y": 2}]
+    for mode in ("merge", "replace", "keepExisting"):
+        yield from merge({"into": "z", "whenMatched": mode}, *wide, target=[{"_id": 1, "m": {"p": 1}}])
+    for specification in (5, "", {}, {"into": 5}, {"into": ""}, {"into": {"db": "other"}}, {"into": {"coll": "z"}}, {"into": {"db": "", "coll": "z"}}, {"into": {"db": "other", "coll": "z", "x": 1}}, {"into": {}}, {"into": "z", "on": 5}, {"into": "z", "on": []}, {"into": "z", "on": ["a", "a"]},
+            {"into": "z", "on": [5]}, {"into": "z", "on": "a"}, {"into": "z", "on": ["_id", "a"]}, {"into": "z", "on": ""}, {"into": "z", "on": "$a"}, {"into": "z", "on": "a."}, {"into": "z", "whenMatched": 5}, {"into": "z", "whenMatched": "x"}, {"into": "z", "whenMatched": [{"$foo": {}}]}, {"into": "z", "whenMatched": [5]}, {"into": "z", "whenNotMatched": 5}, {"into": "z", "whenNotMatched": "x"},
+            {"into": "z", "let": {}}, {"into": "z", "let": 5}, {"into": "z", "let": {"a": "$a"}, "whenMatched": "replace"}, {"into": "z", "let": {"new": 1}, "whenMatched": [{"$set": {"a": 1}}]}, {"into": "z", "let": {"X": 1}, "whenMatched": [{"$set": {"a": 1}}]}, {"into": "z", "let": {"a": "$$b"}, "whenMatched": [{"$set": {"a": 1}}]}, {"into": "z", "x": 1}, {"on": "_id"}, {"into": "system.x"}, {"into": {"db": "admin", "coll": "x"}}, {"into": {"db": "local", "coll": "x"}}, {"into": {"db": "config", "coll": "x"}}, {"into": "a$b"}, {"into": {"db": "a b", "coll": "x"}}, {"into": "z", "whenMatched": "pipeline"}):
+        yield run({"$merge": specification}, collection="s")
+    yield from [run({"$merge": "z"}, {"$match": {}}), run({"$facet": {"a": [{"$merge": "q"}]}}), run({"$lookup": {"from": "y", "pipeline": [{"$merge": "q"}], "as": "r"}}), run({"$lookup": {"from": "y", "pipeline": [{"$out": "q"}], "as": "r"}}), run({"$unionWith": {"coll": "y", "pipeline": [{"$merge": "q"}]}})]
+    # On other fields.
+    unique = dict(unique=True)
+    cases = [("a", source, target, [index([("a", 1)], **unique)]), ("a", [{"_id": 5, "a": 0, "k": 1}, {"_id": 6, "a": 9}], target, [index([("a", 1)], **unique)]), ("a.b", [{"_id": 5, "a": {"b": 1}}], [{"_id": 1, "a": {"b": 1}}], [index([("a.b", 1)], **unique)]), ("a.b", [{"_id": 5, "a": [{"b": 1}]}], [], [index([("a.b", 1)], **unique)]),
+        (["a", "b"], [{"_id": 5, "a": 1, "b": 2, "k": 1}], [{"_id": 1, "a": 1, "b": 2}], [index([("b", 1), ("a", -1)], **unique)]), (["a"], [{"_id": 5, "a": 1}], [], [index([("a", 1), ("b", -1)], **unique)]), ("a", [{"_id": 5, "a": [1]}], [], [index([("a", 1)], **unique)]), ("a", [{"_id": 5, "a": None}], [], [index([("a", 1)], **unique)]), ("a", [{"_id": 5}], [], [index([("a", 1)], **unique)]), ("a", [{"_id": 5, "a": 1}], [], [index([("a", 1)])])] + [
+        ("a", [{"_id": 1, "a": 0, "k": 1}], target, [index([("a", 1)], **unique, **options)]) for options in ({"sparse": True}, {"partialFilterExpression": {"a": {"$gt": 0}}}, {"hidden": True}, {"collation": {"locale": "en"}})]
+    for on, documents, there, indexes in cases:
+        for mode in ("merge", "replace", "keepExisting"):
+            yield from [{"drop": "z"}, {"drop": "s"}, {"create": "z"}, create(*indexes, collection="z"), insert("s", *documents)]
+            if there:
+                yield insert("z", *there)
+            yield run(BY_ID, {"$merge": {"into": "z", "on": on, "whenMatched": mode}}, collection="s")
+            yield find("z", sort={"_id": 1})
+    # Validators, another unique index, and a collection that is merged into itself.
+    yield from [{"drop": "z"}, {"drop": "s"}, insert("s", *source), {"create": "z", "validator": {"a": {"$gt": 1}}}, run(BY_ID, {"$merge": "z"}, collection="s"), find("z")]
+    yield from [{"aggregate": "s", "pipeline": [BY_ID, {"$merge": "z"}], "cursor": {}, "bypassDocumentValidation": True}, find("z", sort={"_id": 1})]
+    yield from [{"drop": "z"}, insert("z", {"_id": 9, "a": 5}), create(index([("a", 1)], **unique), collection="z"), run(BY_ID, {"$merge": "z"}, collection="s"), find("z", sort={"_id": 1})]
+    yield from [run(BY_ID, {"$set": {"n": 1}}, {"$merge": "s"}, collection="s"), run(BY_ID, {"$merge": {"into": "s", "whenMatched": [{"$set": {"y": {"$add": ["$n", "$$new.n"]}}}]}}, collection="s"), find("s", sort={"_id": 1})]
+    yield from [run({"$merge": {"into": {"db": "engine_merged", "coll": "w"}}}, collection="s"), {"find": "w", "sort": {"_id": 1}, "$on": "engine_merged"}, {"dropDatabase": 1, "$on": "engine_merged"}]
+
+
+@topic
+def outs():
+    yield insert("s", {"_id": 1, "a": 5}, {"_id": 2, "z": 6})
+    yield insert("z", {"_id": 7})
+    yield from [run(BY_ID, {"$out": "z"}, collection="s"), find("z", sort={"_id": 1})]
+    yield from [run({"$out": {"db": "engine_out", "coll": "w"}}, collection="s"), {"find": "w", "sort": {"_id": 1}, "$on": "engine_out"}, {"dropDatabase": 1, "$on": "engine_out"}]
+    yield from [run({"$out": name}, collection="s") for name in ("", "system.x", "a$b", {"db": "admin", "coll": "w"}, {"db": "local", "coll": "w"}, {"db": "config", "coll": "w"}, {"db": "x"}, {"coll": "x"}, {"db": "", "coll": "x"}, {"db": "a b", "coll": "x"}, {"db": "x", "coll": ""}, {"db": 5, "coll": "x"}, {"db": "x", "coll": "w", "x": 1}, {}, 5)]
+    yield from [run({"$out": "z"}, {"$match": {}}, collection="s"), {"create": "c", "capped": True, "size": 4096}, run({"$out": "c"}, collection="s")]
+    yield from [run({"$project": {"_id": {"$literal": [1]}}}, {"$out": "z"}, collection="s"), find("z", sort={"_id": 1})]
+    yield from [{"create": "v", "validator": {"a": 5}}, run({"$out": "v"}, collection="s"), find("v")]
+
+
+@topic
+def graph_lookups():
+    yield insert("g", {"_id": 1, "n": "a", "to": ["b", "c"]}, {"_id": 2, "n": "b", "to": ["d"]}, {"_id": 3, "n": "c", "to": "d"}, {"_id": 4, "n": "d", "to": None}, {"_id": 5, "n": None, "to": "a"}, {"_id": 6, "to": ["e"]}, {"_id": 7, "n": "e"},
+        {"_id": 8, "n": ["a", "e"], "o": [{"p": "b"}, {"p": ["c"]}]}, {"_id": 9, "n": {"k": 1}, "to": {"k": 1}}, {"_id": 10, "n": 1, "to": 1.0}, {"_id": 11, "n": 1.0, "to": []}, {"_id": 13, "n": [["a"]], "to": "A"})
+
+    def graph(**options):
+        specification = {"from": "g", "startWith": "$n", "connectFromField": "to", "connectToField": "n", "as": "r", **options}
+        return {"$graphLookup": {name: value for name, value in specification.items() if value is not ...}}
+
+    # The order of what is found is the server's own.
+    sort = {"$set": {"r": {"$sortArray": {"input": "$r", "sortBy": {"_id": 1}}}}}
+    for options in [{}, {"depthField": "dd"}, {"maxDepth": 0}, {"maxDepth": 1, "depthField": "d.d"}, {"startWith": "$to"}, {"startWith": ["b", "zz"]}, {"startWith": "$zzz"}, {"startWith": None}, {"startWith": "b", "restrictSearchWithMatch": {"to": {"$ne": "d"}}}, {"connectFromField": "o.p"}, {"connectToField": "o.p", "startWith": "b", "connectFromField": "n"},
+            {"connectFromField": "zzz"}, {"from": "nope"}, {"startWith": {"$literal": {"k": 1}}}, {"startWith": {"$add": [1, 0]}}, {"startWith": [["a"]]}, {"depthField": "n"}]:
+        yield run(BY_ID, graph(**options), sort, {"$project": {"r": 1}}, collection="g")
+    yield run(BY_ID, graph(**{"as": "to.q", "startWith": "e", "maxDepth": 0, "restrictSearchWithMatch": {"_id": 7}}), collection="g")
+    yield {"aggregate": "g", "pipeline": [BY_ID, graph(), sort, {"$project": {"r._id": 1}}], "cursor": {}, "collation": {"locale": "en", "strength": 2}}
+    yield {"aggregate": "g", "pipeline": [BY_ID, graph(restrictSearchWithMatch={"$expr": {"$ne": ["$n", "$$v"]}}), sort, {"$project": {"r._id": 1}}], "cursor": {}, "let": {"v": "b"}}
+    yield from [create(index([("n", 1)]), collection="g"), run(BY_ID, graph(), sort, {"$project": {"r._id": 1}}, collection="g")]
+    for options in [{"from": 5}, {"from": ...}, {"from": {"db": "x", "coll": "x"}}, {"from": {"db": 5}}, {"from": {"x": 5}}, {"startWith": ...}, {"connectFromField": ...}, {"connectToField": ...}, {"as": ...}, {"connectFromField": 5}, {"connectFromField": "$f"}, {"connectToField": "t."}, {"as": "$r"}, {"as": 5}, {"as": ""}, {"maxDepth": -1}, {"maxDepth": "x"}, {"maxDepth": 1.5}, {"maxDepth": Int64(1)}, {"maxDepth": None}, {"depthField": 5}, {"depthField": "$d"},
+            {"restrictSearchWithMatch": 5}, {"restrictSearchWithMatch": {"$foo": 1}}, {"zz": 1}, {"startWith": "$$nope"}, {"startWith": {"$foo": 1}}, {"startWith": {"$divide": [1, 0]}}]:
+        yield run({"$match": {"_id": 7}}, graph(**options), collection="g")
+    yield from [run({"$graphLookup": value}, collection="g") for value in (5, "x", {})]
+    # From another database.
+    for start in ({"db": "x", "coll": "y"}, {"db": "x"}, {}, {"db": 5, "coll": "y"}, {"db": "x", "coll": "y", "z": 1}):
+        yield run({"$lookup": {"from": start, "localField": "a", "foreignField": "a", "as": "r"}}, collection="g")
 
 CANONICAL = json_util.CANONICAL_JSON_OPTIONS
 

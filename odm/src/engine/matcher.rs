@@ -74,6 +74,16 @@ impl Matcher {
         eval::matches(&self.predicate, document, &self.globals, &mut None)
     }
 
+    /// The same in another environment than that it was compiled in: other values of the same variables.
+    #[cfg(feature = "memory")]
+    pub(crate) fn matches_in(
+        &self,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        eval::matches(&self.predicate, document, globals, &mut None)
+    }
+
     /// Whether and at which array element a document matches.
     #[cfg(feature = "memory")]
     pub(crate) fn match_position(

@@ -13,11 +13,14 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
+use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
+
+pub(crate) use self::stage::Target;
 
 use self::stage::{Cx, Planned, Stage};
 
@@ -40,6 +43,18 @@ pub(crate) trait Source {
     /// Random bits, for `$sample`.
     fn random(&self) -> u64;
 
+    /// A new `_id`.
+    fn object_id(&self) -> ObjectId;
+
+    /// Writes one document of `$merge`; false if nothing was there to be changed. `globals` carries the variables of
+    /// the update.
+    fn merge(
+        &self,
+        target: Target<'_>,
+        write: &MergeWrite<'_>,
+        globals: &Globals,
+    ) -> Result<bool, ServerError>;
+
     /// Replaces a collection's documents (`$out`); it is made if it is not there.
     fn replace_all(
         &self,
@@ -47,6 +62,22 @@ pub(crate) trait Source {
         collection: &str,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<(), ServerError>;
+}
+
+/// One document's write by `$merge`.
+#[derive(Debug)]
+pub(crate) enum MergeWrite<'w> {
+    /// Inserts it, whatever is there.
+    Insert(RawDocumentBuf),
+    /// Updates the document that the filter finds.
+    Update {
+        filter: &'w RawDocument,
+        update: RawBsonRef<'w>,
+        /// Whether the update makes a document where there is none.
+        upsert: bool,
+        /// What is inserted where there is none, as it is.
+        otherwise: Option<RawDocumentBuf>,
+    },
 }
 
 /// The leading stages that a plan may answer: `[$match] [$sort] [$limit]`.
@@ -79,10 +110,13 @@ impl Pipeline {
             parsed.push(stages::parse(name, spec, globals)?);
         }
         let last = parsed.len().saturating_sub(1);
-        if parsed.iter().take(last).any(|stage| stage.writes()) {
+        if let Some(target) = parsed.iter().take(last).find_map(|stage| stage.target()) {
             return Err(ServerError::new(
                 Code::location(40601),
-                "$out can only be the final stage in the pipeline",
+                format!(
+                    "{} can only be the final stage in the pipeline",
+                    target.stage
+                ),
             ));
         }
         Ok(Self { stages: parsed })
@@ -119,9 +153,29 @@ impl Pipeline {
         leading
     }
 
-    /// Whether it ends in `$out`.
-    pub(crate) fn writes(&self) -> bool {
-        self.stages.last().is_some_and(|stage| stage.writes())
+    /// A pipeline inside a stage: it may not write.
+    fn parse_inner(
+        outer: &str,
+        code: i32,
+        stages: &RawArray,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        let pipeline = Self::parse(stages, globals)?;
+        match pipeline.target() {
+            Some(target) => Err(ServerError::new(
+                Code::location(code),
+                format!(
+                    "{} is not allowed within a {outer}'s sub-pipeline",
+                    target.stage
+                ),
+            )),
+            None => Ok(pipeline),
+        }
+    }
+
+    /// Where it writes, if it ends in `$merge` or `$out`.
+    pub(crate) fn target(&self) -> Option<Target<'_>> {
+        self.stages.last().and_then(|stage| stage.target())
     }
 
     /// The other collections that it reads or writes: `(database, collection)`.
@@ -191,14 +245,9 @@ fn single(stage: RawBsonRef<'_>) -> Result<(&str, RawBsonRef<'_>), ServerError> 
 }
 
 fn while_running(error: ServerError) -> ServerError {
-    if !error.labels().is_empty() || error.details().is_some() {
-        return error;
+    if error.labels().is_empty() {
+        error.within("PlanExecutor error during aggregation")
+    } else {
+        error
     }
-    ServerError::new(
-        error.code(),
-        format!(
-            "PlanExecutor error during aggregation :: caused by :: {}",
-            error.message()
-        ),
-    )
 }

@@ -95,6 +95,7 @@ codes! {
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
     DUPLICATE_KEY = 11000 "DuplicateKey";
+    MERGE_STAGE_NO_MATCHING_DOCUMENT = 13113 "MergeStageNoMatchingDocument";
     NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";
 }
 

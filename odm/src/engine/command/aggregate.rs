@@ -15,7 +15,7 @@ use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
 use crate::engine::cursor::query::{Query, owned};
 use crate::engine::expression::Globals;
-use crate::engine::pipeline::{Leading, Pipeline};
+use crate::engine::pipeline::{self, Leading, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -141,20 +141,8 @@ impl<'a> Aggregate<'a> {
                 "{aggregate: 1} is not valid for an empty pipeline.",
             ));
         }
-        if pipeline.writes() && call.transaction.is_some() {
-            let name = raw::values(stages)
-                .last()
-                .and_then(|stage| match stage {
-                    RawBsonRef::Document(stage) => {
-                        raw::elements(stage).next().map(|(name, _)| name.to_owned())
-                    }
-                    _ => None,
-                })
-                .unwrap_or_default();
-            return Err(ServerError::new(
-                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-                format!("{name} cannot be used in a transaction"),
-            ));
+        if let Some(target) = pipeline.target() {
+            check_target(call, target, &globals)?;
         }
         pipeline.check_constants(&globals)?;
         Ok(Self {
@@ -216,6 +204,81 @@ impl<'a> Aggregate<'a> {
             }
         }
         Ok(output)
+    }
+}
+
+/// Refuses to write where the last stage would.
+fn check_target(
+    call: &Call<'_>,
+    target: pipeline::Target<'_>,
+    globals: &Globals,
+) -> Result<(), ServerError> {
+    let stage = target.stage;
+    let is_merge = stage == "$merge";
+    let refuse = |code, message| Err(ServerError::new(Code::location(code), message));
+    if call.transaction.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("{stage} cannot be used in a transaction"),
+        ));
+    }
+    let database = target.database.unwrap_or(call.database);
+    let namespace = Namespace::new(database, target.collection);
+    if namespace.check().is_err() {
+        let message = if is_merge {
+            format!("Invalid {stage} target namespace: '{namespace}'")
+        } else {
+            format!("Invalid {stage} target namespace, {namespace}")
+        };
+        return Err(ServerError::new(Code::INVALID_NAMESPACE, message));
+    }
+    if namespace.is_system() {
+        return refuse(
+            if is_merge { 31319 } else { 17385 },
+            format!(
+                "{} to special collection: {}",
+                cannot(stage),
+                target.collection
+            ),
+        );
+    }
+    if namespace.is_internal() {
+        return refuse(
+            if is_merge { 31320 } else { 31321 },
+            format!("{} to internal database: {database}", cannot(stage)),
+        );
+    }
+    let Some(unique) = target.unique else {
+        return Ok(());
+    };
+    let is_id = |fields: &[String]| matches!(fields, [field] if field == "_id");
+    let has_index = match call.find_collection(&namespace) {
+        None => is_id(unique),
+        Some(collection) => collection.indexes.iter().any(|index| {
+            let spec = &index.spec;
+            (spec.unique || spec.is_id())
+                && spec.partial.is_none()
+                && spec.collation.as_ref() == globals.collator()
+                && spec.key.len() == unique.len()
+                && unique.iter().all(|field| spec.key.contains_key(field))
+        }),
+    };
+    if has_index {
+        Ok(())
+    } else {
+        refuse(
+            51183,
+            "Cannot find index to verify that join fields will be unique".to_owned(),
+        )
+    }
+}
+
+/// The server's two spellings.
+fn cannot(stage: &str) -> String {
+    if stage == "$merge" {
+        format!("Cannot {stage}")
+    } else {
+        format!("Can't {stage}")
     }
 }
 

@@ -2,16 +2,19 @@
 
 use std::cell::RefCell;
 
+use bson::oid::ObjectId;
 use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::Resolved;
 use crate::engine::command::call::Call;
+use crate::engine::command::modify;
 use crate::engine::cursor::query::{Query, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
-use crate::engine::pipeline::{Pipeline, Source};
+use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
+use crate::engine::updater::check_id;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -40,8 +43,13 @@ impl<'c, 'a> CallSource<'c, 'a> {
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let now = self.call.borrow().now;
-        let inner = Globals::new(now).with_collator(view.collation.clone());
+        let (now, random) = {
+            let call = self.call.borrow();
+            (call.now, call.context.randomness())
+        };
+        let inner = Globals::new(now)
+            .with_collator(view.collation.clone())
+            .with_random(random);
         let pipeline = Pipeline::parse(&view.stages, &inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();
@@ -103,6 +111,69 @@ impl Source for CallSource<'_, '_> {
         self.call.borrow().context.random()
     }
 
+    fn object_id(&self) -> ObjectId {
+        self.call.borrow().context.object_id()
+    }
+
+    fn merge(
+        &self,
+        target: Target<'_>,
+        write: &MergeWrite<'_>,
+        globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        let namespace = self.namespace(target.database, target.collection);
+        let mut call = self.call.borrow_mut();
+        let bypass = call.args.flag("bypassDocumentValidation");
+        let (filter, update, upsert, otherwise) = match write {
+            MergeWrite::Insert(document) => {
+                call.ensure(&namespace)?;
+                call.write(&namespace, bypass, |writer| {
+                    writer.insert(document.clone()).map(drop)
+                })?;
+                return Ok(true);
+            }
+            MergeWrite::Update {
+                filter,
+                update,
+                upsert,
+                otherwise,
+            } => (filter, *update, *upsert, otherwise),
+        };
+        if upsert || otherwise.is_some() {
+            call.ensure(&namespace)?;
+        }
+        // As an update that names no collation, it finds by that of the collection it writes to.
+        let collator = call
+            .find_collection(&namespace)
+            .and_then(|collection| collection.options.collation.clone());
+        let wanted = modify::Target {
+            filter,
+            sort: None,
+            hint: None,
+            globals: globals.clone().with_collator(collator),
+            multi: false,
+            deadline: call.deadline(),
+        };
+        let change = modify::Change {
+            update,
+            array_filters: None,
+            upsert,
+        };
+        let checked = change.check(&wanted)?;
+        let context = call.context.clone();
+        let was_there = call.write(&namespace, bypass, |writer| {
+            let outcome =
+                modify::update(writer, &wanted, &change, &checked, || context.object_id())?;
+            let was_there = outcome.matched > 0 || outcome.upserted.is_some();
+            if let (false, Some(document)) = (was_there, otherwise) {
+                writer.insert(document.clone())?;
+                return Ok(true);
+            }
+            Ok(was_there)
+        })?;
+        Ok(was_there.unwrap_or(false))
+    }
+
     fn replace_all(
         &self,
         database: Option<&str>,
@@ -111,11 +182,20 @@ impl Source for CallSource<'_, '_> {
     ) -> Result<(), ServerError> {
         let namespace = self.namespace(database, collection);
         let mut call = self.call.borrow_mut();
-        call.ensure(&namespace)?;
-        if call
+        call.ensure(&namespace).map_err(|error| {
+            if error.code() != Code::INVALID_NAMESPACE {
+                return error;
+            }
+            // A server renames a new collection to this one, and so finds the name illegal.
+            ServerError::new(
+                Code::ILLEGAL_OPERATION,
+                format!("error with target namespace: {}", error.message()),
+            )
+        })?;
+        let is_capped = call
             .find_collection(&namespace)
-            .is_some_and(|target| target.options.capped.is_some())
-        {
+            .is_some_and(|collection| collection.options.capped.is_some());
+        if is_capped {
             return Err(ServerError::new(
                 Code::location(17152),
                 format!("namespace '{namespace}' is capped so it can't be used for $out"),
@@ -135,6 +215,9 @@ impl Source for CallSource<'_, '_> {
                 writer.remove(record)?;
             }
             for document in documents {
+                if let Some(id) = raw::get(&document, "_id") {
+                    check_id(id)?;
+                }
                 writer.insert(super::insert::with_id(document, || context.object_id()))?;
             }
             Ok(())

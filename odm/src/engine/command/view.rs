@@ -129,7 +129,7 @@ pub(crate) fn check_collations(
     globals: &Globals,
 ) -> Result<(), ServerError> {
     let mut read = pipeline.collections();
-    if pipeline.writes() {
+    if pipeline.target().is_some() {
         read.pop();
     }
     for (other, collection) in read {

@@ -26,10 +26,22 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Planned::No
     }
 
-    /// Whether the stage writes, and so must be the last.
-    fn writes(&self) -> bool {
-        false
+    /// The collection that the stage writes to; it must then be the last.
+    fn target(&self) -> Option<Target<'_>> {
+        None
     }
+}
+
+/// Where a pipeline ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'s> {
+    /// `$merge` or `$out`.
+    pub(crate) stage: &'static str,
+    /// `None` for the database that the command runs on.
+    pub(crate) database: Option<&'s str>,
+    pub(crate) collection: &'s str,
+    /// The fields that a unique index must be on.
+    pub(crate) unique: Option<&'s [String]>,
 }
 
 /// What a stage means to the planner.

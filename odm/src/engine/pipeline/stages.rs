@@ -2,10 +2,13 @@
 
 mod count;
 mod facet;
+mod foreign;
+mod graph_lookup;
 mod group;
 mod limit;
 mod lookup;
 mod matching;
+mod merge;
 mod out;
 mod sample;
 mod shapes;
@@ -28,10 +31,12 @@ const STAGES: &[(&str, Parse)] = &[
     ("$addFields", shapes::set),
     ("$count", count::parse),
     ("$facet", facet::parse),
+    ("$graphLookup", graph_lookup::parse),
     ("$group", group::parse),
     ("$limit", limit::parse),
     ("$lookup", lookup::parse),
     ("$match", matching::parse),
+    ("$merge", merge::parse),
     ("$out", out::parse),
     ("$project", shapes::project),
     ("$replaceRoot", shapes::replace),
@@ -57,11 +62,9 @@ const UNSUPPORTED: &[&str] = &[
     "$documents",
     "$fill",
     "$geoNear",
-    "$graphLookup",
     "$indexStats",
     "$listLocalSessions",
     "$listSessions",
-    "$merge",
     "$planCacheStats",
     "$redact",
     "$search",

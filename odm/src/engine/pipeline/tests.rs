@@ -35,6 +35,19 @@ impl Source for Held {
         7
     }
 
+    fn object_id(&self) -> bson::oid::ObjectId {
+        bson::oid::ObjectId::from_bytes([7; 12])
+    }
+
+    fn merge(
+        &self,
+        _target: super::Target<'_>,
+        _write: &super::MergeWrite<'_>,
+        _globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        Ok(true)
+    }
+
     fn replace_all(
         &self,
         _database: Option<&str>,

@@ -2,22 +2,23 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{
-    Expression, Globals, append, check_variable_name, field_path, text,
-};
+use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
 use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::engine::pipeline::{Documents, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
-use crate::value::raw::{elements, values};
+use crate::value::raw::elements;
 
 #[derive(Debug)]
 struct Lookup {
     from: String,
     fields: Option<(Path, String)>,
     variables: Vec<(String, Expression)>,
-    stages: Option<RawArrayBuf>,
+    pipeline: Pipeline,
+    /// Whether every document finds the same: it is then looked for once.
+    is_uncorrelated: bool,
     into: Vec<String>,
     collections: Vec<(Option<String>, String)>,
 }
@@ -64,18 +65,7 @@ pub(super) fn parse(
                     text::element(name, value)
                 ));
             }
-            ("from", RawBsonRef::String(text)) => from = Some(text.to_owned()),
-            ("from", RawBsonRef::Document(_)) => {
-                return Err(ServerError::new(
-                    Code::COMMAND_NOT_SUPPORTED,
-                    "$lookup from another database is not supported by the in-memory engine",
-                ));
-            }
-            ("from", _) => {
-                return refuse(format!(
-                    "$lookup 'from' field must be a string, but found {kind}"
-                ));
-            }
+            ("from", value) => from = Some(foreign::from("$lookup", value)?),
             ("localField", RawBsonRef::String(text)) => local = Some(text),
             ("foreignField", RawBsonRef::String(text)) => foreign = Some(text.to_owned()),
             ("as", RawBsonRef::String(text)) => into = Some(field_path(text)?),
@@ -111,26 +101,31 @@ pub(super) fn parse(
     };
     let inner = globals.clone().inner_pipeline()?;
     let mut collections = vec![(None, from.clone())];
-    if let Some(stages) = &stages {
-        // Checked now, with the variables in reach; bound for each document.
-        let bound = variables.iter().fold(inner, |globals, (name, _)| {
-            globals.with_variable(name, RawBson::Null)
-        });
-        collections.extend(Pipeline::parse(stages, &bound)?.collections());
-    }
+    // Compiled once, with the variables in reach; each document binds their values.
+    let bound = variables.iter().fold(inner, |globals, (name, _)| {
+        globals.with_variable(name, RawBson::Null)
+    });
+    let is_random = stages.as_ref().is_some_and(|stages| {
+        let shown = text::stored(RawBsonRef::Array(stages));
+        shown.contains("$rand") || shown.contains("$sample")
+    });
+    let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
+    let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
+    collections.extend(pipeline.collections());
     Ok(Box::new(Lookup {
         from,
         fields,
         variables,
-        stages,
+        pipeline,
+        is_uncorrelated,
         into,
         collections,
     }))
 }
 
 impl Lookup {
-    fn joined(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawDocumentBuf, ServerError> {
-        let mut found = RawArrayBuf::new();
+    /// What is found for one document.
+    fn found(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
         let equality = self
             .fields
             .as_ref()
@@ -140,94 +135,46 @@ impl Lookup {
             let value = expression.eval(document, cx.globals)?.into_owned();
             globals = globals.with_binding(name, value);
         }
-        match &self.stages {
-            None => {
-                let filter = equality.unwrap_or_default();
-                for other in cx.source.find(None, &self.from, &filter, &globals)? {
-                    found.push(other);
-                }
-            }
-            Some(stages) => {
-                let pipeline = Pipeline::parse(stages, &globals)?;
-                let filter = both(equality, pipeline.leading().filter);
-                let others = cx.source.find(None, &self.from, &filter, &globals)?;
-                let inner = Cx {
-                    source: cx.source,
-                    globals: &globals,
-                };
-                let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
-                for other in pipeline.stream(0, input, inner)? {
-                    found.push(other?);
-                }
-            }
+        let leading = self.pipeline.leading().filter;
+        let skip = usize::from(leading.is_some());
+        let filter = both(equality, leading);
+        let others = cx.source.find(None, &self.from, &filter, &globals)?;
+        let inner = Cx {
+            source: cx.source,
+            globals: &globals,
+        };
+        let mut found = RawArrayBuf::new();
+        let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
+        for other in self.pipeline.stream(skip, input, inner)? {
+            found.push(other?);
         }
-        Ok(with(document, &self.into, Some(RawBsonRef::Array(&found))))
+        Ok(found)
     }
 }
 
-fn both(left: Option<RawDocumentBuf>, right: Option<RawDocumentBuf>) -> RawDocumentBuf {
-    match (left, right) {
-        (Some(left), Some(right)) => {
-            let mut clauses = RawArrayBuf::new();
-            clauses.push(left);
-            clauses.push(right);
-            let mut filter = RawDocumentBuf::new();
-            append(&mut filter, "$and", RawBsonRef::Array(&clauses));
-            filter
-        }
-        (one, other) => one.or(other).unwrap_or_default(),
-    }
-}
-
-/// What the foreign field must equal: any of the local values; null stands for none.
+/// What the foreign field must equal: any of the local values; null stands for none, and an empty array has as little
+/// to look for as a missing field.
 fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf {
-    let mut wanted: Vec<RawBsonRef<'_>> = Vec::new();
-    for value in local.get_all(document) {
-        match value {
-            RawBsonRef::Array(items) => wanted.extend(values(items)),
-            value => wanted.push(value),
-        }
-    }
-    // An empty array has as little to look for as a missing field.
+    let mut wanted = spread(local, document);
     if wanted.is_empty() {
         wanted.push(RawBsonRef::Null);
     }
-    let mut clauses = RawArrayBuf::new();
-    let mut plain = RawArrayBuf::new();
-    for value in wanted {
-        if matches!(value, RawBsonRef::RegularExpression(_)) {
-            // `$in` would match by it: here only the same regular expression is equal.
-            let mut clause = RawDocumentBuf::new();
-            append(&mut clause, foreign, RawBsonRef::Document(&equal(value)));
-            clauses.push(clause);
-        } else {
-            plain.push(value);
-        }
-    }
-    let mut any = RawDocumentBuf::new();
-    append(&mut any, "$in", RawBsonRef::Array(&plain));
-    let mut filter = RawDocumentBuf::new();
-    append(&mut filter, foreign, RawBsonRef::Document(&any));
-    if clauses.is_empty() {
-        return filter;
-    }
-    clauses.push(filter);
-    let mut either = RawDocumentBuf::new();
-    append(&mut either, "$or", RawBsonRef::Array(&clauses));
-    either
-}
-
-fn equal(value: RawBsonRef<'_>) -> RawDocumentBuf {
-    let mut document = RawDocumentBuf::new();
-    append(&mut document, "$eq", value);
-    document
+    any_of(foreign, wanted.into_iter())
 }
 
 impl Stage for Lookup {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(
-            input.map(move |document| self.joined(&document?, cx)),
-        ))
+        let mut same: Option<RawArrayBuf> = None;
+        Ok(Box::new(input.map(move |document| {
+            let document = document?;
+            let found = match same.take() {
+                Some(found) => found,
+                None => self.found(&document, cx)?,
+            };
+            let joined = with(&document, &self.into, Some(RawBsonRef::Array(&found)));
+            same = self.is_uncorrelated.then_some(found);
+            Ok(joined)
+        })))
     }
 
     fn collections(&self) -> Vec<(Option<String>, String)> {

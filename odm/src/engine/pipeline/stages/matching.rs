@@ -1,6 +1,6 @@
 //! `$match`: keeps the documents that a filter matches.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
@@ -31,20 +31,14 @@ pub(super) fn parse(
     }))
 }
 
-impl Match {
-    fn keeps(&self, document: &RawDocument) -> Result<bool, ServerError> {
-        self.matcher.matches(document)
-    }
-}
-
 impl Stage for Match {
-    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(input.filter_map(|document| {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(input.filter_map(move |document| {
             let document = match document {
                 Ok(document) => document,
                 Err(error) => return Some(Err(error)),
             };
-            match self.keeps(&document) {
+            match self.matcher.matches_in(&document, cx.globals) {
                 Ok(true) => Some(Ok(document)),
                 Ok(false) => None,
                 Err(error) => Some(Err(error)),

@@ -4,9 +4,9 @@ use bson::raw::RawBsonRef;
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
-use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stage::{Cx, Stage, Target};
 use crate::error::{Code, ServerError};
-use crate::value::raw::elements;
+use crate::value::raw::{elements, get};
 
 #[derive(Debug)]
 struct Out {
@@ -20,29 +20,21 @@ pub(super) fn parse(
     _globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
     let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
-    let mut out = Out {
-        database: None,
-        collection: String::new(),
+    let two_fields = || {
+        refuse(
+            16994,
+            "If an object is passed to $out it must have exactly 2 fields: 'db' and 'coll'"
+                .to_owned(),
+        )
     };
-    match spec {
-        RawBsonRef::String(name) => name.clone_into(&mut out.collection),
-        RawBsonRef::Document(spec) => {
-            for (name, value) in elements(spec) {
-                match (name, value) {
-                    ("db", RawBsonRef::String(name)) => out.database = Some(name.to_owned()),
-                    ("coll", RawBsonRef::String(name)) => name.clone_into(&mut out.collection),
-                    _ => {
-                        return refuse(
-                            16994,
-                            format!(
-                                "If an object is passed to $out it must have exactly 2 fields: 'db' and 'coll'. Found: {}",
-                                text::stored_document(spec)
-                            ),
-                        );
-                    }
-                }
-            }
+    let spec = match spec {
+        RawBsonRef::String(name) => {
+            return Ok(Box::new(Out {
+                database: None,
+                collection: name.to_owned(),
+            }));
         }
+        RawBsonRef::Document(spec) => spec,
         other => {
             return refuse(
                 16990,
@@ -52,8 +44,27 @@ pub(super) fn parse(
                 ),
             );
         }
+    };
+    if elements(spec).count() != 2 {
+        return two_fields();
     }
-    Ok(Box::new(out))
+    let (Some(database), Some(collection)) = (get(spec, "db"), get(spec, "coll")) else {
+        return two_fields();
+    };
+    let name = |field: &str, value| match value {
+        RawBsonRef::String(name) => Ok(name.to_owned()),
+        other => Err(ServerError::new(
+            Code::location(13111),
+            format!(
+                "wrong type for field ({field}) {} != string",
+                text::type_name(Some(other))
+            ),
+        )),
+    };
+    Ok(Box::new(Out {
+        database: Some(name("db", database)?),
+        collection: name("coll", collection)?,
+    }))
 }
 
 impl Stage for Out {
@@ -68,7 +79,12 @@ impl Stage for Out {
         vec![(self.database.clone(), self.collection.clone())]
     }
 
-    fn writes(&self) -> bool {
-        true
+    fn target(&self) -> Option<Target<'_>> {
+        Some(Target {
+            stage: "$out",
+            database: self.database.as_deref(),
+            collection: &self.collection,
+            unique: None,
+        })
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn parse(
     };
     let empty = RawArrayBuf::new();
     let inner = globals.clone().inner_pipeline()?;
-    let pipeline = Pipeline::parse(stages.unwrap_or(&empty), &inner)?;
+    let pipeline = Pipeline::parse_inner("$unionWith", 31441, stages.unwrap_or(&empty), &inner)?;
     Ok(Box::new(UnionWith {
         collection,
         pipeline,

@@ -1,0 +1,214 @@
+//! `$graphLookup`: the documents of a collection that can be reached from each document.
+
+use std::collections::HashSet;
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::{Expression, Globals, field_path, text};
+use crate::engine::matcher::Matcher;
+use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
+use crate::engine::pipeline::stages::unwind::with;
+use crate::error::{Code, ServerError};
+use crate::value::key;
+use crate::value::number::Number;
+use crate::value::path::Path;
+use crate::value::raw::{elements, get, values};
+
+#[derive(Debug)]
+struct GraphLookup {
+    from: String,
+    start: Expression,
+    connect_from: Path,
+    connect_to: Path,
+    into: Vec<String>,
+    max_depth: Option<i64>,
+    depth_field: Option<Vec<String>>,
+    restriction: Option<RawDocumentBuf>,
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let failed = |message| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    let RawBsonRef::Document(spec) = spec else {
+        return failed(format!(
+            "the $graphLookup stage specification must be an object, but found {}",
+            text::type_name(Some(spec))
+        ));
+    };
+    let Some(from) = get(spec, "from") else {
+        return failed(format!(
+            "missing 'from' option to $graphLookup stage specification: {}",
+            text::stored_document(spec)
+        ));
+    };
+    let from = foreign::from("$graphLookup", from)?;
+    let (mut start, mut connect_from, mut connect_to, mut into) = (None, None, None, None);
+    let (mut max_depth, mut depth_field, mut restriction) = (None, None, None);
+    for (name, value) in elements(spec) {
+        match name {
+            "from" => {}
+            "startWith" => start = Some(Expression::parse(value, &globals.scope())?),
+            "maxDepth" => max_depth = Some(depth(value)?),
+            "restrictSearchWithMatch" => restriction = Some(restrict(value, globals)?),
+            "as" => into = path(name, value)?,
+            "connectFromField" => connect_from = path(name, value)?,
+            "connectToField" => connect_to = path(name, value)?,
+            "depthField" => depth_field = path(name, value)?,
+            other => return refuse(40104, format!("Unknown argument to $graphLookup: {other}")),
+        }
+    }
+    let (Some(start), Some(connect_from), Some(connect_to), Some(into)) =
+        (start, connect_from, connect_to, into)
+    else {
+        return refuse(
+            40105,
+            "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
+        );
+    };
+    Ok(Box::new(GraphLookup {
+        from,
+        start,
+        connect_from: Path::new(&connect_from.join(".")),
+        connect_to: Path::new(&connect_to.join(".")),
+        into,
+        max_depth,
+        depth_field,
+        restriction,
+    }))
+}
+
+fn depth(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
+    let Some(number) = Number::from_raw(value) else {
+        return refuse(
+            40100,
+            format!(
+                "maxDepth must be numeric, found type: {}",
+                text::type_name(Some(value))
+            ),
+        );
+    };
+    let whole = number.to_i64_truncated().unwrap_or(i64::MAX);
+    if whole < 0 {
+        return refuse(
+            40101,
+            format!("maxDepth requires a nonnegative argument, found: {whole}"),
+        );
+    }
+    match number.to_i64_exact() {
+        Some(depth) => Ok(depth),
+        None => refuse(
+            40102,
+            format!("maxDepth could not be represented as a long long: {whole}"),
+        ),
+    }
+}
+
+fn restrict(value: RawBsonRef<'_>, globals: &Globals) -> Result<RawDocumentBuf, ServerError> {
+    let RawBsonRef::Document(filter) = value else {
+        return refuse(
+            40185,
+            format!(
+                "restrictSearchWithMatch must be an object, found {}",
+                text::type_name(Some(value))
+            ),
+        );
+    };
+    Matcher::parse(filter, globals).map_err(|error| {
+        error.within("Failed to parse 'restrictSearchWithMatch' option to $graphLookup")
+    })?;
+    Ok(filter.to_owned())
+}
+
+/// A path; an empty one counts as none.
+fn path(name: &str, value: RawBsonRef<'_>) -> Result<Option<Vec<String>>, ServerError> {
+    match value {
+        RawBsonRef::String("") => Ok(None),
+        RawBsonRef::String(path) => field_path(path).map(Some),
+        other => refuse(
+            40103,
+            format!(
+                "expected string as argument for {name}, found: {}",
+                text::type_name(Some(other))
+            ),
+        ),
+    }
+}
+
+impl GraphLookup {
+    /// The documents in reach, nearest first.
+    fn reached(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
+        let collator = cx.globals.collator();
+        let mut asked: HashSet<Vec<u8>> = HashSet::new();
+        let mut visited: HashSet<Vec<u8>> = HashSet::new();
+        let mut reached = RawArrayBuf::new();
+        let start = self.start.eval(document, cx.globals)?;
+        let mut frontier: Vec<RawBson> = match start.get() {
+            None => Vec::new(),
+            Some(RawBsonRef::Array(items)) => values(items).map(Into::into).collect(),
+            Some(value) => vec![value.into()],
+        };
+        let mut depth = 0_i64;
+        loop {
+            frontier.retain(|value| asked.insert(key::of(value.as_raw_bson_ref(), collator)));
+            if frontier.is_empty() || self.max_depth.is_some_and(|most| depth > most) {
+                return Ok(reached);
+            }
+            let wanted = any_of(
+                self.connect_to.as_str(),
+                frontier.iter().map(RawBson::as_raw_bson_ref),
+            );
+            let filter = both(Some(wanted), self.restriction.clone());
+            let mut next = Vec::new();
+            for found in cx.source.find(None, &self.from, &filter, cx.globals)? {
+                // A missing field is not null here, though `$in` takes it for one.
+                let is_connected = spread(&self.connect_to, &found)
+                    .into_iter()
+                    .any(|value| asked.contains(&key::of(value, collator)));
+                let id = get(&found, "_id").unwrap_or(RawBsonRef::Null);
+                if !is_connected || !visited.insert(key::of(id, None)) {
+                    continue;
+                }
+                next.extend(
+                    spread(&self.connect_from, &found)
+                        .into_iter()
+                        .map(RawBson::from),
+                );
+                match &self.depth_field {
+                    Some(field) => {
+                        reached.push(with(&found, field, Some(RawBsonRef::Int64(depth))));
+                    }
+                    None => reached.push(found),
+                }
+            }
+            frontier = next;
+            depth += 1;
+        }
+    }
+}
+
+impl Stage for GraphLookup {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(input.map(move |document| {
+            let document = document?;
+            let reached = self.reached(&document, cx)?;
+            Ok(with(
+                &document,
+                &self.into,
+                Some(RawBsonRef::Array(&reached)),
+            ))
+        })))
+    }
+
+    fn collections(&self) -> Vec<(Option<String>, String)> {
+        vec![(None, self.from.clone())]
+    }
+}

@@ -1,0 +1,234 @@
+//! `$merge`: writes each document into a collection, where it may meet one that is there.
+
+mod parse;
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::expression::{Expression, append};
+use crate::engine::pipeline::stage::{Cx, Stage, Target};
+use crate::engine::pipeline::stages::foreign::one;
+use crate::engine::pipeline::{Documents, MergeWrite};
+use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, get};
+
+pub(super) use self::parse::parse;
+
+#[derive(Debug)]
+struct Merge {
+    database: Option<String>,
+    collection: String,
+    on: Vec<String>,
+    /// Whether `on` was written: a unique index must then be there.
+    is_on_given: bool,
+    matched: Matched,
+    not_matched: NotMatched,
+}
+
+/// A document to write, and the filter for the one that it may meet.
+struct Prepared {
+    document: RawDocumentBuf,
+    filter: RawDocumentBuf,
+}
+
+/// What happens to a document that is there.
+#[derive(Debug)]
+enum Matched {
+    Replace,
+    Merge,
+    KeepExisting,
+    Fail,
+    Pipeline {
+        stages: RawArrayBuf,
+        variables: Vec<(String, Expression)>,
+    },
+}
+
+/// What happens where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotMatched {
+    Insert,
+    Discard,
+    Fail,
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// How many documents and bytes are written together.
+const MOST: usize = 100_000;
+const LARGEST: usize = 16 * 1024 * 1024;
+
+impl Merge {
+    /// Writes all that can be, and then fails as the first that could not.
+    fn write_all(&self, batch: Vec<Prepared>, cx: Cx<'_>) -> Result<(), ServerError> {
+        let mut first = None;
+        for prepared in batch {
+            match self.write(prepared, cx) {
+                Err(error) if error.code() == Code::MAX_TIME_MS_EXPIRED => return Err(error),
+                Err(error) => {
+                    first.get_or_insert(error);
+                }
+                Ok(()) => {}
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    fn write(&self, prepared: Prepared, cx: Cx<'_>) -> Result<(), ServerError> {
+        let Prepared { document, filter } = prepared;
+        let target = self.as_target();
+        let inserts = self.not_matched == NotMatched::Insert;
+        let update = |update: RawBsonRef<'_>, globals| {
+            let write = MergeWrite::Update {
+                filter: &filter,
+                update,
+                upsert: inserts,
+                otherwise: None,
+            };
+            cx.source.merge(target, &write, globals)
+        };
+        let new = RawBsonRef::Document(&document);
+        let was_there = match &self.matched {
+            Matched::Replace => update(new, cx.globals),
+            Matched::Merge => update(RawBsonRef::Document(&one("$set", new)), cx.globals),
+            Matched::KeepExisting => {
+                update(RawBsonRef::Document(&one("$setOnInsert", new)), cx.globals)
+            }
+            Matched::Fail => {
+                let write = MergeWrite::Insert(document);
+                cx.source.merge(target, &write, cx.globals)
+            }
+            Matched::Pipeline { stages, variables } => {
+                let mut globals = cx.globals.clone();
+                globals = globals.with_variable("new", RawBson::Document(document.clone()));
+                for (name, expression) in variables {
+                    // One that is missing stays undefined.
+                    if let Some(value) = expression.eval(&document, cx.globals)?.into_owned() {
+                        globals = globals.with_variable(name, value);
+                    }
+                }
+                let write = MergeWrite::Update {
+                    filter: &filter,
+                    update: RawBsonRef::Array(stages),
+                    upsert: false,
+                    otherwise: inserts.then(|| document.clone()),
+                };
+                cx.source.merge(target, &write, &globals)
+            }
+        }
+        .map_err(|error| self.explained(error))?;
+        if !was_there && self.not_matched == NotMatched::Fail {
+            return Err(ServerError::new(
+                Code::MERGE_STAGE_NO_MATCHING_DOCUMENT,
+                "$merge could not find a matching document in the target collection for at least one document in the source collection",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The filter for the document that is there: equality of the `on` fields.
+    fn filter(&self, document: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+        let mut filter = RawDocumentBuf::new();
+        for field in &self.on {
+            match follow(document, field) {
+                Some(RawBsonRef::Array(_)) => {
+                    return refuse(
+                        51185,
+                        format!("$merge write error: 'on' field '{field}' is an array"),
+                    );
+                }
+                None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => {
+                    return refuse(
+                        51132,
+                        format!(
+                            "$merge write error: 'on' field '{field}' cannot be missing, null, undefined or an array"
+                        ),
+                    );
+                }
+                Some(value) => {
+                    let equal = one("$eq", value);
+                    append(&mut filter, field, RawBsonRef::Document(&equal));
+                }
+            }
+        }
+        Ok(filter)
+    }
+
+    fn explained(&self, error: ServerError) -> ServerError {
+        match (error.code(), &self.matched) {
+            (Code::DUPLICATE_KEY, Matched::Fail) => error.within(
+                "$merge with whenMatched: fail found an existing document with the same values for the 'on' fields",
+            ),
+            (Code::DUPLICATE_KEY, _) => error.within("$merge failed due to a DuplicateKey error"),
+            (Code::IMMUTABLE_FIELD, _) => error.within(
+                "$merge failed to update the matching document, did you attempt to modify the _id or the shard key?",
+            ),
+            _ => error,
+        }
+    }
+
+    fn as_target(&self) -> Target<'_> {
+        Target {
+            stage: "$merge",
+            database: self.database.as_deref(),
+            collection: &self.collection,
+            unique: self.is_on_given.then_some(self.on.as_slice()),
+        }
+    }
+}
+
+/// The value at a path that enters documents only.
+fn follow<'d>(document: &'d RawDocument, path: &str) -> Option<RawBsonRef<'d>> {
+    match path.split_once('.') {
+        None => get(document, path),
+        Some((head, rest)) => match get(document, head)? {
+            RawBsonRef::Document(inner) => follow(inner, rest),
+            _ => None,
+        },
+    }
+}
+
+fn with_id(document: RawDocumentBuf, cx: Cx<'_>) -> RawDocumentBuf {
+    if get(&document, "_id").is_some() {
+        return document;
+    }
+    let mut whole = RawDocumentBuf::new();
+    append(
+        &mut whole,
+        "_id",
+        RawBsonRef::ObjectId(cx.source.object_id()),
+    );
+    for (name, value) in elements(&document) {
+        append(&mut whole, name, value);
+    }
+    whole
+}
+
+impl Stage for Merge {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        for document in input {
+            let document = with_id(document?, cx);
+            let size = document.as_bytes().len();
+            if batch.len() == MOST || !batch.is_empty() && bytes + size > LARGEST {
+                self.write_all(std::mem::take(&mut batch), cx)?;
+                bytes = 0;
+            }
+            bytes += size;
+            let filter = self.filter(&document)?;
+            batch.push(Prepared { document, filter });
+        }
+        self.write_all(batch, cx)?;
+        Ok(Box::new(std::iter::empty()))
+    }
+
+    fn collections(&self) -> Vec<(Option<String>, String)> {
+        vec![(self.database.clone(), self.collection.clone())]
+    }
+
+    fn target(&self) -> Option<Target<'_>> {
+        Some(self.as_target())
+    }
+}

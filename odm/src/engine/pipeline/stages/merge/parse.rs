@@ -1,0 +1,294 @@
+//! From the specification of `$merge` to the stage.
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
+use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::stage::Stage;
+use crate::engine::pipeline::stages::merge::{Matched, Merge, NotMatched, refuse};
+use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, get, values};
+
+pub(in crate::engine::pipeline::stages) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let spec = match spec {
+        RawBsonRef::String(name) => {
+            return Ok(Box::new(Merge {
+                database: None,
+                collection: name.to_owned(),
+                on: vec!["_id".to_owned()],
+                is_on_given: false,
+                matched: Matched::Merge,
+                not_matched: NotMatched::Insert,
+            }));
+        }
+        RawBsonRef::Document(spec) => spec,
+        other => {
+            return mistyped(format!(
+                "$merge requires a string or object argument, but found {}",
+                text::type_name(Some(other))
+            ));
+        }
+    };
+    check_fields(spec)?;
+    let Some(target) = get(spec, "into") else {
+        return refuse(
+            40414,
+            "BSON field '$merge.into' is missing but a required field",
+        );
+    };
+    let (database, collection) = into(target)?;
+    let matched = matched(get(spec, "whenMatched"))?;
+    let not_matched = not_matched(get(spec, "whenNotMatched"))?;
+    let on = get(spec, "on").map(on).transpose()?;
+    if let (Matched::Fail | Matched::KeepExisting, NotMatched::Discard | NotMatched::Fail) =
+        (&matched, not_matched)
+    {
+        return refuse(
+            51181,
+            format!(
+                "Combination of $merge modes 'whenMatched: {}' and 'whenNotMatched: {}' is not supported",
+                matched.name(),
+                not_matched.name()
+            ),
+        );
+    }
+    let matched = bound(matched, get(spec, "let"), globals)?;
+    Ok(Box::new(Merge {
+        database,
+        collection,
+        is_on_given: on.is_some(),
+        on: on.unwrap_or_else(|| vec!["_id".to_owned()]),
+        matched,
+        not_matched,
+    }))
+}
+
+fn mistyped<T>(message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::TYPE_MISMATCH, message))
+}
+
+/// The names of the fields, and the types of those that have one.
+fn check_fields(spec: &RawDocument) -> Result<(), ServerError> {
+    for (name, value) in elements(spec) {
+        let wanted = match (name, value) {
+            ("into" | "on" | "whenMatched", _)
+            | ("let", RawBsonRef::Document(_))
+            | ("whenNotMatched", RawBsonRef::String(_)) => continue,
+            ("let", _) => "object",
+            ("whenNotMatched", _) => "string",
+            (other, _) => {
+                return refuse(
+                    40415,
+                    format!("BSON field '$merge.{other}' is an unknown field."),
+                );
+            }
+        };
+        return mistyped(format!(
+            "BSON field '$merge.{name}' is the wrong type '{}', expected type '{wanted}'",
+            text::type_name(Some(value))
+        ));
+    }
+    Ok(())
+}
+
+fn into(target: RawBsonRef<'_>) -> Result<(Option<String>, String), ServerError> {
+    let spec = match target {
+        RawBsonRef::String("") => {
+            return refuse(5_786_800, "$merge 'into' field cannot be an empty string");
+        }
+        RawBsonRef::String(name) => return Ok((None, name.to_owned())),
+        RawBsonRef::Document(spec) => spec,
+        other => {
+            return refuse(
+                51178,
+                format!(
+                    "$merge 'into' field  must be either a string or an object, but found {}",
+                    text::type_name(Some(other))
+                ),
+            );
+        }
+    };
+    let (mut database, mut collection) = (None, None);
+    for (name, value) in elements(spec) {
+        match (name, value) {
+            ("db", RawBsonRef::String(name)) => {
+                database = Some(name.to_owned()).filter(|name| !name.is_empty());
+            }
+            ("coll", RawBsonRef::String(name)) => collection = Some(name.to_owned()),
+            ("db" | "coll", RawBsonRef::Null | RawBsonRef::Undefined) => {}
+            ("db" | "coll", other) => {
+                return mistyped(format!(
+                    "BSON field 'into.{name}' is the wrong type '{}', expected type 'string'",
+                    text::type_name(Some(other))
+                ));
+            }
+            (other, _) => {
+                return refuse(
+                    40415,
+                    format!("BSON field 'into.{other}' is an unknown field."),
+                );
+            }
+        }
+    }
+    match collection.filter(|name| !name.is_empty()) {
+        Some(collection) => Ok((database, collection)),
+        None => refuse(
+            5_786_801,
+            "$merge 'into' field must specify a 'coll' that is not empty, null or undefined",
+        ),
+    }
+}
+
+fn on(value: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
+    let items = match value {
+        RawBsonRef::String(field) => {
+            field_path(field)?;
+            return Ok(vec![field.to_owned()]);
+        }
+        RawBsonRef::Array(items) => items,
+        other => {
+            return refuse(
+                51186,
+                format!(
+                    "$merge 'on' field  must be either a string or an array of strings, but found {}",
+                    text::type_name(Some(other))
+                ),
+            );
+        }
+    };
+    let mut fields: Vec<String> = Vec::new();
+    for item in values(items) {
+        let RawBsonRef::String(field) = item else {
+            return refuse(
+                51134,
+                format!(
+                    "$merge 'on' array elements must be strings, but found {}",
+                    text::type_name(Some(item))
+                ),
+            );
+        };
+        field_path(field)?;
+        if fields.iter().any(|known| known == field) {
+            return refuse(31465, format!("Found a duplicate field '{field}'"));
+        }
+        fields.push(field.to_owned());
+    }
+    if fields.is_empty() {
+        return refuse(
+            51187,
+            "If explicitly specifying $merge 'on', must include at least one field",
+        );
+    }
+    Ok(fields)
+}
+
+fn matched(value: Option<RawBsonRef<'_>>) -> Result<Matched, ServerError> {
+    Ok(match value {
+        None | Some(RawBsonRef::String("merge")) => Matched::Merge,
+        Some(RawBsonRef::String("replace")) => Matched::Replace,
+        Some(RawBsonRef::String("keepExisting")) => Matched::KeepExisting,
+        Some(RawBsonRef::String("fail")) => Matched::Fail,
+        Some(RawBsonRef::String(other)) => {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "Enumeration value '{other}' for field 'whenMatched' is not a valid value."
+                ),
+            ));
+        }
+        Some(RawBsonRef::Array(stages)) => {
+            Pipeline::check_names(stages)?;
+            Matched::Pipeline {
+                stages: stages.to_owned(),
+                variables: Vec::new(),
+            }
+        }
+        Some(other) => {
+            return refuse(
+                51191,
+                format!(
+                    "$merge 'whenMatched' field  must be either a string or an array, but found {}",
+                    text::type_name(Some(other))
+                ),
+            );
+        }
+    })
+}
+
+fn not_matched(value: Option<RawBsonRef<'_>>) -> Result<NotMatched, ServerError> {
+    Ok(match value {
+        Some(RawBsonRef::String("discard")) => NotMatched::Discard,
+        Some(RawBsonRef::String("fail")) => NotMatched::Fail,
+        None | Some(RawBsonRef::String("insert")) => NotMatched::Insert,
+        Some(other) => {
+            let other = match other {
+                RawBsonRef::String(other) => other,
+                _ => "",
+            };
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "Enumeration value '{other}' for field '$merge.whenNotMatched' is not a valid value."
+                ),
+            ));
+        }
+    })
+}
+
+/// The variables of `let`, which only pipelines have.
+fn bound(
+    matched: Matched,
+    lets: Option<RawBsonRef<'_>>,
+    globals: &Globals,
+) -> Result<Matched, ServerError> {
+    let Some(RawBsonRef::Document(lets)) = lets else {
+        return Ok(matched);
+    };
+    let Matched::Pipeline { stages, .. } = matched else {
+        return refuse(
+            51199,
+            format!(
+                "Cannot use 'let' variables with 'whenMatched: {}' mode",
+                matched.name()
+            ),
+        );
+    };
+    let mut variables = Vec::new();
+    for (name, value) in elements(lets) {
+        check_variable_name(name)?;
+        if name == "new" && value != RawBsonRef::String("$$ROOT") {
+            return refuse(
+                51273,
+                "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'",
+            );
+        }
+        variables.push((name.to_owned(), Expression::parse(value, &globals.scope())?));
+    }
+    Ok(Matched::Pipeline { stages, variables })
+}
+
+impl Matched {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Merge => "merge",
+            Self::KeepExisting => "keepExisting",
+            Self::Fail => "fail",
+            Self::Pipeline { .. } => "pipeline",
+        }
+    }
+}
+
+impl NotMatched {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Insert => "insert",
+            Self::Discard => "discard",
+            Self::Fail => "fail",
+        }
+    }
+}

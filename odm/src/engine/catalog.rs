@@ -137,32 +137,60 @@ impl Catalog {
         loop {
             let shared = Arc::clone(&self.collection(namespace)?.shared);
             let mut locks = shared.lock();
-            let Some(latest) = self.collection(namespace) else {
-                continue;
-            };
-            if !Arc::ptr_eq(&latest.shared, &shared) {
-                continue; // dropped and made anew while we waited for the lock
+            // Else it was dropped, and perhaps made anew, while we waited for the lock.
+            if let Some(latest) = self.current(namespace, &shared) {
+                return Some(self.publish_edit(namespace, &latest, &mut locks, edit));
             }
-            let mut working = (*latest).clone();
-            drop(latest);
-            return Some(match edit(&mut working, &mut locks) {
-                Edit::Unchanged(value) => value,
-                Edit::Publish(value) => {
-                    let replaced = self.publish().put(working);
-                    drop(replaced);
-                    value
-                }
-                Edit::Replace(collection, value) => {
-                    let replaced = self.publish().put(*collection);
-                    drop(replaced);
-                    value
-                }
-                Edit::Drop(value) => {
-                    // `working` outlives the lock, and with it the data.
-                    self.publish().remove(namespace);
-                    value
-                }
-            });
+        }
+    }
+
+    /// The same, if nobody else is writing there.
+    pub(crate) fn try_edit<T>(
+        &self,
+        namespace: &Namespace,
+        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+    ) -> Option<T> {
+        let shared = Arc::clone(&self.collection(namespace)?.shared);
+        let mut locks = shared.try_lock()?;
+        let latest = self.current(namespace, &shared)?;
+        Some(self.publish_edit(namespace, &latest, &mut locks, edit))
+    }
+
+    /// The collection, if it is still the one to which the lock belongs.
+    fn current(
+        &self,
+        namespace: &Namespace,
+        shared: &Arc<collection::Shared>,
+    ) -> Option<Arc<Collection>> {
+        self.collection(namespace)
+            .filter(|latest| Arc::ptr_eq(&latest.shared, shared))
+    }
+
+    fn publish_edit<T>(
+        &self,
+        namespace: &Namespace,
+        latest: &Collection,
+        locks: &mut collection::Locks,
+        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+    ) -> T {
+        let mut working = latest.clone();
+        match edit(&mut working, locks) {
+            Edit::Unchanged(value) => value,
+            Edit::Publish(value) => {
+                let replaced = self.publish().put(working);
+                drop(replaced);
+                value
+            }
+            Edit::Replace(collection, value) => {
+                let replaced = self.publish().put(*collection);
+                drop(replaced);
+                value
+            }
+            Edit::Drop(value) => {
+                // `working` outlives the lock, and with it the data.
+                self.publish().remove(namespace);
+                value
+            }
         }
     }
 }

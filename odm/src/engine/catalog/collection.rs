@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use bson::raw::RawDocument;
 use imbl::OrdMap;
@@ -48,6 +48,15 @@ impl Shared {
     /// The collection's writer lock. It is held for the length of one command, never across a wait.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Locks> {
         self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The writer lock, unless somebody holds it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Locks>> {
+        match self.locks.try_lock() {
+            Ok(locks) => Some(locks),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// A record id that no other record ever had.

@@ -3,6 +3,7 @@
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid, doc};
 
+use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
@@ -118,15 +119,19 @@ fn create_view(
         None => None,
     };
     let uuid = call.uuid();
-    call.engine.catalog.change_views(call.database, |root| {
-        root.check_case(&namespace.database)?;
-        let exists = |message| Err(ServerError::new(Code::NAMESPACE_EXISTS, message));
-        if root.collection(&namespace).is_some() {
+    let exists = |message| Err(ServerError::new(Code::NAMESPACE_EXISTS, message));
+    let free = |root: &Root, namespace: &Namespace| {
+        if root.collection(namespace).is_some() {
             return exists(format!(
                 "Cannot create collection {namespace} - collection already exists."
             ));
         }
-        let view = View::new(namespace, on, stages, collation, call.now)?;
+        root.check_case(&namespace.database)
+    };
+    free(&call.root(), &namespace)?;
+    let view = View::new(namespace, on, stages, collation, call.now)?;
+    call.engine.catalog.change_views(call.database, |root| {
+        free(root, &view.namespace)?;
         if root.view(&view.namespace).is_some() {
             return exists("Namespace already exists".to_owned());
         }

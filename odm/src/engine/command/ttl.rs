@@ -10,7 +10,8 @@ use crate::engine::txn::writer::Writer;
 use crate::value::path::Path;
 use crate::value::raw;
 
-/// Removes what has expired by now. A document that an open transaction has written stays for the next time.
+/// Removes what has expired by now. A document that an open transaction has written stays for the next time, and so do
+/// those of a collection in which somebody is writing.
 pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
     let root = catalog.root();
     let namespaces: Vec<_> = root
@@ -21,7 +22,8 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
         .collect();
     drop(root);
     for namespace in namespaces {
-        catalog.edit(&namespace, |collection, locks| {
+        // Any command may find itself looking after what expires, a reader's too: it waits for no writer.
+        catalog.try_edit(&namespace, |collection, locks| {
             let records = expired(collection, now);
             let mut writer = Writer {
                 collection,

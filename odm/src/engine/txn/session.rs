@@ -172,13 +172,14 @@ impl Sessions {
             let Ok(mut session) = session.try_lock() else {
                 continue;
             };
-            if let State::InProgress(transaction) = &session.state
-                && transaction.is_expired(now)
-            {
-                session.abort(self);
+            let expired = match &session.state {
+                State::InProgress(transaction) => transaction.is_expired(now),
+                _ => false,
+            };
+            if (expired || idle(&session)) && !session.try_abort(self) {
+                continue; // a writer is at work where the transaction has locks: the next tick will do
             }
             if idle(&session) {
-                session.abort(self);
                 drop(session);
                 self.map().remove(&id);
             }
@@ -313,6 +314,18 @@ impl Session {
         transaction.commit(catalog)?;
         self.state = State::Committed;
         Ok(())
+    }
+
+    /// Aborts the open transaction, if any, unless that would mean to wait.
+    fn try_abort(&mut self, sessions: &Sessions) -> bool {
+        if let State::InProgress(transaction) = &self.state {
+            if !transaction.try_abort() {
+                return false;
+            }
+            sessions.open.fetch_sub(1, Ordering::Relaxed);
+            self.state = State::Aborted;
+        }
+        true
     }
 
     /// Aborts the open transaction, if any.

@@ -122,29 +122,34 @@ impl Transaction {
     }
 
     fn publish(&self, catalog: &Catalog) -> Result<(), ServerError> {
-        // Namespaces are sorted, so that two commits take the locks in one order.
-        let mut shared = Vec::new();
-        for namespace in self.written.keys() {
-            if let Some(collection) = self.working.collection(namespace) {
-                shared.push(Arc::clone(&collection.shared));
+        let mut written = Vec::new();
+        for (namespace, records) in &self.written {
+            let created = self.created(namespace);
+            if let Some(working) = self.working.collection(namespace)
+                && (created || !records.is_empty())
+            {
+                written.push((working, records, created));
             }
         }
-        let guards: Vec<_> = shared.iter().map(|shared| shared.lock()).collect();
-        let mut root = catalog.publish();
+        // Namespaces are sorted, so that two commits take the locks in one order.
+        let guards: Vec<_> = written
+            .iter()
+            .map(|(working, ..)| working.shared.lock())
+            .collect();
+        // Whoever else would change these collections waits for their locks: what is merged now is current below, and
+        // readers need not wait for the merge.
+        let latest = catalog.root();
         let mut merged = Vec::new();
-        for (namespace, records) in &self.written {
-            let Some(working) = self.working.collection(namespace) else {
-                continue;
-            };
-            if self.created(namespace) {
-                root.check_case(&namespace.database)?;
-                if root.collection(namespace).is_some() || root.view(namespace).is_some() {
-                    return Err(write_conflict().with_label(TRANSIENT));
-                }
-                merged.push((**working).clone());
+        for (working, records, created) in &written {
+            let namespace = &working.namespace;
+            if *created {
+                merged.push((***working).clone());
                 continue;
             }
-            let Some(published) = root.collection(namespace) else {
+            let published = latest
+                .collection(namespace)
+                .filter(|published| Arc::ptr_eq(&published.shared, &working.shared));
+            let Some(published) = published else {
                 return Err(changed_catalog(namespace).with_label(TRANSIENT));
             };
             merged.push(
@@ -152,11 +157,22 @@ impl Transaction {
                     .map_err(|_| write_conflict().with_label(TRANSIENT))?,
             );
         }
-        for collection in merged {
-            root.put(collection);
+        drop(latest);
+        let mut root = catalog.publish();
+        for (working, _, created) in &written {
+            let namespace = &working.namespace;
+            if *created {
+                root.check_case(&namespace.database)?;
+                if root.collection(namespace).is_some() || root.view(namespace).is_some() {
+                    return Err(write_conflict().with_label(TRANSIENT));
+                }
+            }
         }
-        drop(root);
-        drop(guards);
+        let replaced: Vec<_> = merged
+            .into_iter()
+            .map(|collection| root.put(collection))
+            .collect();
+        drop((root, guards, replaced));
         Ok(())
     }
 
@@ -171,6 +187,24 @@ impl Transaction {
                 collection.shared.lock().release(self.owner);
             }
         }
+    }
+
+    /// Aborts without waiting for anybody: false, and nothing done, where a writer is at work in one of the collections.
+    pub(crate) fn try_abort(&self) -> bool {
+        let collections = self
+            .written
+            .keys()
+            .filter_map(|namespace| self.working.collection(namespace));
+        let Some(guards) = collections
+            .map(|collection| collection.shared.try_lock())
+            .collect::<Option<Vec<_>>>()
+        else {
+            return false;
+        };
+        for mut locks in guards {
+            locks.release(self.owner);
+        }
+        true
     }
 }
 

@@ -108,3 +108,110 @@ fn transactions_move_without_loss() {
     let moved = |at: usize| batch[at].as_document().unwrap().get_i32("n").unwrap();
     assert_eq!((moved(0), moved(1)), (1000 - THREADS * 20, THREADS * 20));
 }
+
+/// What one thread of the mixed load does.
+fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
+    let update = |q: Document, u: Document| doc! { "update": "a", "updates": [{ "q": q, "u": u }] };
+    for round in 0..ROUNDS {
+        match thread {
+            // Counts; both fields always together.
+            0 | 1 => {
+                let inc = doc! { "$inc": { "n": 1, "m": 1 } };
+                let reply = if round % 2 == 0 {
+                    run(update(doc! { "_id": "counter" }, inc))
+                } else {
+                    run(doc! { "findAndModify": "a", "query": { "_id": "counter" }, "update": inc })
+                };
+                // A build of an index may stand in the way, but nothing may be half done.
+                assert_eq!(reply.get_f64("ok").ok(), Some(1.0), "{reply}");
+            }
+            // Fights for unique keys.
+            2 | 3 => {
+                let id = thread * ROUNDS + round;
+                run(doc! { "insert": "a", "documents": [{ "_id": id, "k": round % 50 }] });
+                if round % 3 == 0 {
+                    run(
+                        doc! { "delete": "a", "deletes": [{ "q": { "k": round % 50 }, "limit": 1 }] },
+                    );
+                }
+            }
+            // Builds and drops indexes under all of it.
+            4 => {
+                let index = doc! { "key": { "n": 1, "k": -1 }, "name": "built" };
+                run(doc! { "createIndexes": "a", "indexes": [index] });
+                run(doc! { "dropIndexes": "a", "index": "built" });
+            }
+            // Moves between two documents, in transactions.
+            5 => {
+                let transaction = |mut command: Document, start: bool| {
+                    let id = bson::Binary {
+                        subtype: bson::spec::BinarySubtype::Uuid,
+                        bytes: vec![5; 16],
+                    };
+                    command.insert("lsid", doc! { "id": id });
+                    command.insert("txnNumber", i64::from(round));
+                    command.insert("autocommit", false);
+                    if start {
+                        command.insert("startTransaction", true);
+                    }
+                    run(command).get_f64("ok").ok() == Some(1.0)
+                };
+                let inc =
+                    |id: &str, by: i32| update(doc! { "_id": id }, doc! { "$inc": { "v": by } });
+                let _ = transaction(inc("left", -1), true)
+                    && transaction(inc("right", 1), false)
+                    && transaction(doc! { "commitTransaction": 1 }, false);
+            }
+            // Reads, and sees nothing half done.
+            _ => {
+                let reply = run(doc! { "find": "a", "batchSize": 1000 });
+                let batch = reply
+                    .get_document("cursor")
+                    .unwrap()
+                    .get_array("firstBatch")
+                    .unwrap();
+                let mut keys = std::collections::BTreeSet::new();
+                let mut sum = 0;
+                for row in batch.iter().filter_map(bson::Bson::as_document) {
+                    assert_eq!(row.get_i32("n").ok(), row.get_i32("m").ok(), "{row}");
+                    sum += row.get_i32("v").unwrap_or(0);
+                    if let Ok(key) = row.get_i32("k") {
+                        assert!(keys.insert(key), "{key} twice");
+                    }
+                }
+                assert_eq!(sum, 1000);
+            }
+        }
+    }
+}
+
+#[test]
+fn everything_at_once_leaves_nothing_half_done() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| {
+        let admin = command.contains_key("commitTransaction");
+        run(
+            &engine,
+            &context,
+            if admin { "admin" } else { "x" },
+            &command,
+        )
+    };
+    run(doc! { "insert": "a", "documents": [
+        { "_id": "counter", "n": 0, "m": 0 }, { "_id": "left", "v": 1000 }, { "_id": "right", "v": 0 },
+    ] });
+    let unique = doc! { "key": { "k": 1 }, "name": "k", "unique": true, "sparse": true };
+    run(doc! { "createIndexes": "a", "indexes": [unique] });
+    in_threads(|thread| work(thread, &run));
+    let reply = run(doc! { "find": "a", "filter": { "_id": "counter" } });
+    let batch = reply
+        .get_document("cursor")
+        .unwrap()
+        .get_array("firstBatch")
+        .unwrap();
+    let counter = batch[0].as_document().unwrap();
+    assert_eq!(counter.get_i32("n").ok(), Some(2 * ROUNDS));
+    // Every index holds exactly what the documents say.
+    let reply = run(doc! { "validate": "a" });
+    assert_eq!(reply.get_bool("valid").ok(), Some(true), "{reply}");
+}

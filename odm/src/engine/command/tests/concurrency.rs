@@ -1,0 +1,326 @@
+//! Who waits for whom: proved with a write that is held up, and under load.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use bson::{Binary, Bson, Document, doc};
+
+use super::run;
+use crate::engine::catalog::Edit;
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::{Context, Engine};
+
+/// Longer than anything here takes that does not wait.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Server {
+    engine: Engine,
+    context: Context,
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "commands are written where they are run"
+)]
+impl Server {
+    fn new() -> Self {
+        Self {
+            engine: Engine::new(),
+            context: Context::system(),
+        }
+    }
+
+    fn run(&self, command: Document) -> Document {
+        let db = if command.contains_key("renameCollection")
+            || command.contains_key("commitTransaction")
+        {
+            "admin"
+        } else {
+            "x"
+        };
+        run(&self.engine, &self.context, db, &command)
+    }
+
+    fn ok(&self, command: Document) -> Document {
+        let reply = self.run(command.clone());
+        let good =
+            reply.get_f64("ok").is_ok_and(|ok| ok > 0.0) || reply.get_i32("ok").ok() == Some(1);
+        assert!(
+            good && !reply.contains_key("writeErrors"),
+            "{command}: {reply}"
+        );
+        reply
+    }
+
+    fn rows(&self, command: Document) -> Vec<Document> {
+        let reply = self.ok(command);
+        let cursor = reply.get_document("cursor").unwrap();
+        let batch = cursor
+            .get_array("firstBatch")
+            .or_else(|_| cursor.get_array("nextBatch"))
+            .unwrap();
+        batch
+            .iter()
+            .map(|row| row.as_document().unwrap().clone())
+            .collect()
+    }
+
+    /// Runs `meanwhile` while a write to the collection `a` is under way, which changes all of its documents.
+    fn during_a_write<T: Send>(&self, meanwhile: impl FnOnce() -> T + Send) -> T {
+        let (started, has_started) = channel();
+        let (finish, may_finish) = channel();
+        let (done, is_done) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                self.engine
+                    .catalog
+                    .edit(&Namespace::new("x", "a"), |collection, _| {
+                        for (record, _) in collection.scan(None, false, usize::MAX) {
+                            let change = collection
+                                .change(collection.document(record), None)
+                                .unwrap();
+                            collection.apply(&change, record, None);
+                        }
+                        started.send(()).unwrap();
+                        may_finish.recv().unwrap();
+                        Edit::Publish(())
+                    })
+                    .unwrap();
+            });
+            has_started.recv_timeout(PATIENCE).unwrap();
+            scope.spawn(move || done.send(meanwhile()));
+            let outcome = is_done.recv_timeout(PATIENCE);
+            // In any case, or the test would hang instead of failing.
+            finish.send(()).unwrap();
+            outcome.expect("it waited for the write")
+        })
+    }
+}
+
+fn insert(collection: &str, ids: std::ops::Range<i32>) -> Document {
+    let rows: Vec<Bson> = ids.map(|id| doc! { "_id": id, "n": 0 }.into()).collect();
+    doc! { "insert": collection, "documents": rows }
+}
+
+fn session(number: u8) -> Document {
+    let id = Binary {
+        subtype: bson::spec::BinarySubtype::Uuid,
+        bytes: vec![number; 16],
+    };
+    doc! { "id": id }
+}
+
+fn statement(mut command: Document, lsid: &Document, number: i64, start: bool) -> Document {
+    command.extend(doc! { "lsid": lsid.clone(), "txnNumber": number, "autocommit": false });
+    if start {
+        command.insert("startTransaction", true);
+    }
+    command
+}
+
+#[test]
+fn readers_do_not_wait_for_a_writer() {
+    let server = Server::new();
+    server.ok(insert("a", 0..300));
+    server.ok(insert("b", 0..3));
+    server.ok(doc! { "create": "v", "viewOn": "a", "pipeline": [{ "$match": { "n": 0 } }] });
+    let opened = server.ok(doc! { "find": "a", "batchSize": 1 });
+    let cursor = opened
+        .get_document("cursor")
+        .unwrap()
+        .get_i64("id")
+        .unwrap();
+    server.during_a_write(|| {
+        let count = |command: Document| server.rows(command).len();
+        assert_eq!(count(doc! { "find": "a", "batchSize": 1000 }), 300);
+        assert_eq!(count(doc! { "find": "v", "batchSize": 1000 }), 300);
+        assert_eq!(count(doc! { "find": "a", "filter": { "_id": 7 } }), 1);
+        assert_eq!(
+            count(doc! { "getMore": cursor, "collection": "a", "batchSize": 1000 }),
+            299
+        );
+        assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 300);
+        server.ok(doc! { "distinct": "a", "key": "n" });
+        let lookup = doc! { "from": "a", "localField": "_id", "foreignField": "_id", "as": "a" };
+        assert_eq!(
+            count(doc! { "aggregate": "b", "pipeline": [{ "$lookup": lookup }], "cursor": {} }),
+            3
+        );
+        for command in ["listCollections", "dbStats"] {
+            server.ok(doc! { command: 1 });
+        }
+        for command in ["listIndexes", "collStats", "validate"] {
+            server.ok(doc! { command: "a" });
+        }
+        let reader = session(1);
+        let find = doc! { "find": "a", "batchSize": 1000 };
+        assert_eq!(count(statement(find, &reader, 1, true)), 300);
+        server.ok(statement(
+            doc! { "commitTransaction": 1 },
+            &reader,
+            1,
+            false,
+        ));
+    });
+    // All of it is seen at once.
+    assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 0);
+}
+
+#[test]
+fn writers_to_other_collections_do_not_wait() {
+    let server = Server::new();
+    server.ok(insert("a", 0..300));
+    server.ok(insert("b", 0..3));
+    server.ok(insert("e", 0..3));
+    server.during_a_write(|| {
+        server.ok(insert("b", 3..6));
+        server.ok(doc! { "update": "b", "updates": [{ "q": {}, "u": { "$inc": { "n": 1 } }, "multi": true }] });
+        server.ok(doc! { "createIndexes": "b", "indexes": [{ "key": { "n": 1 }, "name": "n" }] });
+        server.ok(doc! { "delete": "b", "deletes": [{ "q": { "_id": 1 }, "limit": 1 }] });
+        server.ok(doc! { "create": "new" });
+        server.ok(doc! { "create": "v", "viewOn": "a", "pipeline": [] });
+        server.ok(doc! { "renameCollection": "x.e", "to": "x.f" });
+        server.ok(doc! { "drop": "f" });
+        let writer = session(1);
+        server.ok(statement(insert("b", 10..11), &writer, 1, true));
+        server.ok(statement(doc! { "commitTransaction": 1 }, &writer, 1, false));
+        assert_eq!(server.ok(doc! { "count": "b" }).get_i32("n").unwrap(), 6);
+    });
+}
+
+#[test]
+fn a_second_writer_waits_for_the_first() {
+    let server = Server::new();
+    server.ok(insert("a", 0..3));
+    let written = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (server, written) = (&server, &written);
+        server.during_a_write(|| {
+            scope.spawn(move || {
+                server.ok(insert("a", 100..101));
+                written.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(Duration::from_millis(50));
+            assert!(!written.load(Ordering::SeqCst));
+        });
+    });
+    // It added to what the first had made.
+    assert_eq!(
+        server.rows(doc! { "find": "a" }),
+        [doc! { "_id": 100, "n": 0 }]
+    );
+}
+
+#[test]
+fn looking_after_what_expires_waits_for_nobody() {
+    static NOW: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1_000_000_000_000);
+    let mut server = Server::new();
+    server.context =
+        Context::system().with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::SeqCst)));
+    server.ok(doc! { "createIndexes": "a", "indexes": [
+        { "key": { "t": 1 }, "name": "t", "expireAfterSeconds": 10 },
+    ] });
+    let old = bson::DateTime::from_millis(1_000_000_000_000);
+    server.ok(doc! { "insert": "a", "documents": [{ "_id": 1, "t": old }] });
+    let writer = session(1);
+    server.ok(statement(insert("a", 2..3), &writer, 1, true));
+    server.during_a_write(|| {
+        NOW.fetch_add(120_000, Ordering::SeqCst);
+        assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 1);
+    });
+}
+
+#[test]
+fn cursors_expire_by_the_clock_unless_they_are_not_to() {
+    static NOW: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1_000_000_000_000);
+    let mut server = Server::new();
+    server.context =
+        Context::system().with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::SeqCst)));
+    server.ok(insert("a", 0..3));
+    let open = |options: Document| {
+        let mut find = doc! { "find": "a", "batchSize": 1 };
+        find.extend(options);
+        server
+            .ok(find)
+            .get_document("cursor")
+            .unwrap()
+            .get_i64("id")
+            .unwrap()
+    };
+    let (short, long) = (open(doc! {}), open(doc! { "noCursorTimeout": true }));
+    let more = |id: i64| server.run(doc! { "getMore": id, "collection": "a", "batchSize": 1 });
+    NOW.fetch_add(9 * 60_000, Ordering::SeqCst);
+    assert_eq!(more(short).get("ok"), Some(&Bson::Double(1.0)));
+    NOW.fetch_add(11 * 60_000, Ordering::SeqCst);
+    assert_eq!(more(short).get_i32("code").ok(), Some(43));
+    assert_eq!(more(long).get("ok"), Some(&Bson::Double(1.0)));
+}
+
+#[test]
+fn one_commands_writes_are_seen_at_once() {
+    let server = Server::new();
+    server.ok(insert("a", 0..50));
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..60 {
+                    let u = doc! { "$inc": { "n": 1, "m": 1 } };
+                    server.ok(
+                        doc! { "update": "a", "updates": [{ "q": {}, "u": u, "multi": true }] },
+                    );
+                }
+                stop.store(true, Ordering::SeqCst);
+            });
+        }
+        for _ in 0..5 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    let rows = server.rows(doc! { "find": "a" });
+                    let numbers: Vec<_> =
+                        rows.iter().map(|row| row.get_i32("n").unwrap()).collect();
+                    let others: Vec<_> = rows
+                        .iter()
+                        .map(|row| row.get_i32("m").unwrap_or(0))
+                        .collect();
+                    assert_eq!(numbers, others);
+                    assert!(
+                        numbers.windows(2).all(|pair| pair.first() == pair.last()),
+                        "{numbers:?}"
+                    );
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn no_insert_is_lost_to_a_drop() {
+    let server = Server::new();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (server, stop) = (&server, &stop);
+            scope.spawn(move || {
+                for round in 0..400 {
+                    let id = thread * 1000 + round;
+                    let reply = server.run(doc! { "insert": "a", "documents": [{ "_id": id }] });
+                    assert_eq!(reply.get_i32("n").ok(), Some(1), "{reply}");
+                    let u = doc! { "q": { "_id": -id - 1 }, "u": { "$set": { "a": 1 } }, "upsert": true };
+                    let reply = server.run(doc! { "update": "a", "updates": [u] });
+                    assert_eq!(reply.get_i32("n").ok(), Some(1), "{reply}");
+                }
+                stop.store(true, Ordering::SeqCst);
+            });
+        }
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    server.run(doc! { "drop": "a" });
+                }
+            });
+        }
+    });
+}

@@ -24,6 +24,14 @@ const DECIMALS: &[&str] = &[
     "1E+3",
     "0.1",
     "-1.5",
+    "1.234567890123456789012345678901234",
+    "9999999999999999999999999999999999",
+    "9.999999999999999999999999999999999E+6144",
+    "1E-6176",
+    "1E-33",
+    "-1E+34",
+    "0E+3",
+    "2.000",
 ];
 const DOUBLES: &[f64] = &[
     1.0,
@@ -38,6 +46,8 @@ const DOUBLES: &[f64] = &[
     f64::INFINITY,
     f64::NEG_INFINITY,
     1e20,
+    5e-324,
+    1e308,
     9_007_199_254_740_992.0,
     9_223_372_036_854_775_808.0,
 ];
@@ -64,6 +74,11 @@ pub(crate) fn field(rng: &mut Rng) -> &'static str {
 
 pub(crate) fn path(rng: &mut Rng) -> &'static str {
     rng.pick(PATHS)
+}
+
+/// A name that is a path to some and an operator to others.
+fn odd_field(rng: &mut Rng) -> &'static str {
+    rng.pick(&["$a", "a.b", "", "$", "a.", ".a", "$set", "b.$", "$id"])
 }
 
 pub(crate) fn string(rng: &mut Rng) -> &'static str {
@@ -149,7 +164,11 @@ pub(crate) fn value(rng: &mut Rng, depth: usize) -> Bson {
 fn fields(rng: &mut Rng, depth: usize, most: usize) -> Document {
     let mut document = Document::new();
     for _ in 0..rng.below(most + 1) {
-        let name = field(rng);
+        let name = if rng.below(120) == 0 {
+            odd_field(rng)
+        } else {
+            field(rng)
+        };
         if !document.contains_key(name) {
             document.insert(name, value(rng, depth));
         }
@@ -170,4 +189,24 @@ pub(crate) fn several(rng: &mut Rng, least: usize, most: usize) -> Vec<Document>
     (0..count)
         .map(|id| stored(rng, i32::try_from(id).unwrap_or(0)))
         .collect()
+}
+
+/// A document whose `a` and `b` are arrays of scalars, documents or arrays.
+pub(crate) fn nested(rng: &mut Rng, id: i32) -> Document {
+    let mut document = doc! { "_id": id };
+    for name in ["a", "b"] {
+        let kind = rng.below(4);
+        let elements: Vec<_> = (0..rng.below(5))
+            .map(|_| match kind {
+                0 => scalar(rng),
+                1 => doc! { "b": scalar(rng), "c": rng.int(0, 3) }.into(),
+                2 => {
+                    doc! { "b": [scalar(rng), rng.int(0, 3)], "c": [{ "x": rng.int(0, 3) }] }.into()
+                }
+                _ => Bson::Array((0..rng.below(3)).map(|_| scalar(rng)).collect()),
+            })
+            .collect();
+        document.insert(name, elements);
+    }
+    document
 }

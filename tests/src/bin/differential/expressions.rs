@@ -214,3 +214,22 @@ fn form(rng: &mut Rng, depth: usize) -> Document {
         _ => doc! { "$cond": [one, two, reference(rng)] },
     }
 }
+
+/// An expression of numbers alone.
+pub(crate) fn arithmetic(rng: &mut Rng, depth: usize) -> Bson {
+    if depth == 0 || rng.chance(20) {
+        return match rng.below(3) {
+            0 => number(rng),
+            _ => Bson::from(rng.pick(&["$a", "$b", "$c"])),
+        };
+    }
+    let depth = depth - 1;
+    let one = arithmetic(rng, depth);
+    match rng.below(5) {
+        0 => doc! { rng.pick(&["$abs", "$ceil", "$floor", "$sqrt", "$exp", "$ln", "$log10", "$toInt", "$toLong", "$toDouble", "$toDecimal", "$toString", "$sin", "$atan", "$tanh"]): one },
+        1 => doc! { rng.pick(&["$round", "$trunc"]): [one, rng.int(-5, 8)] },
+        2 => doc! { rng.pick(&["$sum", "$avg", "$stdDevPop", "$stdDevSamp", "$add", "$multiply", "$max", "$min"]): [one, arithmetic(rng, depth), arithmetic(rng, depth)] },
+        _ => doc! { rng.pick(&["$add", "$subtract", "$multiply", "$divide", "$mod", "$cmp", "$eq"]): [one, arithmetic(rng, depth)] },
+    }
+    .into()
+}

@@ -2,18 +2,25 @@
 
 use odm::bson::{Bson, Document, doc};
 
-use crate::documents::{number, path};
+use crate::documents::{field, number, path};
 use crate::rng::Rng;
 
 /// The specification of one index.
 pub(crate) fn index(rng: &mut Rng, number_of: usize, unique: bool) -> Document {
     let mut key = Document::new();
-    match rng.below(12) {
+    match rng.below(14) {
         0 => {
             key.insert(path(rng), "hashed");
         }
         1 => {
             key.insert("$**", 1);
+        }
+        2 => {
+            key.insert(format!("{}.$**", field(rng)), 1);
+        }
+        3 => {
+            key.insert(path(rng), rng.pick(&[1, -1]));
+            key.insert(path(rng), "hashed");
         }
         _ => {
             for _ in 0..rng.pick(&[1, 1, 2, 2, 3]) {
@@ -21,7 +28,7 @@ pub(crate) fn index(rng: &mut Rng, number_of: usize, unique: bool) -> Document {
             }
         }
     }
-    let plain = !key.contains_key("$**");
+    let plain = !key.keys().any(|path| path.ends_with("$**"));
     let mut out = doc! { "key": key, "name": format!("i{number_of}") };
     if unique && plain {
         out.insert("unique", true);

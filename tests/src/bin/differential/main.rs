@@ -3,10 +3,11 @@
 //!
 //! ```text
 //! cargo run -p odm-tests --bin differential -- --uri mongodb://127.0.0.1:27017/?directConnection=true \
-//!     --cases 2000 --seed 1 [--area find] [--max 20] [--least answer|code|message]
+//!     --cases 2000 --seed 1 [--area find] [--max 20] [--least answer|code|message] [--jobs 4] [--keep FILE]
 //! ```
-//! A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it. Ends with a failure
-//! if anything differs.
+//! A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it; `--cases` counts those of each
+//! area. `--keep` adds what was found to a file of recorded cases. Ends with a failure if anything differs that
+//! `exceptions` does not list.
 #![expect(
     clippy::indexing_slicing,
     clippy::print_stdout,
@@ -14,6 +15,7 @@
 )]
 
 mod cases;
+mod collations;
 mod compare;
 mod documents;
 mod exceptions;
@@ -21,6 +23,7 @@ mod expressions;
 mod filters;
 mod indexes;
 mod json;
+mod report;
 mod rng;
 mod run;
 mod shapes;
@@ -29,19 +32,22 @@ mod stages;
 mod updates;
 mod validators;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 use std::{env, io};
 
 use odm::Db;
-use odm::bson::{Bson, doc};
+use odm::bson::doc;
 
-use self::cases::{AREAS, Case};
-use self::compare::{Kind, normal};
-use self::json::json;
-use self::run::{Difference, Stores};
+use self::cases::AREAS;
+use self::compare::Kind;
+use self::report::Report;
+use self::run::Stores;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Options {
     uri: String,
     cases: u64,
@@ -50,6 +56,9 @@ struct Options {
     max: usize,
     /// The least kind of difference that is reported.
     least: Kind,
+    /// How many cases run at once, each job in a database of its own.
+    jobs: u64,
+    keep: Option<String>,
 }
 
 fn options() -> Result<Options, String> {
@@ -60,6 +69,8 @@ fn options() -> Result<Options, String> {
         area: None,
         max: 20,
         least: Kind::Message,
+        jobs: 4,
+        keep: None,
     };
     let mut args = env::args().skip(1);
     while let Some(name) = args.next() {
@@ -76,6 +87,8 @@ fn options() -> Result<Options, String> {
             "--max" => options.max = usize::try_from(number()?).unwrap_or(usize::MAX),
             "--least" => options.least = Kind::named(&value)?,
             "--area" => options.area = Some(value),
+            "--jobs" => options.jobs = number()?.max(1),
+            "--keep" => options.keep = Some(value),
             _ => return Err(format!("{name} is no option")),
         }
     }
@@ -98,118 +111,122 @@ struct Tally {
     cases: usize,
     same: usize,
     unsupported: usize,
-    excepted: usize,
     different: usize,
+    known: BTreeMap<&'static str, usize>,
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> io::Result<ExitCode> {
-    let options = options().map_err(io::Error::other)?;
-    let name = format!("differential_{}", std::process::id());
-    let server = Db::connect(&with_database(&options.uri, &name))
-        .await
-        .map_err(io::Error::other)?;
-    let memory = Db::memory().database(&name);
-    let mut stores = Stores::new(memory, server.clone());
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    let areas: Vec<_> = AREAS
-        .iter()
-        .filter(|(area, _)| options.area.as_deref().is_none_or(|wanted| wanted == *area))
-        .collect();
-    'all: for seed in options.seed..options.seed + options.cases {
-        for (area, draw) in &areas {
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.same += other.same;
+        self.unsupported += other.unsupported;
+        self.different += other.different;
+        for (name, count) in other.known {
+            *self.known.entry(name).or_default() += count;
+        }
+    }
+}
+
+type Tallies = BTreeMap<&'static str, Tally>;
+
+/// Runs the cases of one seed after the other, until there are none left or enough was found.
+async fn job(
+    options: Options,
+    number: u64,
+    next: Arc<AtomicU64>,
+    report: Arc<Report>,
+) -> odm::Result<Tallies> {
+    let name = format!("differential_{}_{number}", std::process::id());
+    let server = Db::connect(&with_database(&options.uri, &name)).await?;
+    let mut stores = Stores::new(Db::memory().database(&name), server.clone());
+    let mut tallies = Tallies::new();
+    'all: loop {
+        let drawn = next.fetch_add(1, Ordering::Relaxed);
+        if drawn >= options.cases {
+            break;
+        }
+        let seed = options.seed + drawn;
+        for (area, draw) in AREAS {
+            if options
+                .area
+                .as_deref()
+                .is_some_and(|wanted| wanted != *area)
+            {
+                continue;
+            }
             let case = cases::draw(area, *draw, seed);
             let outcome = stores.run(&case).await;
             let tally = tallies.entry(area).or_default();
             tally.cases += 1;
             tally.same += outcome.same;
             tally.unsupported += outcome.unsupported;
-            tally.excepted += outcome.excepted;
             tally.different += outcome.differences.len();
+            for name in outcome.known {
+                *tally.known.entry(name).or_default() += 1;
+            }
             for difference in &outcome.differences {
                 if difference.kind > options.least {
                     continue;
                 }
-                report(&mut stores, &case, seed, difference, &mut seen).await;
-                if seen.len() >= options.max {
+                report
+                    .difference(&mut stores, &case, seed, difference)
+                    .await;
+                if report.count() >= options.max {
                     break 'all;
                 }
             }
         }
     }
-    for (area, tally) in &tallies {
-        println!(
-            "{area}: {} cases, {} replies the same, {} unsupported, {} known, {} different",
-            tally.cases, tally.same, tally.unsupported, tally.excepted, tally.different
-        );
+    server.run_command(doc! { "dropDatabase": 1 }).await?;
+    Ok(tallies)
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> io::Result<ExitCode> {
+    let options = options().map_err(io::Error::other)?;
+    let began = Instant::now();
+    let next = Arc::new(AtomicU64::new(0));
+    let report = Arc::new(Report::default());
+    let jobs: Vec<_> = (0..options.jobs)
+        .map(|number| tokio::spawn(job(options.clone(), number, next.clone(), report.clone())))
+        .collect();
+    let mut tallies = Tallies::new();
+    for job in jobs {
+        let done = job.await.map_err(io::Error::other)?;
+        for (area, tally) in done.map_err(io::Error::other)? {
+            tallies.entry(area).or_default().add(tally);
+        }
     }
-    let dropped = server.run_command(doc! { "dropDatabase": 1 }).await;
-    dropped.map_err(io::Error::other)?;
-    Ok(if seen.is_empty() {
+    let mut total = Tally::default();
+    for (area, tally) in tallies {
+        println!("{area}: {}", summary(&tally));
+        total.add(tally);
+    }
+    for (name, count) in &total.known {
+        println!("{count} known: {name}");
+    }
+    println!(
+        "all: {}, in {} s",
+        summary(&total),
+        began.elapsed().as_secs()
+    );
+    if let Some(path) = &options.keep {
+        report.keep(path)?;
+    }
+    Ok(if report.count() == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-/// Shrinks a difference and prints it, unless one of its like was printed.
-async fn report(
-    stores: &mut Stores,
-    case: &Case,
-    seed: u64,
-    difference: &Difference,
-    seen: &mut BTreeSet<String>,
-) {
-    let small = shrink::shrink(stores, case, difference.at, difference.kind).await;
-    let outcome = stores.run(&small).await;
-    // What cannot be repeated is shown as it was first seen.
-    let last = outcome.differences.last();
-    let shown = if last.is_some() { &small } else { case };
-    let difference = last.unwrap_or(difference);
-    let Some(step) = shown.steps.get(difference.at) else {
-        return;
-    };
-    let mut words = BTreeSet::new();
-    operators(&Bson::Document(step.command.clone()), &mut words);
-    let signature = format!(
-        "{:?} {words:?} {:?} {:?}",
-        difference.kind,
-        difference.memory.get("code"),
-        difference.server.get("code")
-    );
-    if !seen.insert(signature) {
-        return;
-    }
-    let commands: Vec<_> = shown.steps[..=difference.at]
-        .iter()
-        .map(|step| step.command.clone())
-        .collect();
-    println!(
-        "{}",
-        json(&doc! {
-            "kind": format!("{:?}", difference.kind),
-            "area": case.area,
-            "seed": seed.to_string(),
-            "commands": commands,
-            "server": normal(&difference.server, step.order),
-            "memory": normal(&difference.memory, step.order),
-        })
-    );
-}
-
-/// The operators that a command uses.
-fn operators(value: &Bson, out: &mut BTreeSet<String>) {
-    match value {
-        Bson::Document(document) => {
-            for (key, value) in document {
-                if key.starts_with('$') {
-                    out.insert(key.clone());
-                }
-                operators(value, out);
-            }
-        }
-        Bson::Array(values) => values.iter().for_each(|value| operators(value, out)),
-        _ => {}
-    }
+fn summary(tally: &Tally) -> String {
+    format!(
+        "{} cases, {} replies the same, {} unsupported, {} known, {} different",
+        tally.cases,
+        tally.same,
+        tally.unsupported,
+        tally.known.values().sum::<usize>(),
+        tally.different
+    )
 }

@@ -153,3 +153,54 @@ fn operator(rng: &mut Rng) -> (&'static str, Bson) {
         _ => ("$set", scalar(rng)),
     }
 }
+
+/// An update of elements of the arrays `a` and `b`.
+pub(crate) fn positional(rng: &mut Rng) -> Document {
+    let mut out = Document::new();
+    let mut filters = Vec::new();
+    for _ in 0..rng.pick(&[1, 1, 2]) {
+        let array = rng.pick(&["a", "a", "a", "b", "a.0", "a.b", "a.c"]);
+        let place = match rng.below(5) {
+            0 | 1 => "$".to_owned(),
+            2 => "$[]".to_owned(),
+            3 => {
+                filters.push(match rng.below(4) {
+                    0 => doc! { "e": predicate(rng, 1) },
+                    1 => doc! { "e.b": scalar(rng) },
+                    2 => {
+                        doc! { "$or": [{ "e": scalar(rng) }, { "e.c": { "$gte": rng.int(0, 3) } }] }
+                    }
+                    _ => doc! { "e.b": predicate(rng, 0), "e.c": { "$lt": rng.int(0, 3) } },
+                });
+                "$[e]".to_owned()
+            }
+            _ => rng.int(0, 6).to_string(),
+        };
+        let rest = rng.pick(&["", "", ".b", ".c", ".b.$[]", ".0", ".c.$[f].x"]);
+        if rest.contains("[f]") {
+            filters.push(doc! { "f.x": { "$gte": rng.int(0, 3) } });
+        }
+        let (name, operand) = operator(rng);
+        let target = format!("{array}.{place}{rest}");
+        if let Ok(already) = out.get_document_mut(name) {
+            already.insert(target, operand);
+        } else {
+            out.insert(name, doc! { target: operand });
+        }
+    }
+    let mut statement = doc! { "u": out };
+    if !filters.is_empty() {
+        if rng.chance(90) {
+            // One of each name: a second is refused.
+            let mut seen = Vec::new();
+            filters.retain(|filter: &Document| {
+                let name = filter.keys().next().map(|key| key.chars().next());
+                let is_new = !seen.contains(&name);
+                seen.push(name);
+                is_new
+            });
+        }
+        statement.insert("arrayFilters", filters);
+    }
+    statement
+}

@@ -1,0 +1,150 @@
+//! What differs, shrunk, printed once, and kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+
+use odm::bson::{Bson, Document, doc};
+
+use crate::cases::Case;
+use crate::compare::normal;
+use crate::json::json;
+use crate::run::{Difference, Stores};
+use crate::shrink;
+
+/// Differences that look alike before they are shrunk, and are shrunk all the same.
+const ALIKE: usize = 3;
+
+/// What all jobs found.
+#[derive(Debug, Default)]
+pub(crate) struct Report(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    /// How often each was met that looks alike.
+    met: BTreeMap<String, usize>,
+    /// What was printed.
+    printed: BTreeSet<String>,
+    /// The commands of each.
+    cases: Vec<Vec<Document>>,
+}
+
+impl Report {
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.found().printed.len()
+    }
+
+    /// Shrinks a difference and prints it, unless one of its like was printed.
+    pub(crate) async fn difference(
+        &self,
+        stores: &mut Stores,
+        case: &Case,
+        seed: u64,
+        difference: &Difference,
+    ) {
+        {
+            let mut found = self.found();
+            let met = found.met.entry(looks(difference)).or_default();
+            *met += 1;
+            if *met > ALIKE {
+                return;
+            }
+        }
+        let small = shrink::shrink(stores, case, difference.at, difference.kind).await;
+        let outcome = stores.run(&small).await;
+        // What cannot be repeated is shown as it was first seen.
+        let last = outcome.differences.last();
+        let shown = if last.is_some() { &small } else { case };
+        let difference = last.unwrap_or(difference);
+        let Some(step) = shown.steps.get(difference.at) else {
+            return;
+        };
+        let mut words = BTreeSet::new();
+        operators(&Bson::Document(step.command.clone()), &mut words);
+        let signature = format!("{words:?} {}", looks(difference));
+        let commands: Vec<_> = shown.steps[..=difference.at]
+            .iter()
+            .map(|step| step.command.clone())
+            .collect();
+        let mut found = self.found();
+        if !found.printed.insert(signature) {
+            return;
+        }
+        println!(
+            "{}",
+            json(&doc! {
+                "kind": format!("{:?}", difference.kind),
+                "area": case.area,
+                "seed": seed.to_string(),
+                "commands": commands.clone(),
+                "server": normal(&difference.server, step.order),
+                "memory": normal(&difference.memory, step.order),
+            })
+        );
+        found.cases.push(commands);
+    }
+
+    /// Adds the cases to a file of `tests/cases/command`, each in a database of its own. Their replies are recorded
+    /// by `record_commands.py`.
+    pub(crate) fn keep(&self, path: &str) -> io::Result<()> {
+        let before = fs::read_to_string(path).unwrap_or_default();
+        let mut lines: Vec<String> = before
+            .lines()
+            .filter(|line| line.starts_with('{'))
+            .map(|line| line.trim_end_matches(',').to_owned())
+            .collect();
+        // A name that none of the lines has.
+        let first = lines.len();
+        for (at, commands) in self.found().cases.iter().enumerate() {
+            lines.extend(commands.iter().map(
+                |command| json(&doc! { "db": format!("k{}", first + at), "command": command.clone(), "reply": {} }),
+            ));
+        }
+        fs::write(path, format!("[\n{}\n]\n", lines.join(",\n")))
+    }
+}
+
+/// What a difference has in common with its like.
+fn looks(difference: &Difference) -> String {
+    let error = |reply: &Document| {
+        let error = match reply.get_array("writeErrors") {
+            Ok(errors) => errors.first().and_then(Bson::as_document).cloned(),
+            Err(_) => Some(reply.clone()),
+        };
+        error.map_or(String::new(), |error| {
+            let message = error.get_str("errmsg").unwrap_or("");
+            let words: Vec<_> = message
+                .split_whitespace()
+                .filter(|word| word.chars().all(|char| char.is_ascii_lowercase()))
+                .take(12)
+                .collect();
+            format!("{:?} {}", error.get("code"), words.join(" "))
+        })
+    };
+    format!(
+        "{:?} {} / {}",
+        difference.kind,
+        error(&difference.memory),
+        error(&difference.server)
+    )
+}
+
+/// The operators that a command uses.
+fn operators(value: &Bson, out: &mut BTreeSet<String>) {
+    match value {
+        Bson::Document(document) => {
+            for (key, value) in document {
+                if key.starts_with('$') {
+                    out.insert(key.clone());
+                }
+                operators(value, out);
+            }
+        }
+        Bson::Array(values) => values.iter().for_each(|value| operators(value, out)),
+        _ => {}
+    }
+}

@@ -20,6 +20,7 @@ use imbl::OrdSet;
 use crate::error::{Code, ServerError};
 use crate::value::key::{self, Direction};
 use crate::value::print;
+use crate::value::raw::get;
 
 use keys::Values;
 use spec::{Kind, Part, Spec};
@@ -38,6 +39,22 @@ pub(crate) struct Index {
 
 /// The keys of one document, without its record id. Sorted, each once.
 pub(crate) type Keys = Vec<Vec<u8>>;
+
+/// The part of a path that leads to the first array on its way.
+fn first_array<'p>(document: &RawDocument, path: &'p str) -> Option<&'p str> {
+    let mut below = document;
+    let mut length = 0;
+    for part in path.split('.') {
+        length += part.len();
+        match get(below, part)? {
+            RawBsonRef::Array(_) => return path.get(..length),
+            RawBsonRef::Document(document) => below = document,
+            _ => return None,
+        }
+        length += 1;
+    }
+    None
+}
 
 impl Index {
     pub(crate) fn new(spec: Arc<Spec>) -> Self {
@@ -105,13 +122,9 @@ impl Index {
             .paths
             .iter()
             .zip(&self.spec.parts)
-            .find(|(path, part)| {
-                part.hashed
-                    && keys::generate(document, std::slice::from_ref(*path), &mut |_| Ok(()))
-                        .unwrap_or(false)
-            })
-            .or_else(|| self.spec.paths.first().zip(self.spec.parts.first()))
-            .map_or("", |(path, _)| path.as_str());
+            .filter(|(_, part)| part.hashed)
+            .find_map(|(path, _)| first_array(document, path.as_str()))
+            .unwrap_or("");
         ServerError::new(
             Code::location(16766),
             format!(

@@ -79,7 +79,7 @@ impl Update {
                 if operators {
                     Kind::Operators(Operators::parse(document, filters, globals)?)
                 } else {
-                    Kind::Replacement(Replacement::parse(document)?)
+                    Kind::Replacement(Replacement::new(document))
                 }
             }
             RawBsonRef::Array(stages) => {
@@ -113,6 +113,18 @@ impl Update {
         }
     }
 
+    /// Whether an upsert's `_id` is an array that the update made, and not one that it was given by `$set`.
+    fn makes_array_id(&self, new: &RawDocument) -> bool {
+        let is_array = node::fields(new)
+            .any(|(name, value)| name == "_id" && matches!(value, RawBsonRef::Array(_)));
+        is_array
+            && match &self.0 {
+                Kind::Operators(operators) => operators.adds_to_id(),
+                Kind::Replacement(_) => false,
+                Kind::Pipeline(_) => true,
+            }
+    }
+
     /// The new document. `matched_index` is the element that the filter matched, for the positional `$`;
     /// `inserting` is true for an upsert, whose document is [`upsert::seed`]'s.
     pub(crate) fn apply(
@@ -126,7 +138,7 @@ impl Update {
             Kind::Operators(operators) => {
                 operators.apply(document, matched_index, globals, inserting)?
             }
-            Kind::Replacement(replacement) => replacement.apply(document, globals)?,
+            Kind::Replacement(replacement) => replacement.apply(document, globals, inserting)?,
             Kind::Pipeline(pipeline) => pipeline.apply(document, globals)?,
         };
         if !applied.modified && !inserting {
@@ -140,6 +152,12 @@ impl Update {
         } else {
             applied.document
         };
+        if inserting && self.makes_array_id(&new) {
+            return Err(limits::array_id(match self.0 {
+                Kind::Operators(_) => "",
+                Kind::Replacement(_) | Kind::Pipeline(_) => "(immutable) ",
+            }));
+        }
         limits::check(&new)?;
         Ok(Applied {
             document: new,

@@ -102,6 +102,12 @@ impl Call<'_> {
             .with_collator(collator)
             .with_random(self.context.randomness());
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
+            if matches!(name, "CLUSTER_TIME" | "IS_MR" | "JS_SCOPE" | "NOW") {
+                return Err(ServerError::new(
+                    Code::location(4_738_901),
+                    format!("Attempt to set internal constant: {name}"),
+                ));
+            }
             check_variable(name).map_err(|error| {
                 ServerError::new(
                     error.code(),
@@ -111,7 +117,7 @@ impl Call<'_> {
                     ),
                 )
             })?;
-            let expression = Expression::parse(value, &globals.scope())?;
+            let expression = Expression::parse(value, &globals.scope().before_documents())?;
             let value = expression
                 .eval(raw::empty_document(), &globals)?
                 .or_null()

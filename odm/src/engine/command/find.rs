@@ -111,10 +111,7 @@ pub(crate) fn projected(
     globals: &Globals,
 ) -> Result<Projection, ServerError> {
     let filter = || Matcher::parse(filter.unwrap_or_else(|| raw::empty_document()), globals);
-    let parsed = Projection::parse(projection, globals)
-        .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
-        .or_else(|error| filter().and(Err(error)))?;
-    if parsed.needs_position()
+    if Projection::is_positional(projection)
         && let Some(operator) = filter()?.whole_document_operator()
     {
         return Err(ServerError::new(
@@ -122,7 +119,9 @@ pub(crate) fn projected(
             format!("{operator} is not allowed in this context"),
         ));
     }
-    Ok(parsed)
+    Projection::parse(projection, globals)
+        .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
+        .or_else(|error| filter()?.check_constants(globals).and(Err(error)))
 }
 
 fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

@@ -187,8 +187,16 @@ fn modulo<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         Number::from_raw(args.or_null(0)),
         Number::from_raw(args.or_null(1)),
     ) {
-        (Some(_), Some(by)) if by.is_zero() => refuse(16610, "can't $mod by zero"),
-        (Some(value), Some(by)) => number(value.rem(by)),
+        (Some(value), Some(by)) if by.is_zero() => {
+            let is_decimal = [value, by]
+                .iter()
+                .any(|number| matches!(number, Number::Decimal(_)));
+            refuse(
+                if is_decimal { 5_733_415 } else { 16610 },
+                "can't $mod by zero",
+            )
+        }
+        (Some(value), Some(by)) => number(value.rem(whole_divisor(value, by))),
         _ => refuse(
             16611,
             format!(
@@ -197,6 +205,17 @@ fn modulo<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 args.type_name(1)
             ),
         ),
+    }
+}
+
+/// A whole double that fits 32 bits divides an integer as an integer.
+fn whole_divisor(value: Number, by: Number) -> Number {
+    match (value, by) {
+        (Number::Int32(_) | Number::Int64(_), Number::Double(_)) => by
+            .to_i64_exact()
+            .and_then(|by| i32::try_from(by).ok())
+            .map_or(by, Number::Int32),
+        _ => by,
     }
 }
 
@@ -313,6 +332,11 @@ fn exp<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
+/// Messages of logarithms show doubles.
+fn shown(number: Number) -> String {
+    crate::value::print::significant(number.to_f64(), 6)
+}
+
 fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcome<'a> {
     match operand(args)? {
         None => null(),
@@ -323,7 +347,7 @@ fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcom
             format!(
                 "{}'s argument must be a positive number, but is {}",
                 args.operator,
-                text::computed(n.to_raw())
+                shown(n)
             ),
         ),
     }
@@ -357,7 +381,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             28758,
             format!(
                 "$log's argument must be a positive number, but is {}",
-                text::computed(value.to_raw())
+                shown(value)
             ),
         );
     }
@@ -367,7 +391,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             28759,
             format!(
                 "$log's base must be a positive number not equal to 1, but is {}",
-                text::computed(base.to_raw())
+                shown(base)
             ),
         );
     }

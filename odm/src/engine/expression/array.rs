@@ -233,7 +233,8 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             None => refuse(
                 code + 1,
                 format!(
-                    "$range requires a {what} value that can be represented as a 32-bit integer, found value: {}",
+                    "$range requires a{} {what} value that can be represented as a 32-bit integer, found value: {}",
+                    if what == "ending" { "n" } else { "" },
                     text::computed(value)
                 ),
             ),

@@ -243,13 +243,6 @@ fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
     if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
         return null();
     }
-    let unit = unit(args, 1)?;
-    let Some(amount) = integral(args.or_null(2)) else {
-        return refuse(
-            5_166_405,
-            format!("{} expects integer amount of time units", args.operator),
-        );
-    };
     let start = match args.or_null(0) {
         value @ (RawBsonRef::DateTime(_) | RawBsonRef::Timestamp(_) | RawBsonRef::ObjectId(_)) => {
             instant(value)?
@@ -263,6 +256,13 @@ fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
                 ),
             );
         }
+    };
+    let unit = unit(args, 1)?;
+    let Some(amount) = integral(args.or_null(2)) else {
+        return refuse(
+            5_166_405,
+            format!("{} expects integer amount of time units", args.operator),
+        );
     };
     let moved = amount
         .checked_mul(sign)

@@ -7,6 +7,7 @@ use crate::engine::expression::operator::{Args, Outcome};
 use crate::engine::expression::parse::Node;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
+use crate::value::number::Number;
 use crate::value::raw::{get, values};
 
 /// What an expression sees.
@@ -93,9 +94,15 @@ impl Node {
                 operator,
                 arguments,
             } => {
-                let ends = ends_at_null(operator.name);
                 let mut values = Vec::with_capacity(arguments.len());
-                for (at, argument) in arguments.iter().enumerate() {
+                if let ("$divide" | "$subtract", [Some(left), Some(right)]) =
+                    (operator.name, arguments.as_slice())
+                {
+                    // The right one first.
+                    let right = right.eval(env)?;
+                    values.extend([left.eval(env)?, right]);
+                }
+                for (at, argument) in arguments.iter().enumerate().skip(values.len()) {
                     // What stands in for a null is computed only where there is one.
                     let is_needed = operator.name != "$convert"
                         || at != 3
@@ -104,9 +111,9 @@ impl Node {
                         Some(argument) if is_needed => argument.eval(env)?,
                         _ => Value::Missing,
                     };
-                    let ended = ends.contains(&at) && value.is_nullish();
+                    let ends = decides(operator.name, at, &value);
                     values.push(value);
-                    if ended {
+                    if ends {
                         break;
                     }
                 }
@@ -116,21 +123,51 @@ impl Node {
                     given: arguments.iter().map(Option::is_some).collect(),
                     globals: env.globals,
                 })
+                .map_err(|error| {
+                    // A constant set is compared in another way, which has a number of its own.
+                    let is_other = error.code() == Code::location(17046)
+                        && matches!(arguments.as_slice(), [Some(one), Some(set)]
+                            if !is_fixed(one, env) && is_fixed(set, env));
+                    if is_other {
+                        ServerError::new(Code::location(17310), error.message())
+                    } else {
+                        error
+                    }
+                })
             }
             Self::Form(form) => form.eval(env),
         }
     }
 }
 
-/// The arguments of an operator that make it null if they are, so that those behind them are not evaluated.
-fn ends_at_null(operator: &str) -> std::ops::Range<usize> {
-    match operator {
-        "$add" | "$concat" | "$concatArrays" | "$multiply" | "$setIntersection" | "$setUnion" => {
-            0..usize::MAX
+fn is_fixed<'a>(node: &'a Node, env: &Env<'_, 'a>) -> bool {
+    matches!(node.constant(env, &[]), Ok(Some(_)))
+}
+
+/// Whether this argument settles what the operator gives, null or a refusal, so that those behind it are not
+/// evaluated.
+fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
+    let is_number = || value.get().and_then(Number::from_raw).is_some();
+    let is_text = || {
+        matches!(
+            value.get(),
+            Some(RawBsonRef::String(_) | RawBsonRef::Symbol(_))
+        )
+    };
+    let is_array = || matches!(value.get(), Some(RawBsonRef::Array(_)));
+    match (operator, at) {
+        ("$add", _) => !is_number() && !matches!(value.get(), Some(RawBsonRef::DateTime(_))),
+        ("$multiply", _) | ("$atan2" | "$round" | "$trunc", 0) | ("$range" | "$slice", 1) => {
+            !is_number()
         }
-        "$indexOfArray" | "$indexOfBytes" | "$indexOfCP" | "$round" | "$trunc" => 0..1,
-        "$setField" => 1..2,
-        _ => 0..0,
+        ("$concat", _) | ("$indexOfBytes" | "$indexOfCP", 0 | 1) => !is_text(),
+        ("$concatArrays" | "$setEquals" | "$setIntersection" | "$setUnion", _)
+        | ("$indexOfArray", 0) => !is_array(),
+        ("$mergeObjects", _) => {
+            !value.is_nullish() && !matches!(value.get(), Some(RawBsonRef::Document(_)))
+        }
+        ("$setField", 1) => value.is_nullish(),
+        _ => false,
     }
 }
 

@@ -187,6 +187,7 @@ impl Globals {
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             is_stored: self.0.stored,
+            is_before_documents: false,
             names: self
                 .0
                 .variables
@@ -201,6 +202,7 @@ impl Globals {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     is_stored: bool,
+    is_before_documents: bool,
     names: Vec<String>,
 }
 
@@ -216,6 +218,24 @@ impl Scope {
     /// Whether the expression is kept with a collection, as validators are.
     pub(crate) fn is_stored(&self) -> bool {
         self.is_stored
+    }
+
+    /// The scope of the variables of a command, which no document gives a value.
+    #[must_use]
+    pub(crate) fn before_documents(mut self) -> Self {
+        self.is_before_documents = true;
+        self
+    }
+
+    /// Refuses a look at the document where there is none yet.
+    pub(crate) fn check_document(&self) -> Result<(), ServerError> {
+        if self.is_before_documents {
+            return Err(ServerError::new(
+                Code::location(4_890_500),
+                "Command let Expression tried to access a field, but this is not allowed because Command let Expressions run before the query examines any documents.",
+            ));
+        }
+        Ok(())
     }
 
     pub(crate) fn knows(&self, name: &str) -> bool {

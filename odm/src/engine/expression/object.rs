@@ -87,7 +87,7 @@ fn merge<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         match value.get() {
             None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => {}
             Some(RawBsonRef::Document(document)) => merge_into(&mut merged, document),
-            Some(RawBsonRef::Array(items)) if args.values.len() == 1 => {
+            Some(RawBsonRef::Array(items)) if args.given.len() == 1 => {
                 for item in values(items) {
                     match item {
                         RawBsonRef::Null | RawBsonRef::Undefined => {}

@@ -86,6 +86,9 @@ fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
             return refuse(17276, format!("Use of undefined variable: {name}"));
         }
         let path = path.map_or(Ok(Vec::new()), field_path)?;
+        if !scope.knows(name) && matches!(name, "ROOT" | "CURRENT") {
+            scope.check_document()?;
+        }
         return Ok(Node::Variable(name.to_owned(), path));
     }
     if text == "$" {
@@ -95,6 +98,7 @@ fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
     if scope.knows("CURRENT") {
         return Ok(Node::Variable("CURRENT".to_owned(), path));
     }
+    scope.check_document()?;
     Ok(Node::Field(path))
 }
 
@@ -249,18 +253,6 @@ pub(super) fn parse_operator(
             return refuse(3_040_500, "$rand not allowed inside collection validators");
         }
     }
-    if name == "$setEquals"
-        && let RawBsonRef::Array(array) = argument
-        && values(array).count() < 2
-    {
-        return refuse(
-            17045,
-            format!(
-                "$setEquals needs at least two arguments had: {}",
-                values(array).count()
-            ),
-        );
-    }
     let arguments = match operator.shape {
         Shape::Listed(_, 0) => Vec::new(),
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
@@ -332,6 +324,12 @@ fn listed(
         return refuse(
             50723,
             format!("{name} requires a single argument, got {passed}"),
+        );
+    }
+    if name == "$setEquals" {
+        return refuse(
+            17045,
+            format!("$setEquals needs at least two arguments had: {passed}"),
         );
     }
     if least == most {
@@ -414,7 +412,12 @@ fn named(
             }
         }
     }
-    for ((key, required), argument) in names.iter().zip(&arguments) {
+    // A server looks for the value before the input.
+    let mut in_order: Vec<_> = names.iter().zip(&arguments).collect();
+    if name == "$setField" {
+        in_order.sort_by_key(|((key, _), _)| *key == "input");
+    }
+    for ((key, required), argument) in in_order {
         if *required && argument.is_none() {
             return refuse(
                 table::missing_argument(name, key),

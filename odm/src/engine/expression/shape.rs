@@ -51,6 +51,16 @@ enum Entry {
 
 /// A projection of one value, such as `$slice` and `$elemMatch`.
 pub(crate) trait Transform: fmt::Debug + Send + Sync {
+    /// Whether an inclusion takes it last, as it does what expressions compute.
+    fn is_computed(&self) -> bool {
+        false
+    }
+
+    /// Whether it is for the first array on the way to its path, and not for what stands there.
+    fn takes_first_array(&self) -> bool {
+        false
+    }
+
     /// The new value; `None` leaves the field out.
     fn apply(
         &self,
@@ -66,6 +76,8 @@ struct Run<'r> {
     root: &'r RawDocument,
     globals: &'r Globals,
     matched_index: Option<usize>,
+    /// An array on the way was cut down to the element that matched.
+    positioned: bool,
 }
 
 impl Shape {
@@ -81,6 +93,7 @@ impl Shape {
             root: document,
             globals,
             matched_index,
+            positioned: false,
         };
         self.tree.document(Some(document), run)
     }
@@ -104,6 +117,17 @@ impl Tree {
             Entry::Compute(_) => true,
             Entry::Below(tree) => tree.computes(),
             Entry::Keep | Entry::Drop | Entry::Transform(_) => false,
+        })
+    }
+
+    /// What cuts down the first array on the way to it.
+    fn first_array(&self) -> Option<&dyn Transform> {
+        self.fields.iter().find_map(|(_, entry)| match entry {
+            Entry::Transform(transform) if transform.takes_first_array() => {
+                Some(transform.as_ref())
+            }
+            Entry::Below(tree) => tree.first_array(),
+            Entry::Keep | Entry::Drop | Entry::Compute(_) | Entry::Transform(_) => None,
         })
     }
 
@@ -136,7 +160,10 @@ impl Tree {
                     }
                 }
                 Some(Entry::Transform(transform)) => {
-                    if let Some(value) = transform.apply(value, run.matched_index)? {
+                    if run.positioned && transform.takes_first_array() {
+                        append(&mut new, name, value);
+                    } else if run.kind == Kind::Include && transform.is_computed() {
+                    } else if let Some(value) = transform.apply(value, run.matched_index)? {
                         append(&mut new, name, value.as_raw_bson_ref());
                     }
                 }
@@ -153,6 +180,16 @@ impl Tree {
                 Entry::Compute(expression) if !there || run.kind == Kind::Include => {
                     if let Some(value) = expression.eval(run.root, run.globals)?.get() {
                         append(&mut new, name, value);
+                    }
+                }
+                Entry::Transform(transform)
+                    if run.kind == Kind::Include && transform.is_computed() =>
+                {
+                    let value = document.and_then(|document| get(document, name));
+                    if let Some(value) = value
+                        && let Some(value) = transform.apply(value, run.matched_index)?
+                    {
+                        append(&mut new, name, value.as_raw_bson_ref());
                     }
                 }
                 Entry::Below(tree) if !there && tree.computes() => {
@@ -175,6 +212,23 @@ impl Tree {
             }
             RawBsonRef::Array(array) => {
                 let mut mapped = RawArrayBuf::new();
+                if !run.positioned
+                    && let Some(first) = self.first_array()
+                {
+                    let Some(RawBson::Array(kept)) = first.apply(value, run.matched_index)? else {
+                        return Ok(None);
+                    };
+                    let run = Run {
+                        positioned: true,
+                        ..run
+                    };
+                    for item in values(&kept) {
+                        if let Some(item) = self.value(item, run)? {
+                            mapped.push(item);
+                        }
+                    }
+                    return Ok(Some(RawBson::Array(mapped)));
+                }
                 for item in values(array) {
                     if let Some(item) = self.value(item, run)? {
                         mapped.push(item);

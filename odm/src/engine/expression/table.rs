@@ -154,7 +154,10 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$convert", _) => 9,
         ("$dateToString", _) => 18628,
         ("$dateAdd" | "$dateSubtract", _) => 5_166_402,
+        ("$dateDiff", "endDate") => 5_166_304,
+        ("$dateDiff", "unit") => 5_166_305,
         ("$dateDiff", _) => 5_166_303,
+        ("$dateTrunc", "unit") => 5_439_010,
         ("$dateTrunc", _) => 5_439_009,
         ("$sortArray", "input") => 2_942_502,
         ("$sortArray", _) => 2_942_503,
@@ -166,6 +169,7 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$getField", "field") => 3_041_702,
         ("$getField", _) => 3_041_703,
         ("$setField" | "$unsetField", "input") => 4_161_109,
+        ("$setField" | "$unsetField", "value") => 4_161_103,
         ("$replaceOne" | "$replaceAll", "input") => 51749,
         ("$replaceOne" | "$replaceAll", "find") => 51748,
         ("$replaceOne" | "$replaceAll", _) => 51747,
@@ -181,7 +185,12 @@ pub(super) fn missing_argument_message(name: &str, key: &str, given: &RawDocumen
             format!("{name} requires '{key}' parameter")
         }
         "$firstN" | "$lastN" | "$maxN" | "$minN" => format!("Missing value for '{key}'"),
-        "$convert" | "$dateToString" => format!("Missing '{key}' parameter to {name}"),
+        "$dateAdd" | "$dateSubtract" => {
+            format!("{name} requires startDate, unit, and amount to be present")
+        }
+        "$convert" | "$dateDiff" | "$dateToString" | "$dateTrunc" => {
+            format!("Missing '{key}' parameter to {name}")
+        }
         _ if BARE.contains(&name) && name != "$getField" => format!(
             "missing '{key}' argument to {name}, provided: {}",
             text::element(name, RawBsonRef::Document(given))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::shape::{Bearing, Kind, Shape, Transform};
-use crate::engine::expression::{Expression, Globals, Value, append, text};
+use crate::engine::expression::{Globals, Value, append, text};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
@@ -21,9 +21,7 @@ pub(crate) struct Projection {
 impl Projection {
     /// Parses a projection that is not empty.
     pub(crate) fn parse(spec: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
-        let positional = elements(spec)
-            .filter(|(name, _)| name.ends_with(".$"))
-            .count();
+        let positional = positions(spec);
         if positional > 1 {
             return refuse(
                 31276,
@@ -37,6 +35,11 @@ impl Projection {
             shape,
             positional: positional > 0,
         })
+    }
+
+    /// Whether it names the element that the filter matched.
+    pub(crate) fn is_positional(spec: &RawDocument) -> bool {
+        positions(spec) > 0
     }
 
     /// Fails if a constant part of its expressions does.
@@ -64,6 +67,12 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
+fn positions(spec: &RawDocument) -> usize {
+    elements(spec)
+        .filter(|(name, _)| name.ends_with(".$"))
+        .count()
+}
+
 type Found = Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>;
 
 fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
@@ -89,8 +98,7 @@ fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
     };
     let (name, argument) = elements(document).next()?;
     let parsed = match name {
-        // With an expression as its argument it is the operator of expressions.
-        "$slice" if is_slice(argument) => Slice::parse(argument).map(|slice| {
+        "$slice" => Slice::parse(argument).map(|slice| {
             let transform: Arc<dyn Transform> = Arc::new(slice);
             (
                 Bearing::Otherwise(Kind::Exclude),
@@ -98,17 +106,6 @@ fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
                 transform,
             )
         }),
-        "$slice" if !matches!(argument, RawBsonRef::Array(_)) => {
-            let inner = Expression::parse(value, &globals.scope()).err()?;
-            return Some(refuse(
-                inner.code().number(),
-                format!(
-                    "Invalid $slice syntax. The given syntax {} did not match the find() syntax because :: Location31273: $slice only supports numbers and [skip, limit] arrays :: The given syntax did not match the expression $slice syntax. :: caused by :: {}",
-                    text::stored_document(document),
-                    inner.message()
-                ),
-            ));
-        }
         "$elemMatch" => ElemMatch::parse(path, argument, globals).map(|transform| {
             (
                 Bearing::Otherwise(Kind::Include),
@@ -119,13 +116,6 @@ fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
         _ => return None,
     };
     Some(parsed)
-}
-
-fn is_slice(argument: RawBsonRef<'_>) -> bool {
-    match argument {
-        RawBsonRef::Array(parts) => values(parts).next().and_then(Number::from_raw).is_some(),
-        other => Number::from_raw(other).is_some(),
-    }
 }
 
 /// `{$slice: 2}`, `{$slice: -2}`, `{$slice: [skip, limit]}`.
@@ -140,26 +130,44 @@ impl Slice {
         let number = |value| Number::from_raw(value).and_then(Number::to_i64_truncated);
         match argument {
             RawBsonRef::Array(parts) => {
-                let parts: Vec<_> = values(parts).map(number).collect();
-                match parts.as_slice() {
-                    [Some(skip), Some(limit)] if *limit > 0 => Ok(Self {
-                        skip: *skip,
-                        limit: *limit,
-                    }),
-                    // As the server reads it: then it is the operator of expressions, on a number.
-                    _ => refuse(
-                        28724,
-                        "First argument to $slice must be an array, but is of type: int",
+                let parts: Vec<_> = values(parts).collect();
+                let [skip, limit] = parts.as_slice() else {
+                    return refuse(
+                        31272,
+                        "$slice array argument should be of form [skip, limit]",
+                    );
+                };
+                match (number(*skip), number(*limit)) {
+                    (Some(skip), Some(limit)) if limit > 0 => Ok(Self { skip, limit }),
+                    (None, _) => refuse(
+                        31257,
+                        format!(
+                            "$slice expects the skip argument to be a number, got {}",
+                            text::type_name(Some(*skip))
+                        ),
                     ),
+                    (_, None) => refuse(
+                        31258,
+                        format!(
+                            "$slice expects the limit argument to be a number, got {}",
+                            text::type_name(Some(*limit))
+                        ),
+                    ),
+                    (_, Some(limit)) => {
+                        refuse(31259, format!("$slice limit must be positive, got {limit}"))
+                    }
                 }
             }
             value => match number(value) {
                 Some(limit) if limit < 0 => Ok(Self {
                     skip: limit,
-                    limit: -limit,
+                    limit: limit.saturating_neg(),
                 }),
                 Some(limit) => Ok(Self { skip: 0, limit }),
-                None => refuse(28724, "First argument to $slice must be an array"),
+                None => refuse(
+                    31273,
+                    "$slice only supports numbers and [skip, limit] arrays",
+                ),
             },
         }
     }
@@ -222,6 +230,10 @@ impl ElemMatch {
 }
 
 impl Transform for ElemMatch {
+    fn is_computed(&self) -> bool {
+        true
+    }
+
     fn apply(
         &self,
         value: RawBsonRef<'_>,
@@ -248,6 +260,10 @@ impl Transform for ElemMatch {
 struct Positional;
 
 impl Transform for Positional {
+    fn takes_first_array(&self) -> bool {
+        true
+    }
+
     fn apply(
         &self,
         value: RawBsonRef<'_>,
@@ -261,6 +277,9 @@ impl Transform for Positional {
                 let mut one = RawArrayBuf::new();
                 one.push(item);
                 Ok(Some(RawBson::Array(one)))
+            }
+            None if matched_index.is_some() => {
+                refuse(51247, "positional operator '.$' element mismatch")
             }
             None => refuse(
                 51246,

@@ -67,6 +67,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     if let Ok(projection) = case.get_document("projection") {
         let matcher = Matcher::parse(&raw(case.get_document("filter").unwrap()), &globals)?;
         let projection = Projection::parse(&raw(projection), &globals)?;
+        projection.check_constants(&globals)?;
         let mut found = Vec::new();
         for document in &source.0 {
             if let Some(at) = matcher.match_position(document)? {

@@ -97,6 +97,7 @@ impl ArrayFilters {
 fn top_level_names(filter: &RawDocument, names: &mut Vec<String>) {
     for (key, value) in fields(filter) {
         match value {
+            RawBsonRef::Document(test) if matches_nothing(test) => {}
             RawBsonRef::Array(clauses) if matches!(key, "$and" | "$or" | "$nor") => {
                 for clause in values(clauses) {
                     if let RawBsonRef::Document(clause) = clause {
@@ -112,6 +113,16 @@ fn top_level_names(filter: &RawDocument, names: &mut Vec<String>) {
                 }
             }
         }
+    }
+}
+
+/// `{$all: []}`, which is true or false of everything, and so of no field.
+fn matches_nothing(test: &RawDocument) -> bool {
+    let mut operators = fields(test);
+    match (operators.next(), operators.next()) {
+        (Some(("$all", RawBsonRef::Array(list))), None) => values(list).next().is_none(),
+        (Some(("$not", RawBsonRef::Document(below))), None) => matches_nothing(below),
+        _ => false,
     }
 }
 

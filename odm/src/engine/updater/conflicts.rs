@@ -66,12 +66,11 @@ pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
         Part::Elements(_) => Err(bad_value(format!(
             "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '{path}'"
         ))),
-        Part::Field(name) if name.starts_with('$') => Err(dollar_prefixed(name, path)),
         Part::Field(_) => Ok(()),
     }
 }
 
-/// The refusal of a top-level name that starts with `$`.
+/// The refusal of a top-level name that starts with `$`, which only an insertion may make.
 pub(super) fn dollar_prefixed(name: &str, path: &str) -> ServerError {
     ServerError::new(
         Code::DOLLAR_PREFIXED_FIELD_NAME,

@@ -44,6 +44,16 @@ pub(super) fn check(document: &RawDocument) -> Result<(), ServerError> {
     Ok(())
 }
 
+/// The refusal of an `_id` that became an array.
+pub(super) fn array_id(immutable: &str) -> ServerError {
+    ServerError::new(
+        Code::NOT_SINGLE_VALUE_FIELD,
+        format!(
+            "After applying the update to the document, the {immutable}field '_id' was found to be an array or array descendant."
+        ),
+    )
+}
+
 /// Refuses what cannot be stored as an `_id`.
 pub(crate) fn check_id(id: RawBsonRef<'_>) -> Result<(), ServerError> {
     match id {

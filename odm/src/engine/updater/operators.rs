@@ -67,6 +67,7 @@ pub(super) struct Operators {
     renames: Vec<Rename>,
     filters: ArrayFilters,
     needs_position: bool,
+    adds_to_id: bool,
 }
 
 impl Operators {
@@ -80,6 +81,7 @@ impl Operators {
             renames: Vec::new(),
             filters,
             needs_position: false,
+            adds_to_id: false,
         };
         let mut used = Vec::new();
         for (name, argument) in fields(update) {
@@ -109,12 +111,15 @@ impl Operators {
                 if let Some((_, parse)) = row {
                     let behaviour = parse(path, value, globals)?;
                     check_path(path)?;
+                    operators.adds_to_id |= path == "_id" && matches!(name, "$addToSet" | "$push");
                     operators.check_filters(path, &mut used)?;
                     operators.tree.insert(path, Tree::Leaf(behaviour))?;
                 } else {
-                    let rename = Rename::parse(path, value)?;
+                    let target = Rename::target(path, value)?;
+                    check_path(path)?;
+                    operators.tree.insert(path, Tree::Reserved)?;
+                    let rename = Rename::new(path, target)?;
                     operators.tree.insert(&rename.to, Tree::Reserved)?;
-                    operators.tree.insert(&rename.from, Tree::Reserved)?;
                     operators.renames.push(rename);
                 }
             }
@@ -152,6 +157,11 @@ impl Operators {
             }
         }
         Ok(())
+    }
+
+    /// Whether an operator adds elements to the `_id`.
+    pub(super) fn adds_to_id(&self) -> bool {
+        self.adds_to_id
     }
 
     pub(super) fn needs_position(&self) -> bool {

@@ -1,12 +1,20 @@
 //! `$rename`: `{a: 1}` `{$rename: {a: "b.c"}}` -> `{b: {c: 1}}`.
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::engine::expression::text;
 use crate::engine::updater::behaviour::bad_value;
 use crate::engine::updater::conflicts::{Part, check_path};
 use crate::engine::updater::node::fields;
 use crate::error::{Code, ServerError};
+use crate::value::raw::values;
+
+/// What the next part of a path is looked up in.
+#[derive(Clone, Copy)]
+enum Below<'a> {
+    Document(&'a RawDocument),
+    Array(&'a RawArray),
+}
 
 /// A checked `$rename` of one field.
 #[derive(Debug)]
@@ -16,7 +24,8 @@ pub(super) struct Rename {
 }
 
 impl Rename {
-    pub(super) fn parse(from: &str, to: RawBsonRef<'_>) -> Result<Self, ServerError> {
+    /// The path that a field is renamed to.
+    pub(super) fn target<'a>(from: &str, to: RawBsonRef<'a>) -> Result<&'a str, ServerError> {
         let RawBsonRef::String(target) = to else {
             return Err(bad_value(format!(
                 "The 'to' field for $rename must be a string: {}",
@@ -28,22 +37,26 @@ impl Rename {
                 "The 'to' field for $rename cannot contain an embedded null byte",
             ));
         }
-        check_path(from)?;
-        check_path(target)?;
+        Ok(target)
+    }
+
+    pub(super) fn new(from: &str, to: &str) -> Result<Self, ServerError> {
+        check_path(to)?;
+        let shown = || text::element(from, RawBsonRef::String(to));
         let below = |long: &str, short: &str| {
             long.strip_prefix(short)
                 .is_some_and(|rest| rest.starts_with('.'))
         };
-        if from == target {
+        if from == to {
             return Err(bad_value(format!(
                 "The source and target field for $rename must differ: {}",
-                text::element(from, to)
+                shown()
             )));
         }
-        if below(from, target) || below(target, from) {
+        if below(from, to) || below(to, from) {
             return Err(bad_value(format!(
                 "The source and target field for $rename must not be on the same path: {}",
-                text::element(from, to)
+                shown()
             )));
         }
         let dynamic = |path: &str| {
@@ -55,14 +68,14 @@ impl Rename {
                 "The source field for $rename may not be dynamic: {from}"
             )));
         }
-        if dynamic(target) {
+        if dynamic(to) {
             return Err(bad_value(format!(
-                "The destination field for $rename may not be dynamic: {target}"
+                "The destination field for $rename may not be dynamic: {to}"
             )));
         }
         Ok(Self {
             from: from.to_owned(),
-            to: target.to_owned(),
+            to: to.to_owned(),
         })
     }
 
@@ -85,32 +98,44 @@ impl Rename {
         named: &str,
     ) -> Result<Option<RawBsonRef<'a>>, ServerError> {
         let parts: Vec<&str> = self.from.split('.').collect();
-        let mut below = document;
+        let mut through = None;
+        let mut below = Below::Document(document);
         for (index, part) in parts.iter().enumerate() {
-            let Some((name, value)) = fields(below).find(|(name, _)| name == part) else {
+            let found = match below {
+                Below::Document(document) => fields(document)
+                    .find(|(name, _)| name == part)
+                    .map(|(_, value)| value),
+                Below::Array(array) => part
+                    .parse::<usize>()
+                    .ok()
+                    .and_then(|index| values(array).nth(index)),
+            };
+            let Some(value) = found else {
                 return Ok(None);
             };
-            match (value, parts.get(index + 1)) {
-                (value, None) => return Ok(Some(value)),
-                (RawBsonRef::Document(inner), Some(_)) => below = inner,
-                (RawBsonRef::Array(array), Some(next)) if next.parse::<usize>().is_ok() => {
-                    let index = next.parse().unwrap_or(usize::MAX);
-                    return match array.get(index) {
-                        Ok(Some(_)) => Err(array_element("source", &self.from, named, name)),
-                        _ => Ok(None),
-                    };
+            let Some(next) = parts.get(index + 1) else {
+                return match through {
+                    Some(array) => Err(array_element("source", &self.from, named, array)),
+                    None => Ok(Some(value)),
+                };
+            };
+            below = match value {
+                RawBsonRef::Document(inner) => Below::Document(inner),
+                RawBsonRef::Array(inner) if next.parse::<usize>().is_ok() => {
+                    through = Some(*part);
+                    Below::Array(inner)
                 }
-                (value, Some(_)) => {
+                value => {
                     return Err(ServerError::new(
                         Code::PATH_NOT_VIABLE,
                         format!(
                             "cannot use the part ({part} of {}) to traverse the element ({{{}}})",
                             self.from,
-                            text::element(name, value)
+                            text::element(part, value)
                         ),
                     ));
                 }
-            }
+            };
         }
         Ok(None)
     }

@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::updater::conflicts::dollar_prefixed;
+use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
@@ -13,18 +14,21 @@ use crate::value::order;
 pub(super) struct Replacement(RawDocumentBuf);
 
 impl Replacement {
-    pub(super) fn parse(document: &RawDocument) -> Result<Self, ServerError> {
-        match fields(document).find(|(name, _)| name.starts_with('$')) {
-            Some((name, _)) => Err(dollar_prefixed(name, name)),
-            None => Ok(Self(document.to_owned())),
-        }
+    pub(super) fn new(document: &RawDocument) -> Self {
+        Self(document.to_owned())
     }
 
     pub(super) fn apply(
         &self,
         document: &RawDocument,
         globals: &Globals,
+        inserting: bool,
     ) -> Result<Applied, ServerError> {
+        if !inserting
+            && let Some((name, _)) = fields(&self.0).find(|(name, _)| name.starts_with('$'))
+        {
+            return Err(dollar_prefixed(name, name));
+        }
         let mut new = RawDocumentBuf::new();
         let id = fields(&self.0).find(|(name, _)| *name == "_id");
         if let Some((name, value)) =
@@ -42,6 +46,9 @@ impl Replacement {
             }
         }
         if let Some((_, value)) = id {
+            if inserting && matches!(value, RawBsonRef::Array(_)) {
+                return Err(array_id("(immutable) "));
+            }
             check_id(value)?;
         }
         unaltered_id(document, &new)?;

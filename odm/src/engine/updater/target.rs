@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::engine::expression::text;
 use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
-use crate::engine::updater::conflicts::{Fields, Tree};
+use crate::engine::updater::conflicts::{Fields, Tree, dollar_prefixed};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 
@@ -71,6 +71,10 @@ impl Walk<'_> {
         if self.has_id && of_id && !matches!(change, Change::Nothing) {
             return Err(immutable_id(&at.path));
         }
+        let is_made = matches!(change, Change::Edited | Change::Put(_));
+        if length == 0 && name.starts_with('$') && is_made && !at.inserting {
+            return Err(dollar_prefixed(name, &at.path));
+        }
         at.path.truncate(length);
         Ok(change)
     }
@@ -123,7 +127,7 @@ impl Walk<'_> {
                 let mut modified = false;
                 for (name, trees) in self.children(fields)? {
                     let Ok(index) = name.parse::<usize>() else {
-                        self.blocked(&name, &trees, &Node::Array(array.clone()), at)?;
+                        self.blocked(&name, "", &trees, &Node::Array(array.clone()), at)?;
                         continue;
                     };
                     match self.step(&name, &trees, array.get_mut(index), at)? {
@@ -138,7 +142,7 @@ impl Walk<'_> {
             }
             scalar @ (Node::Raw(_) | Node::Owned(_)) => {
                 for (name, trees) in self.children(fields)? {
-                    self.blocked(&name, &trees, scalar, at)?;
+                    self.blocked(&name, "", &trees, scalar, at)?;
                 }
                 false
             }
@@ -222,14 +226,16 @@ impl Walk<'_> {
         Ok(children)
     }
 
-    /// A field of something that has none.
+    /// A field of something that has none; `rest` leads from there to where the trees stand.
     fn blocked(
         &self,
         name: &str,
+        rest: &str,
         trees: &[&Tree],
         parent: &Node<'_>,
         at: &At<'_>,
     ) -> Result<(), ServerError> {
+        let full = || format!("{}.{name}{rest}", at.path);
         for tree in trees {
             match tree {
                 Tree::Reserved => {}
@@ -240,49 +246,29 @@ impl Walk<'_> {
                         Blocked::Create => {
                             format!("Cannot create field '{name}' in element {{{}}}", element())
                         }
-                        Blocked::Traverse => {
-                            let path = full_path(&at.path, name, trees);
-                            format!(
-                                "Cannot use the part ({name}) of ({path}) to traverse the element ({{{}}})",
-                                element()
-                            )
-                        }
+                        Blocked::Traverse => format!(
+                            "Cannot use the part ({name}) of ({}) to traverse the element ({{{}}})",
+                            full(),
+                            element()
+                        ),
                     };
                     return Err(ServerError::new(Code::PATH_NOT_VIABLE, message));
                 }
                 Tree::Fields(fields) => {
-                    for (_, below) in self.children(&[fields])? {
-                        self.blocked_below(name, &below, parent, at, tree)?;
+                    for (below, trees) in self.children(&[fields])? {
+                        let rest = format!("{rest}.{below}");
+                        self.blocked(name, &rest, &trees, parent, at)?;
                     }
                 }
                 Tree::Elements(_) => {
                     return Err(bad_value(format!(
-                        "The path '{}.{name}' must exist in the document in order to apply array updates.",
-                        at.path
+                        "The path '{}' must exist in the document in order to apply array updates.",
+                        full()
                     )));
                 }
             }
         }
         Ok(())
-    }
-
-    fn blocked_below(
-        &self,
-        name: &str,
-        below: &[&Tree],
-        parent: &Node<'_>,
-        at: &At<'_>,
-        whole: &Tree,
-    ) -> Result<(), ServerError> {
-        self.blocked(name, below, parent, at).map_err(|error| {
-            let short = format!("({}.{name})", at.path);
-            if error.code() == Code::PATH_NOT_VIABLE && error.message().contains(&short) {
-                let full = format!("({})", full_path(&at.path, name, &[whole]));
-                ServerError::new(error.code(), error.message().replace(&short, &full))
-            } else {
-                error
-            }
-        })
     }
 }
 
@@ -302,27 +288,6 @@ fn put<'a>(array: &mut Vec<Node<'a>>, index: usize, node: Node<'a>) -> Result<()
     array.resize(index, Node::Raw(NULL));
     array.push(node);
     Ok(())
-}
-
-/// The path down to the first leaf, as it was written.
-fn full_path(parent: &str, name: &str, trees: &[&Tree]) -> String {
-    let mut path = format!("{parent}.{name}");
-    let mut tree = trees.first().copied();
-    while let Some(Tree::Fields(fields)) = tree {
-        tree = match (fields.named.first(), &fields.positional) {
-            (Some((name, below)), _) => {
-                path.push('.');
-                path.push_str(name);
-                Some(below)
-            }
-            (None, Some(below)) => {
-                path.push_str(".$");
-                Some(below)
-            }
-            (None, None) => None,
-        };
-    }
-    path
 }
 
 fn visiting_order(left: &str, right: &str) -> Ordering {

@@ -110,7 +110,7 @@ fn recent(date: DateTime) -> bool {
 }
 
 /// A message without the ids that are drawn anew each time.
-fn bare(text: &str) -> String {
+pub(crate) fn bare(text: &str) -> String {
     if let Some((before, after)) = text.split_once("ObjectId('") {
         return format!("{before}ObjectId('{}", bare(after.get(24..).unwrap_or("")));
     }

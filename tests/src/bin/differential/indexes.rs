@@ -29,8 +29,12 @@ pub(crate) fn index(rng: &mut Rng, number_of: usize, unique: bool) -> Document {
         }
     }
     let plain = !key.keys().any(|path| path.ends_with("$**"));
+    // No hashed index is unique; how a server words that depends on what the collection holds.
+    let hashed = key
+        .values()
+        .any(|direction| direction.as_str() == Some("hashed"));
     let mut out = doc! { "key": key, "name": format!("i{number_of}") };
-    if unique && plain {
+    if unique && plain && !hashed {
         out.insert("unique", true);
     }
     match rng.below(6) {

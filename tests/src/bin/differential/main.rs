@@ -206,6 +206,10 @@ async fn main() -> io::Result<ExitCode> {
         println!("{count} known: {name}");
     }
     println!(
+        "{} of them only which of two refusals comes first",
+        report.two_faults()
+    );
+    println!(
         "all: {}, in {} s",
         summary(&total),
         began.elapsed().as_secs()

@@ -7,7 +7,7 @@ use std::{fs, io};
 use odm::bson::{Bson, Document, doc};
 
 use crate::cases::Case;
-use crate::compare::normal;
+use crate::compare::{Kind, bare, normal};
 use crate::json::json;
 use crate::run::{Difference, Stores};
 use crate::shrink;
@@ -25,6 +25,8 @@ struct Found {
     met: BTreeMap<String, usize>,
     /// What was printed.
     printed: BTreeSet<String>,
+    /// How often a difference was one of two refusals that both stores know.
+    two_faults: BTreeMap<String, usize>,
     /// The commands of each.
     cases: Vec<Vec<Document>>,
 }
@@ -63,6 +65,14 @@ impl Report {
         let Some(step) = shown.steps.get(difference.at) else {
             return;
         };
+        if has_two_faults(stores, shown, difference).await {
+            *self
+                .found()
+                .two_faults
+                .entry(looks(difference))
+                .or_default() += 1;
+            return;
+        }
         let mut words = BTreeSet::new();
         operators(&Bson::Document(step.command.clone()), &mut words);
         let signature = format!("{words:?} {}", looks(difference));
@@ -88,6 +98,11 @@ impl Report {
         found.cases.push(commands);
     }
 
+    /// How many differences were only which of two refusals comes first.
+    pub(crate) fn two_faults(&self) -> usize {
+        self.found().two_faults.values().sum()
+    }
+
     /// Adds the cases to a file of `tests/cases/command`, each in a database of its own. Their replies are recorded
     /// by `record_commands.py`.
     pub(crate) fn keep(&self, path: &str) -> io::Result<()> {
@@ -106,6 +121,65 @@ impl Report {
         }
         fs::write(path, format!("[\n{}\n]\n", lines.join(",\n")))
     }
+}
+
+/// Whether the command is wrong in two ways, each of which both stores refuse alike where it is alone; or in one that
+/// only one of them comes to, because the other has excluded the document.
+async fn has_two_faults(stores: &mut Stores, case: &Case, difference: &Difference) -> bool {
+    let wanted: Vec<_> = [&difference.memory, &difference.server]
+        .into_iter()
+        .filter_map(fault)
+        .collect();
+    let enough = match difference.kind {
+        Kind::Code | Kind::Message => 2,
+        Kind::Refusal => 1,
+        Kind::Answer | Kind::Panic => return false,
+    };
+    if wanted.len() != enough {
+        return false;
+    }
+    let mut seen = BTreeSet::new();
+    // What is wrong in a part of the case is often two steps away.
+    let mut near = Vec::new();
+    for candidate in shrink::candidates(case) {
+        if candidate.steps.len() <= difference.at {
+            continue;
+        }
+        near.push(candidate);
+    }
+    let further: Vec<_> = near
+        .iter()
+        .take(40)
+        .flat_map(shrink::candidates)
+        .filter(|candidate| candidate.steps.len() > difference.at)
+        .take(600)
+        .collect();
+    for candidate in near.into_iter().chain(further) {
+        let Some([memory, server]) = stores.last(&candidate).await else {
+            continue;
+        };
+        if let (Some(here), Some(there)) = (fault(&memory), fault(&server))
+            && here == there
+        {
+            seen.insert(here);
+            if wanted.iter().all(|fault| seen.contains(fault)) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The first error of a reply: its code and its message.
+fn fault(reply: &Document) -> Option<(i32, String)> {
+    let error = match reply.get_array("writeErrors") {
+        Ok(errors) => errors.first()?.as_document()?,
+        Err(_) => reply,
+    };
+    let message = error.get_str("errmsg").ok()?;
+    // Where it happened is said in front of what happened.
+    let message = message.rsplit(" :: caused by :: ").next()?;
+    Some((error.get_i32("code").ok()?, bare(message)))
 }
 
 /// What a difference has in common with its like.

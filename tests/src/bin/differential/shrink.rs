@@ -34,7 +34,7 @@ pub(crate) async fn shrink(stores: &mut Stores, case: &Case, at: usize, kind: Ki
     }
 }
 
-fn candidates(case: &Case) -> Vec<Case> {
+pub(crate) fn candidates(case: &Case) -> Vec<Case> {
     let mut out = Vec::new();
     for at in 0..case.steps.len() - 1 {
         let mut smaller = case.clone();

@@ -25,6 +25,12 @@ pub(crate) fn pipeline(rng: &mut Rng, nested: bool) -> Vec<Document> {
     for _ in 0..=rng.below(3) {
         stage(rng, nested, &mut out);
     }
+    // A mongod 6.0.5 does not survive an $unwind that it moves into a $unionWith.
+    let mut unites = false;
+    out.retain(|stage| {
+        unites |= stage.contains_key("$unionWith");
+        !(unites && stage.contains_key("$unwind"))
+    });
     out
 }
 

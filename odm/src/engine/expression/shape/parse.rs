@@ -60,6 +60,7 @@ impl Shape {
             kind: None,
             otherwise: None,
             positional: false,
+            matches_elements: false,
             tree: Tree::default(),
             id: None,
         };
@@ -130,10 +131,48 @@ fn is_operator(document: &RawDocument) -> bool {
         .is_some_and(|(name, _)| name.starts_with('$'))
 }
 
+/// Whether an object in a projection is an expression: it is none where a second name stands beside the operator's,
+/// or where the name is a part of a reference.
+fn is_expression(document: &RawDocument) -> bool {
+    let mut names = elements(document).map(|(name, _)| name);
+    let first = names.next().unwrap_or("");
+    first.starts_with('$') && !matches!(first, "$db" | "$id" | "$ref") && names.next().is_none()
+}
+
 impl Tree {
     fn insert(&mut self, path: &str, entry: Entry) -> Result<(), ServerError> {
-        let parts = field_path(path)?;
+        self.insert_below("", path, entry)
+    }
+
+    /// Puts an entry at a path below another one, which messages leave out.
+    fn insert_below(&mut self, prefix: &str, path: &str, entry: Entry) -> Result<(), ServerError> {
+        let mut parts = if prefix.is_empty() {
+            Vec::new()
+        } else {
+            plain_parts(prefix)
+        };
+        parts.extend(field_path(path)?);
         self.place(&parts, path, entry)
+    }
+
+    /// Makes room for the fields of an object at a path below another one.
+    fn enter(&mut self, prefix: &str, path: &str) -> Result<(), ServerError> {
+        let parts = plain_parts(&joined(prefix, path));
+        let mut tree = self;
+        for part in parts {
+            let at = match tree.fields.iter().position(|(known, _)| *known == part) {
+                Some(at) => at,
+                None => {
+                    tree.fields.push((part, Entry::Below(Self::default())));
+                    tree.fields.len() - 1
+                }
+            };
+            match tree.fields.get_mut(at) {
+                Some((_, Entry::Below(below))) => tree = below,
+                _ => return Err(collides_above(path)),
+            }
+        }
+        Ok(())
     }
 
     fn place(&mut self, parts: &[String], path: &str, entry: Entry) -> Result<(), ServerError> {
@@ -154,18 +193,23 @@ impl Tree {
             }
             (Some(Entry::Below(below)), rest @ [_, ..]) => below.place(rest, path, entry)?,
             (Some(_), []) => return refuse(31250, format!("Path collision at {path}")),
-            (Some(_), rest) => {
-                return refuse(
-                    31249,
-                    format!(
-                        "Path collision at {path} remaining portion {}",
-                        rest.join(".")
-                    ),
-                );
-            }
+            (Some(_), _) => return Err(collides_above(path)),
         }
         Ok(())
     }
+}
+
+fn plain_parts(path: &str) -> Vec<String> {
+    path.split('.').map(str::to_owned).collect()
+}
+
+/// The refusal of a path below one that has an entry.
+fn collides_above(path: &str) -> ServerError {
+    let rest = path.split_once('.').map_or(path, |(_, rest)| rest);
+    ServerError::new(
+        Code::location(31249),
+        format!("Path collision at {path} remaining portion {rest}"),
+    )
 }
 
 struct Parser<'p> {
@@ -177,78 +221,136 @@ struct Parser<'p> {
     tree: Tree,
     /// Whether the positional operator was met.
     positional: bool,
+    /// Whether `$elemMatch` was.
+    matches_elements: bool,
     /// What the specification says of `_id`, which goes with either kind.
     id: Option<bool>,
 }
 
 impl Parser<'_> {
     fn fields(&mut self, spec: &RawDocument, prefix: &str) -> Result<(), ServerError> {
-        for (name, value) in elements(spec) {
+        elements(spec).try_for_each(|(name, value)| {
             let path = joined(prefix, name);
-            if let Some(special) = (self.special)(&path, value) {
-                let (bearing, target, transform) = special?;
-                self.check_mixed(bearing)?;
-                self.tree.insert(&target, Entry::Transform(transform))?;
-                match bearing {
-                    Bearing::Includes => {
-                        self.settle(Kind::Include, &path)?;
-                        self.positional = true;
-                    }
-                    Bearing::Otherwise(kind) => {
-                        if self.otherwise != Some(Kind::Include) {
-                            self.otherwise = Some(kind);
-                        }
-                    }
+            match (self.special)(&path, value) {
+                None => self.plain(prefix, name, value),
+                Some(special) => {
+                    let fault = special.and_then(|special| self.transform(&path, special));
+                    fault.or_else(|fault| self.or_expression(fault, prefix, name, value))
                 }
-                continue;
             }
-            match value {
-                RawBsonRef::Document(below) if !is_operator(below) => {
-                    if below.is_empty() {
-                        return refuse(
-                            51270,
-                            "An empty sub-projection is not a valid value. Found empty object at path",
-                        );
-                    }
-                    self.fields(below, &path)?;
+        })
+    }
+
+    /// A `$slice` that `find` does not take may be the operator of expressions.
+    fn or_expression(
+        &mut self,
+        fault: ServerError,
+        prefix: &str,
+        name: &str,
+        value: RawBsonRef<'_>,
+    ) -> Result<(), ServerError> {
+        let RawBsonRef::Document(written) = value else {
+            return Err(fault);
+        };
+        if elements(written)
+            .next()
+            .is_none_or(|(name, _)| name != "$slice")
+        {
+            return Err(fault);
+        }
+        self.plain(prefix, name, value).map_err(|other| {
+            ServerError::new(
+                other.code(),
+                format!(
+                    "Invalid $slice syntax. The given syntax {} did not match the find() syntax because :: Location{}: {} :: The given syntax did not match the expression $slice syntax. :: caused by :: {}",
+                    text::stored_document(written),
+                    fault.code().number(),
+                    fault.message(),
+                    other.message()
+                ),
+            )
+        })
+    }
+
+    fn transform(
+        &mut self,
+        path: &str,
+        (bearing, target, transform): (Bearing, String, Arc<dyn Transform>),
+    ) -> Result<(), ServerError> {
+        self.check_mixed(bearing)?;
+        self.tree.insert(&target, Entry::Transform(transform))?;
+        match bearing {
+            Bearing::Includes => {
+                self.settle(Kind::Include, path)?;
+                self.positional = true;
+            }
+            Bearing::Otherwise(kind) => {
+                self.matches_elements |= kind == Kind::Include;
+                if self.otherwise != Some(Kind::Exclude) {
+                    self.otherwise = Some(kind);
                 }
-                _ if path.ends_with(".$") => {
-                    self.expression(&path, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn plain(
+        &mut self,
+        prefix: &str,
+        name: &str,
+        value: RawBsonRef<'_>,
+    ) -> Result<(), ServerError> {
+        let path = joined(prefix, name);
+        match value {
+            RawBsonRef::Document(below) if !is_expression(below) => {
+                if below.is_empty() {
+                    return refuse(
+                        51270,
+                        "An empty sub-projection is not a valid value. Found empty object at path",
+                    );
                 }
-                value => match flag(value) {
-                    Some(keep) if path == "_id" => self.id = Some(keep),
-                    Some(true) => {
-                        self.tree.insert(&path, Entry::Keep)?;
-                        self.settle(Kind::Include, &path)?;
-                    }
-                    Some(false) => {
-                        self.tree.insert(&path, Entry::Drop)?;
-                        self.settle(Kind::Exclude, &path)?;
-                    }
-                    None => {
-                        field_path(&path)?;
-                        let expression = self.expression(&path, value)?;
-                        if self.kind == Some(Kind::Exclude) {
-                            if matches!(value, RawBsonRef::Document(_)) {
-                                return refuse(
-                                    31252,
-                                    "Cannot use expression other than $meta in exclusion projection",
-                                );
-                            }
-                            self.tree.insert(&path, Entry::Compute(expression))?;
+                field_path(&path)?;
+                self.tree.enter(prefix, name)?;
+                self.fields(below, &path)?;
+            }
+            _ if path.ends_with(".$") => {
+                self.expression(&path, value)?;
+            }
+            value => match flag(value) {
+                Some(keep) if path == "_id" => self.id = Some(keep),
+                Some(true) => {
+                    self.tree.insert_below(prefix, name, Entry::Keep)?;
+                    self.settle(Kind::Include, name)?;
+                }
+                Some(false) => {
+                    self.tree.insert_below(prefix, name, Entry::Drop)?;
+                    self.settle(Kind::Exclude, name)?;
+                }
+                None => {
+                    field_path(&path)?;
+                    let expression = self.expression(&path, value)?;
+                    if self.kind == Some(Kind::Exclude) {
+                        if matches!(value, RawBsonRef::Document(_)) {
                             return refuse(
-                                31310,
-                                format!(
-                                    "Cannot use an expression {} in an exclusion projection",
-                                    text::element(name, value)
-                                ),
+                                31252,
+                                "Cannot use expression other than $meta in exclusion projection",
                             );
                         }
-                        self.kind = Some(Kind::Include);
-                        self.tree.insert(&path, Entry::Compute(expression))?;
+                        self.tree
+                            .insert_below(prefix, name, Entry::Compute(expression))?;
+                        return refuse(
+                            31310,
+                            format!(
+                                "Cannot use an expression {} in an exclusion projection",
+                                text::element(name, value)
+                            ),
+                        );
                     }
-                },
-            }
+                    self.kind = Some(Kind::Include);
+                    self.tree
+                        .insert_below(prefix, name, Entry::Compute(expression))?;
+                }
+            },
         }
         Ok(())
     }
@@ -267,7 +369,7 @@ impl Parser<'_> {
     /// each other.
     fn check_mixed(&self, bearing: Bearing) -> Result<(), ServerError> {
         let code = match bearing {
-            Bearing::Includes if self.otherwise == Some(Kind::Include) => 31256,
+            Bearing::Includes if self.matches_elements => 31256,
             Bearing::Otherwise(Kind::Include) if self.positional => 31255,
             _ => return Ok(()),
         };

@@ -210,8 +210,8 @@ fn one_type(value: RawBsonRef<'_>) -> Parsed<TypeSet> {
         ));
     };
     let shown = match number {
-        Number::Double(value) => print::significant(value, 6),
-        _ => print::value(value),
+        Number::Int32(_) => print::value(value),
+        number => print::significant(number.to_f64(), 6),
     };
     let code = number.to_i64_exact();
     if code == Some(0) {
@@ -229,12 +229,7 @@ fn modulus(value: RawBsonRef<'_>) -> Parsed<Test> {
         return Err(bad_value("malformed mod, needs to be an array"));
     };
     let mut values = raw::values(list);
-    let (Some(divisor), Some(remainder)) = (values.next(), values.next()) else {
-        return Err(bad_value("malformed mod, not enough elements"));
-    };
-    if values.next().is_some() {
-        return Err(bad_value("malformed mod, too many elements"));
-    }
+    let parts = (values.next(), values.next());
     let number = |value, what: &str| {
         Number::from_raw(value)
             .ok_or_else(|| bad_value(format!("malformed mod, {what} not a number")))
@@ -246,15 +241,18 @@ fn modulus(value: RawBsonRef<'_>) -> Parsed<Test> {
             ))
         })
     };
-    let (divisor, remainder) = (number(divisor, "divisor")?, number(remainder, "remainder")?);
+    let few = || bad_value("malformed mod, not enough elements");
+    let divisor = number(parts.0.ok_or_else(few)?, "divisor")?;
+    let remainder = number(parts.1.ok_or_else(few)?, "remainder")?;
+    if values.next().is_some() {
+        return Err(bad_value("malformed mod, too many elements"));
+    }
     let divisor = whole(divisor, "divisor")?;
+    let remainder = whole(remainder, "remainder")?;
     if divisor == 0 {
         return Err(bad_value("divisor cannot be 0"));
     }
-    Ok(Test::Mod {
-        divisor,
-        remainder: whole(remainder, "remainder")?,
-    })
+    Ok(Test::Mod { divisor, remainder })
 }
 
 fn size(name: &str, value: RawBsonRef<'_>) -> Parsed<Test> {

@@ -8,8 +8,7 @@
 pub(crate) mod collection;
 pub(crate) mod namespace;
 pub(crate) mod options;
-pub(crate) mod scan;
-mod special;
+pub(crate) mod special;
 pub(crate) mod view;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};

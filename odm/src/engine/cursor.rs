@@ -2,6 +2,8 @@
 //!
 //! What this module is not: it changes nothing, and knows no commands.
 
+pub(crate) mod exec;
 pub(crate) mod open;
 pub(crate) mod query;
 pub(crate) mod sort;
+pub(crate) mod trial;

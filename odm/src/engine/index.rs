@@ -6,9 +6,11 @@
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
 pub(crate) mod keys;
+pub(crate) mod multikey;
 pub(crate) mod partial;
 pub(crate) mod spec;
 pub(crate) mod special;
+pub(crate) mod wildcard;
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crate::value::print;
 use crate::value::raw::get;
 
 use keys::Values;
+use multikey::Arrays;
 use spec::{Kind, Part, Spec};
 
 /// The id of a record in its collection.
@@ -32,8 +35,8 @@ pub(crate) type RecordId = u64;
 #[derive(Debug, Clone)]
 pub(crate) struct Index {
     pub(crate) spec: Arc<Spec>,
-    /// Some document had an array at an indexed path. It stays so, as on the server.
-    pub(crate) multikey: bool,
+    /// Where some document had an array on an indexed path. It stays so, as on the server.
+    pub(crate) arrays: Arrays,
     entries: OrdSet<Arc<[u8]>>,
 }
 
@@ -60,7 +63,7 @@ impl Index {
     pub(crate) fn new(spec: Arc<Spec>) -> Self {
         Self {
             spec,
-            multikey: false,
+            arrays: Arrays::default(),
             entries: OrdSet::new(),
         }
     }
@@ -74,8 +77,21 @@ impl Index {
         }
     }
 
-    /// The keys of a document in this index, and whether an array made them several.
-    pub(crate) fn keys(&self, document: &RawDocument) -> Result<(Keys, bool), ServerError> {
+    /// Whether an array made several keys of a document.
+    pub(crate) fn multikey(&self) -> bool {
+        !self.arrays.is_empty()
+    }
+
+    /// The keys of a document in this index, and the arrays that made them several.
+    pub(crate) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+        if let Some(wildcard) = &self.spec.wildcard {
+            return match &self.spec.partial {
+                Some(partial) if !partial.matcher.matches(document)? => {
+                    Ok((Keys::new(), Arrays::default()))
+                }
+                _ => Ok(wildcard.keys(document, self.spec.collation.as_ref())),
+            };
+        }
         let mut found = Vec::new();
         let multikey = self.each_key(document, &mut |values, spec| {
             let mut bytes = Vec::with_capacity(16 * values.len());
@@ -86,7 +102,12 @@ impl Index {
         })?;
         found.sort_unstable();
         found.dedup();
-        Ok((found, multikey))
+        let arrays = if multikey {
+            Arrays::of(&self.spec.paths, document)
+        } else {
+            Arrays::default()
+        };
+        Ok((found, arrays))
     }
 
     fn each_key<'a>(

@@ -22,7 +22,7 @@ use crate::error::ServerError;
 
 pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
-pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test};
+pub(crate) use self::ast::{Comparison, ElementMatch, Test};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::regex::Regex;
 
@@ -55,6 +55,19 @@ impl Matcher {
     #[cfg(feature = "memory")]
     pub(crate) fn predicate(&self) -> &Predicate {
         &self.predicate
+    }
+
+    /// A matcher of some of the conditions only.
+    #[cfg(feature = "memory")]
+    pub(crate) fn with(&self, conditions: Vec<Predicate>) -> Self {
+        Self {
+            predicate: Predicate::And(ast::Group::new(
+                conditions,
+                None,
+                bson::RawDocumentBuf::new(),
+            )),
+            globals: self.globals.clone(),
+        }
     }
 
     /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.

@@ -1,505 +1,467 @@
-//! Which index, if any, serves a query, and with which bounds.
+//! Which indexes, if any, may serve a query, and how.
 //!
-//! The rule: an index that bounds more of its leading fields is better, a bound to single values counting twice a
-//! range; one that also gives the order wins a tie, then the older one. Without any bound an index is walked only
-//! for its order. A hint overrules all this.
+//! [`plan`] answers with one plan or with several candidates, the way a server finds them: every index whose first
+//! field the filter bounds, an `$or` whose alternatives all have an index, and indexes that give the order. Which
+//! candidate is best is found by trial (`cursor::trial`). A hint leaves only its own index.
 //!
-//! What this module is not: it reads no documents and runs nothing; `catalog::scan` does. A plan yields candidates:
-//! the filter is still applied to each.
+//! What this module is not: it reads no documents and runs nothing. Where documents are looked at, the whole filter is
+//! applied, so bounds may be too wide but never too narrow.
 
+mod bounds;
+mod complete;
 pub(crate) mod conditions;
+mod hint;
 pub(crate) mod interval;
+pub(crate) mod order;
 pub(crate) mod special;
+pub(crate) mod tree;
 
-use std::ops::Bound;
-
-use bson::Document;
-use bson::raw::RawBsonRef;
+use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::index::Index;
-use crate::engine::index::spec::{Kind, Spec, same_key};
-use crate::engine::matcher::Predicate;
-use crate::error::{Code, ServerError};
+use crate::engine::index::spec::Kind;
+use crate::engine::matcher::{Comparison, Predicate, Test};
+use crate::error::ServerError;
 use crate::value::collation::Collator;
-use crate::value::key::Direction;
 use crate::value::path::Path;
-use crate::value::raw;
 
+use bounds::{Draft, Given};
 use conditions::{Condition, Conditions};
-use interval::{Interval, after};
-use special::Special;
+use hint::Hinted;
+use interval::Interval;
+use order::Sort;
+use tree::{IndexScan, Node, Step};
 
-/// So many ranges a plan may have; beyond it, later fields narrow nothing.
-const MOST_RANGES: usize = 10_000;
-
-/// A range of index keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) low: Bound<Vec<u8>>,
-    pub(crate) high: Bound<Vec<u8>>,
-}
-
-/// Where the candidates come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// All records, in the order of their insertion.
-    Records { backwards: bool },
-    /// The entries of an index in ranges of keys. The ranges are in the order of the walk, and disjoint.
-    Index {
-        name: String,
-        ranges: Vec<Range>,
-        backwards: bool,
-    },
-    /// The records that an index of a kind of its own lists.
-    #[expect(dead_code, reason = "no kind has a variant yet")]
-    Special(Special),
-    /// There is no collection.
-    Nothing,
-}
-
-/// A decision.
-#[derive(Debug, Clone)]
-pub(crate) struct Plan {
-    pub(crate) access: Access,
-    /// The candidates come in the order that was asked for.
-    pub(crate) sorted: bool,
-    /// For each field of the index, the intervals as `explain` shows them.
-    pub(crate) bounds: Vec<(String, Vec<String>)>,
-    /// The filter is an equality on `_id` and nothing else.
-    pub(crate) by_id: bool,
-}
-
-impl Plan {
-    pub(crate) fn of(access: Access) -> Self {
-        Self {
-            access,
-            sorted: false,
-            bounds: Vec::new(),
-            by_id: false,
-        }
-    }
-}
+/// So many candidates are tried; a server stops at the same number.
+const MOST_CANDIDATES: usize = 64;
 
 /// What a plan is for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) filter: Option<&'a Predicate>,
-    pub(crate) sort: Option<(&'a [Path], &'a [Direction])>,
+    pub(crate) sort: Option<Sort<'a>>,
     /// `$natural`, and whether it is backwards.
     pub(crate) natural: Option<bool>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) collation: Option<&'a Collator>,
+    pub(crate) skip: u64,
+    pub(crate) limit: Option<u64>,
+    pub(crate) min: Option<&'a RawDocument>,
+    pub(crate) max: Option<&'a RawDocument>,
+    /// The paths of which the results are made, if they are made of paths alone; none for a count.
+    pub(crate) made_of: Option<&'a [Path]>,
+    /// There is a projection.
+    pub(crate) projects: bool,
+    /// Only the number of the results matters.
+    pub(crate) counts: bool,
 }
 
-/// Chooses.
-pub(crate) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Plan, ServerError> {
-    if let Some(plan) = special::plan(indexes, wanted)? {
-        return Ok(plan);
+/// Finds the best of several plans for the same records.
+pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerError>;
+
+/// The candidates, at least one.
+pub(crate) fn plan(
+    indexes: &[Index],
+    wanted: &Wanted<'_>,
+    pick: Pick<'_>,
+) -> Result<Vec<Node>, ServerError> {
+    if let Some(node) = special::plan(indexes, wanted)? {
+        return Ok(vec![node]);
+    }
+    if let Some(node) = by_id(indexes, wanted) {
+        return Ok(vec![wanted.top(node, true)]);
     }
     let conditions = wanted.filter.map_or_else(
         || Conditions {
-            all: Vec::new(),
             complete: true,
+            ..Conditions::default()
         },
         |filter| conditions::of(filter, wanted.collation),
     );
-    if let Some(plan) = hinted(indexes, wanted, &conditions)? {
-        return Ok(plan);
-    }
-    if let Some(backwards) = wanted.natural {
-        return Ok(Plan {
-            sorted: true,
-            ..Plan::of(Access::Records { backwards })
-        });
-    }
-    let mut best: Option<Candidate> = None;
-    for index in indexes {
-        if index.spec.hidden || !serves(index, wanted, &conditions) {
-            continue;
+    let search = Search {
+        wanted,
+        children: wanted
+            .filter
+            .map_or(0, |filter| conditions::children(filter).len()),
+        conditions: &conditions,
+    };
+    let hinted = hint::find(indexes, wanted)?;
+    let usable: Vec<&Index> = match &hinted {
+        Hinted::Records { backwards } => {
+            return Ok(vec![search.records(*backwards)]);
         }
-        let candidate = Candidate::new(index, wanted, &conditions);
-        let better = candidate.worth > 0
-            && best.as_ref().is_none_or(|best| {
-                (candidate.worth, candidate.plan.sorted) > (best.worth, best.plan.sorted)
-            });
-        if better {
-            best = Some(candidate);
-        }
-    }
-    Ok(match best {
-        Some(best) => best.plan,
-        None => Plan::of(Access::Records { backwards: false }),
-    })
-}
-
-/// The plan that the hint asks for; `None` without one.
-fn hinted(
-    indexes: &[Index],
-    wanted: &Wanted<'_>,
-    conditions: &Conditions,
-) -> Result<Option<Plan>, ServerError> {
-    let index = match wanted.hint {
-        None => return Ok(None),
-        Some(RawBsonRef::String(name)) => indexes.iter().find(|index| index.spec.name == name),
-        Some(RawBsonRef::Document(key)) => {
-            if let Some(value) = raw::get(key, "$natural") {
-                let backwards =
-                    matches!(value, RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1))
-                        || matches!(value, RawBsonRef::Double(value) if value < 0.0);
-                return Ok(Some(Plan {
-                    sorted: wanted.natural == Some(backwards),
-                    ..Plan::of(Access::Records { backwards })
-                }));
+        Hinted::Index(index) => vec![*index],
+        Hinted::No => {
+            if let Some(backwards) = wanted.natural {
+                return Ok(vec![search.records(backwards)]);
             }
-            let Ok(key) = Document::try_from(key) else {
-                return Ok(None);
-            };
-            if key.is_empty() {
-                return Ok(None);
-            }
-            indexes.iter().find(|index| same_key(&index.spec.key, &key))
-        }
-        Some(_) => {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "Hint must be a string or an object",
-            ));
+            indexes.iter().filter(|index| !index.spec.hidden).collect()
         }
     };
-    let Some(index) = index.filter(|index| !index.spec.hidden) else {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "planner returned error :: caused by :: hint provided does not correspond to an existing index",
-        ));
-    };
-    if index.spec.kind == Kind::Inert {
-        return Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            format!(
-                "the in-memory engine does not run queries over the index '{}', whose kind it only keeps",
-                index.spec.name
-            ),
-        ));
+    let is_hinted = matches!(hinted, Hinted::Index(_));
+    if let (Hinted::Index(index), true) = (&hinted, wanted.min.is_some() || wanted.max.is_some()) {
+        let mut draft = Draft::whole(index);
+        draft.scan.limits = Some(hint::limits(index, wanted)?);
+        return Ok(vec![search.finish(index, draft)]);
     }
-    // An index that does not hold all documents serves, too, as on the server: the others are left out.
-    Ok(Some(Candidate::new(index, wanted, conditions).plan))
-}
-
-/// Whether the index holds every document that the filter can match.
-fn is_complete(spec: &Spec, wanted: &Wanted<'_>, conditions: &Conditions) -> bool {
-    let conditions = conditions.all.as_slice();
-    if spec.sparse {
-        let exists = spec.key.keys().any(|path| {
-            conditions
-                .iter()
-                .any(|condition| condition.exists && condition.path == *path)
+    if !is_hinted && let Some(node) = search.alternatives(&usable, pick)? {
+        return Ok(vec![node]);
+    }
+    let mut candidates = search.candidates(&usable, is_hinted);
+    candidates.truncate(MOST_CANDIDATES);
+    if candidates.is_empty() {
+        candidates.push(match hinted {
+            Hinted::Index(index) => search.finish(index, Draft::whole(index)),
+            _ => search.records(false),
         });
-        if !exists {
-            return false;
-        }
     }
-    match &spec.partial {
-        None => true,
-        Some(partial) => {
-            let same_collation = spec.collation.as_ref() == wanted.collation;
-            implies(
-                conditions,
-                partial.matcher.predicate(),
-                spec.collation.as_ref(),
-                same_collation,
-            )
-        }
-    }
+    Ok(candidates)
 }
 
-/// Whether the conditions leave nothing outside of a partial index's filter.
-fn implies(
-    conditions: &[Condition],
-    filter: &Predicate,
-    collation: Option<&Collator>,
-    same_collation: bool,
-) -> bool {
-    let Conditions {
-        all: needed,
-        complete,
-    } = conditions::of(filter, collation);
-    // Keys of strings mean the same under one collation only.
-    let comparable = same_collation
-        || !needed
-            .iter()
-            .any(|needed| needed.intervals.iter().any(|interval| interval.collated));
-    comparable
-        && complete
-        && needed.iter().all(|needed| {
-            conditions.iter().any(|condition| {
-                condition.path == needed.path
-                    && (condition.exists || !needed.exists)
-                    && condition.intervals.iter().all(|interval| {
-                        needed
-                            .intervals
-                            .iter()
-                            .any(|needed| needed.covers(interval))
-                    })
-            })
-        })
-}
-
-/// Whether an index may answer the query without a hint.
-fn serves(index: &Index, wanted: &Wanted<'_>, conditions: &Conditions) -> bool {
-    let spec = &index.spec;
-    if spec.kind == Kind::Inert || !is_complete(spec, wanted, conditions) {
-        return false;
-    }
-    spec.collation.as_ref() == wanted.collation
-        || !conditions.all.iter().any(|condition| {
-            spec.key.contains_key(&condition.path)
-                && condition.intervals.iter().any(|interval| interval.collated)
-        })
-}
-
-struct Candidate {
-    plan: Plan,
-    worth: usize,
-}
-
-impl Candidate {
-    fn new(index: &Index, wanted: &Wanted<'_>, conditions: &Conditions) -> Self {
-        let spec = &*index.spec;
-        let same_collation = spec.collation.as_ref() == wanted.collation;
-        let fields = fields(index, &conditions.all, same_collation);
-        let mut worth = 0;
-        for field in &fields {
-            if field.iter().all(Interval::is_point) {
-                worth += 2;
-            } else {
-                worth += usize::from(!field.iter().any(Interval::is_all));
-                break;
-            }
-        }
-        let direction = wanted
-            .sort
-            .filter(|_| same_collation)
-            .and_then(|(paths, directions)| order(index, &fields, paths, directions));
-        let backwards = direction.unwrap_or(false);
-        let mut ranges = ranges(spec, &fields);
-        if backwards {
-            ranges.reverse();
-        }
-        let bounds = spec
-            .key
-            .keys()
-            .zip(&spec.parts)
-            .zip(&fields)
-            .map(|((path, part), intervals)| {
-                let descending = (part.direction == Direction::Descending) != backwards;
-                let mut shown: Vec<String> = intervals
-                    .iter()
-                    .map(|interval| interval.show(descending))
-                    .collect();
-                if descending {
-                    shown.reverse();
-                }
-                (path.clone(), shown)
-            })
-            .collect();
-        let by_id = spec.is_id()
-            && conditions.complete
-            && conditions.all.len() == 1
-            && matches!(fields.as_slice(), [intervals] if intervals.len() == 1 && intervals.iter().all(Interval::is_point));
-        Self {
-            worth: if worth == 0 && direction.is_some() {
-                1
-            } else {
-                worth * 2
-            },
-            plan: Plan {
-                access: Access::Index {
-                    name: spec.name.clone(),
-                    ranges,
-                    backwards,
-                },
-                sorted: direction.is_some(),
-                bounds,
-                by_id,
-            },
-        }
-    }
-}
-
-/// For each field of the index, the values that matter.
-fn fields(index: &Index, conditions: &[Condition], same_collation: bool) -> Vec<Vec<Interval>> {
-    let spec = &*index.spec;
-    let mut fields: Vec<Vec<Interval>> = Vec::new();
-    for (at, path) in spec.paths.iter().enumerate() {
-        let hashed = spec.parts.get(at).is_some_and(|part| part.hashed);
-        // Two paths into one array may be met by different elements, whose keys stand in different entries.
-        let shares_array = index.multikey
-            && spec
-                .paths
-                .iter()
-                .take(at)
-                .any(|earlier| earlier.head() == path.head());
-        let sets = conditions
-            .iter()
-            .filter(|condition| condition.path == path.as_str())
-            .map(|condition| condition.intervals.clone())
-            .filter(|intervals| {
-                (same_collation || !intervals.iter().any(|interval| interval.collated))
-                    && (!hashed || intervals.iter().all(Interval::is_point))
-            });
-        let chosen = if shares_array {
-            None
-        } else if index.multikey {
-            // Conditions on an array may be met by different elements: only one of them can bound.
-            sets.max_by_key(|intervals| intervals.iter().all(Interval::is_point))
-        } else {
-            sets.reduce(|one, other| conditions::intersect(&one, &other))
-        };
-        let mut intervals = chosen.unwrap_or_else(|| vec![Interval::all()]);
-        intervals.sort_by(|one, other| one.low.key.cmp(&other.low.key));
-        intervals.dedup();
-        fields.push(intervals);
-    }
-    fields
-}
-
-/// The ranges of keys: single values as far as they go, then one field's intervals.
-fn ranges(spec: &Spec, fields: &[Vec<Interval>]) -> Vec<Range> {
-    let mut prefixes: Vec<Vec<u8>> = vec![Vec::new()];
-    for (part, intervals) in spec.parts.iter().zip(fields) {
-        let descending = part.direction == Direction::Descending;
-        let points = intervals.iter().all(Interval::is_point);
-        if points && prefixes.len().saturating_mul(intervals.len()) <= MOST_RANGES {
-            prefixes = prefixes
-                .iter()
-                .flat_map(|prefix| {
-                    intervals.iter().map(|interval| {
-                        let mut bytes = prefix.clone();
-                        extend(&mut bytes, &interval.low.key, part.hashed, descending);
-                        bytes
-                    })
-                })
-                .collect();
-            continue;
-        }
-        if part.hashed {
-            break;
-        }
-        let ranges = prefixes
-            .iter()
-            .flat_map(|prefix| {
-                intervals.iter().map(|interval| {
-                    let (low, high) = interval.bounds(prefix, descending);
-                    Range { low, high }
-                })
-            })
-            .collect();
-        return disjoint(ranges);
-    }
-    disjoint(
-        prefixes
-            .into_iter()
-            .map(|prefix| Range {
-                high: match after(prefix.clone()) {
-                    Bound::Included(bytes) => Bound::Excluded(bytes),
-                    other => other,
-                },
-                low: Bound::Included(prefix),
-            })
-            .collect(),
-    )
-}
-
-fn extend(bytes: &mut Vec<u8>, key: &[u8], hashed: bool, descending: bool) {
-    if hashed {
-        bytes.extend_from_slice(&crate::engine::index::hash_key(key).to_be_bytes());
-    } else {
-        bytes.extend(
-            key.iter()
-                .map(|byte| if descending { !byte } else { *byte }),
+/// The record of one `_id`, where the filter asks for nothing else.
+fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
+    let Some(Predicate::Field(field)) = wanted.filter else {
+        return None;
+    };
+    let Test::Compare(Comparison::Eq, operand) = &field.test else {
+        return None;
+    };
+    let plain = field.path.as_str() == "_id"
+        && wanted.hint.is_none()
+        && wanted.natural.is_none()
+        && wanted.skip == 0
+        && !matches!(
+            operand.value(),
+            RawBsonRef::Array(_) | RawBsonRef::Null | RawBsonRef::Undefined
         );
-    }
-}
-
-/// The ranges in order, each key in one of them at most.
-fn disjoint(mut ranges: Vec<Range>) -> Vec<Range> {
-    ranges.sort_by(|one, other| low_bytes(one).cmp(low_bytes(other)));
-    let mut merged: Vec<Range> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        if let Some(last) = merged.last_mut()
-            && overlaps(last, &range)
-        {
-            if ends_later(&range, last) {
-                last.high = range.high;
-            }
-            continue;
-        }
-        merged.push(range);
-    }
-    merged
-}
-
-fn low_bytes(range: &Range) -> &[u8] {
-    match &range.low {
-        Bound::Included(bytes) | Bound::Excluded(bytes) => bytes,
-        Bound::Unbounded => &[],
-    }
-}
-
-/// Upper bounds are exclusive, or absent.
-fn overlaps(one: &Range, next: &Range) -> bool {
-    match &one.high {
-        Bound::Unbounded => true,
-        Bound::Included(high) | Bound::Excluded(high) => low_bytes(next) < high.as_slice(),
-    }
-}
-
-fn ends_later(one: &Range, other: &Range) -> bool {
-    match (&one.high, &other.high) {
-        (_, Bound::Unbounded) => false,
-        (Bound::Unbounded, _) => true,
-        (
-            Bound::Included(one) | Bound::Excluded(one),
-            Bound::Included(other) | Bound::Excluded(other),
-        ) => one > other,
-    }
-}
-
-/// Whether a walk over the index gives the order, and then whether it must go backwards.
-fn order(
-    index: &Index,
-    fields: &[Vec<Interval>],
-    paths: &[Path],
-    directions: &[Direction],
-) -> Option<bool> {
-    if index.multikey {
+    let index = indexes.iter().find(|index| plain && index.spec.is_id())?;
+    let point = Interval::point(operand.value(), wanted.collation);
+    if point.collated && index.spec.collation.as_ref() != wanted.collation {
         return None;
     }
-    let single = |at: usize| {
-        fields.get(at).is_some_and(|intervals| {
-            intervals.len() == 1 && intervals.iter().all(Interval::is_point)
-        })
-    };
-    let mut at = 0;
-    let mut backwards = None;
-    for (path, direction) in paths.iter().zip(directions) {
-        let fixed = (0..fields.len())
-            .any(|other| single(other) && index.spec.paths.get(other) == Some(path));
-        if fixed {
-            continue;
+    let mut draft = Draft::whole(index);
+    draft.scan.fields = vec![vec![point]];
+    Some(Node::leaf(Step::ById(draft.scan)))
+}
+
+impl Wanted<'_> {
+    /// The steps above the records.
+    fn top(&self, mut node: Node, sorted: bool) -> Node {
+        // A count skips and stops by itself.
+        if self.counts {
+            return node;
         }
-        while single(at) && index.spec.paths.get(at) != Some(path) {
-            at += 1;
+        let sorts = self.sort.is_some() && !sorted;
+        if sorts {
+            let limit = self.limit.map(|limit| limit.saturating_add(self.skip));
+            node = node.under(Step::Sort { limit });
         }
-        let part = index.spec.parts.get(at)?;
-        if index.spec.paths.get(at) != Some(path) || part.hashed {
-            return None;
+        if self.skip > 0 {
+            let skip = Step::Skip(self.skip);
+            // Where no document is refused, those that are skipped need not be looked at.
+            node = match &node.step {
+                Step::Fetch {
+                    answered,
+                    all: true,
+                } if !sorts => {
+                    let fetch = Step::Fetch {
+                        answered: answered.clone(),
+                        all: true,
+                    };
+                    let inputs = node
+                        .inputs
+                        .into_iter()
+                        .map(|input| input.under(skip.clone()));
+                    Node::over(fetch, inputs.collect())
+                }
+                _ => node.under(skip),
+            };
         }
-        let reverse = part.direction != *direction;
-        if *backwards.get_or_insert(reverse) != reverse {
-            return None;
+        if self.projects {
+            node = node.under(Step::Project);
         }
-        at += 1;
+        match self.limit {
+            Some(limit) if !sorts => node.under(Step::Limit(limit)),
+            _ => node,
+        }
     }
-    Some(backwards.unwrap_or(false))
+}
+
+/// One query's search for plans.
+struct Search<'s, 'w> {
+    wanted: &'s Wanted<'w>,
+    /// How many conditions stand beside each other in the filter.
+    children: usize,
+    conditions: &'s Conditions<'w>,
+}
+
+impl Search<'_, '_> {
+    fn records(&self, backwards: bool) -> Node {
+        let sorted = self.wanted.natural == Some(backwards);
+        self.wanted
+            .top(Node::leaf(Step::Records { backwards }), sorted)
+    }
+
+    /// A plan for each way to use each index.
+    fn candidates(&self, indexes: &[&Index], is_hinted: bool) -> Vec<Node> {
+        let given = Given {
+            all: &self.conditions.all,
+            own: self.conditions.all.len(),
+        };
+        let mut found = Vec::new();
+        let mut ordering = Vec::new();
+        for index in indexes {
+            if !is_hinted && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
+                continue;
+            }
+            let drafts = bounds::drafts(index, given, self.wanted.collation);
+            let bounded = !drafts.is_empty();
+            let mut sorted = false;
+            for draft in drafts {
+                let node = self.finish(index, draft);
+                sorted |= !node.any(&|step| matches!(step, Step::Sort { .. }));
+                found.push(node);
+            }
+            let orders = !is_hinted || !bounded;
+            if orders && !(bounded && sorted) {
+                ordering.extend(self.ordered(index));
+            }
+        }
+        for (child, branches) in &self.conditions.branches {
+            found.extend(self.within(indexes, *child, branches, is_hinted));
+        }
+        found.extend(ordering);
+        found
+    }
+
+    /// A walk over a whole index for its order.
+    fn ordered(&self, index: &Index) -> Option<Node> {
+        let spec = &index.spec;
+        let sort = self.wanted.sort?;
+        if spec.sparse
+            || spec.partial.is_some()
+            || !matches!(spec.kind, Kind::Ordered | Kind::Hashed)
+            || spec.collation.as_ref() != self.wanted.collation
+        {
+            return None;
+        }
+        let draft = Draft::whole(index);
+        order::direction(index, &draft.scan, sort)?;
+        Some(self.finish(index, draft))
+    }
+
+    /// A filter that is one `$or`, if an index serves each alternative. Each is decided for itself.
+    fn alternatives(
+        &self,
+        indexes: &[&Index],
+        pick: Pick<'_>,
+    ) -> Result<Option<Node>, ServerError> {
+        let ([(child, branches)], 1) = (self.conditions.branches.as_slice(), self.children) else {
+            return Ok(None);
+        };
+        let mut drafts = Vec::new();
+        for branch in *branches {
+            let mut candidates = self.branch(indexes, branch, &[], false);
+            if candidates.is_empty() {
+                return Ok(None);
+            }
+            let best = if candidates.len() > 1 {
+                let nodes = candidates
+                    .iter()
+                    .map(|(_, draft)| {
+                        Node::leaf(Step::Index(draft.scan.clone())).under(Step::Fetch {
+                            answered: draft.answered.clone(),
+                            all: false,
+                        })
+                    })
+                    .collect();
+                pick(nodes)?.min(candidates.len() - 1)
+            } else {
+                0
+            };
+            drafts.push(candidates.swap_remove(best));
+        }
+        Ok(Some(self.joined(*child, branches, drafts)))
+    }
+
+    /// An `$or` beside other conditions, which may bound the later fields of its indexes.
+    fn within(
+        &self,
+        indexes: &[&Index],
+        child: usize,
+        branches: &[Predicate],
+        is_hinted: bool,
+    ) -> Option<Node> {
+        let drafts = branches
+            .iter()
+            .map(|branch| {
+                self.branch(indexes, branch, &self.conditions.all, is_hinted)
+                    .into_iter()
+                    .rev()
+                    .max_by_key(|(_, draft)| {
+                        draft
+                            .scan
+                            .fields
+                            .iter()
+                            .filter(|field| !field.iter().any(Interval::is_all))
+                            .count()
+                    })
+            })
+            .collect::<Option<Vec<_>>>()?;
+        Some(self.joined(child, branches, drafts))
+    }
+
+    fn branch<'i>(
+        &self,
+        indexes: &[&'i Index],
+        branch: &Predicate,
+        beside: &[Condition],
+        is_hinted: bool,
+    ) -> Vec<(&'i Index, Draft)> {
+        let conditions = conditions::of(branch, self.wanted.collation);
+        let own = conditions.all.len();
+        let mut all = conditions.all;
+        all.extend(beside.iter().cloned());
+        let given = Given { all: &all, own };
+        indexes
+            .iter()
+            .filter(|index| {
+                is_hinted || complete::is_complete(&index.spec, given.all, self.wanted.collation)
+            })
+            .flat_map(|index| {
+                bounds::drafts(index, given, self.wanted.collation)
+                    .into_iter()
+                    .map(|draft| (*index, draft))
+            })
+            .collect()
+    }
+
+    /// The alternatives of an `$or`, one after the other, or merged if all have the order.
+    fn joined(
+        &self,
+        child: usize,
+        branches: &[Predicate],
+        mut drafts: Vec<(&Index, Draft)>,
+    ) -> Node {
+        let directions: Option<Vec<bool>> = self.wanted.sort.and_then(|sort| {
+            drafts
+                .iter()
+                .map(|(index, draft)| self.direction(index, &draft.scan, sort))
+                .collect()
+        });
+        let sorted = directions.is_some();
+        for ((_, draft), backwards) in drafts.iter_mut().zip(directions.unwrap_or_default()) {
+            draft.scan.backwards = backwards;
+        }
+        let inputs = drafts
+            .into_iter()
+            .zip(branches)
+            .enumerate()
+            .map(|(at, ((_, draft), branch))| {
+                let all = conditions::children(branch).len();
+                let node = Node {
+                    branch: Some(at),
+                    ..Node::leaf(Step::Index(draft.scan))
+                };
+                if draft.answered.len() >= all {
+                    return node;
+                }
+                Node {
+                    branch: Some(at),
+                    ..node.under(Step::Fetch {
+                        answered: draft.answered,
+                        all: false,
+                    })
+                }
+            })
+            .collect();
+        let mut node = Node::over(if sorted { Step::Merge } else { Step::Or }, inputs);
+        if !node.is_fetched() || self.children > 1 {
+            node = node.under(Step::Fetch {
+                answered: vec![child],
+                all: false,
+            });
+        }
+        self.wanted.top(node, sorted)
+    }
+
+    /// The walk's direction for an order; keys of strings order as one collation has it.
+    fn direction(&self, index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
+        (index.spec.collation.as_ref() == self.wanted.collation)
+            .then(|| order::direction(index, scan, sort))
+            .flatten()
+    }
+
+    /// The whole plan over one walk.
+    fn finish(&self, index: &Index, mut draft: Draft) -> Node {
+        let mut walks = None;
+        let mut sorted = false;
+        if let Some(sort) = self.wanted.sort {
+            if let Some(backwards) = self.direction(index, &draft.scan, sort) {
+                draft.scan.backwards = backwards;
+                sorted = true;
+            } else if index.spec.collation.as_ref() == self.wanted.collation {
+                walks = order::exploded(index, &draft.scan, sort);
+                sorted = walks.is_some();
+            }
+        } else if self.wanted.natural.is_some() {
+            sorted = true;
+        }
+        let answers_all = (0..self.children).all(|child| draft.answered.contains(&child));
+        draft.scan.covers = answers_all
+            && self.conditions.complete
+            && walks.is_none()
+            && (self.wanted.sort.is_none() || sorted)
+            && self.made_of_keys(index, &draft.scan);
+        let counts = self.wanted.counts
+            && draft.scan.covers
+            && draft.exact
+            && draft.scan.limits.is_none()
+            && draft.scan.is_one_range();
+        let covers = draft.scan.covers;
+        let node = match walks {
+            _ if counts => Node::leaf(Step::CountIndex(draft.scan)),
+            None => Node::leaf(Step::Index(draft.scan)),
+            Some(walks) => Node::over(
+                Step::Merge,
+                walks
+                    .into_iter()
+                    .map(|walk| Node::leaf(Step::Index(walk)))
+                    .collect(),
+            ),
+        };
+        let node = if covers {
+            node
+        } else {
+            node.under(Step::Fetch {
+                all: answers_all && self.conditions.complete,
+                answered: draft.answered,
+            })
+        };
+        self.wanted.top(node, sorted)
+    }
+
+    /// Whether the keys of an index hold all that the result is made of.
+    fn made_of_keys(&self, index: &Index, scan: &IndexScan) -> bool {
+        let Some(paths) = self.wanted.made_of else {
+            return false;
+        };
+        let spec = &index.spec;
+        paths.is_empty()
+            || (spec.collation.is_none()
+                && paths.iter().all(|path| {
+                    let name = path.as_str();
+                    let known = match &scan.path {
+                        Some(own) => {
+                            own == name && scan.fields.first().is_some_and(|at| at.len() == 1)
+                        }
+                        None => spec
+                            .paths
+                            .iter()
+                            .zip(&spec.parts)
+                            .any(|(own, part)| own == path && !part.hashed),
+                    };
+                    known && !index.arrays.has(name)
+                }))
+    }
 }

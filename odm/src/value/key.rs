@@ -47,6 +47,121 @@ pub(crate) fn of(value: RawBsonRef<'_>, collator: Option<&Collator>) -> Vec<u8> 
     bytes
 }
 
+/// How long the key at the start of these bytes is; `flipped` says that it sorts descending. `None` where they start
+/// with no key.
+#[cfg(feature = "memory")]
+pub(crate) fn length(bytes: &[u8], flipped: bool) -> Option<usize> {
+    let mut reader = Reader {
+        bytes,
+        at: 0,
+        mask: if flipped { u8::MAX } else { 0 },
+    };
+    let code = reader.byte()?;
+    reader.value(code)?;
+    Some(reader.at)
+}
+
+/// Walks over keys.
+#[cfg(feature = "memory")]
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    mask: u8,
+}
+
+#[cfg(feature = "memory")]
+impl Reader<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let byte = *self.bytes.get(self.at)? ^ self.mask;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn skip(&mut self, count: usize) -> Option<()> {
+        self.at = self.at.checked_add(count)?;
+        (self.at <= self.bytes.len()).then_some(())
+    }
+
+    fn escaped(&mut self) -> Option<()> {
+        loop {
+            if self.byte()? == 0 && self.byte()? == 1 {
+                return Some(());
+            }
+        }
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        let mut length = 0;
+        for _ in 0..4 {
+            length = length << 8 | usize::from(self.byte()?);
+        }
+        Some(length)
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let mut is_nan = true;
+        for _ in 0..8 {
+            is_nan &= self.byte()? == 0;
+        }
+        // NaN has no marker, and an exact double nothing behind it.
+        if !is_nan && self.byte()? != 0x80 {
+            self.skip(20)?;
+        }
+        Some(())
+    }
+
+    fn document(&mut self) -> Option<()> {
+        loop {
+            let code = self.byte()?;
+            if code == END {
+                return Some(());
+            }
+            self.escaped()?;
+            self.value(code)?;
+        }
+    }
+
+    fn value(&mut self, code: u8) -> Option<()> {
+        let is = |kind: Bracket| code == bracket(kind);
+        if is(Bracket::Number) {
+            self.number()
+        } else if is(Bracket::String) || is(Bracket::Code) {
+            self.escaped()
+        } else if is(Bracket::Document) {
+            self.document()
+        } else if is(Bracket::Array) {
+            loop {
+                let code = self.byte()?;
+                if code == END {
+                    return Some(());
+                }
+                self.value(code)?;
+            }
+        } else if is(Bracket::Binary) {
+            let length = self.length()?;
+            let old = self.byte()? == u8::from(BinarySubtype::BinaryOld);
+            self.skip(if old { length.checked_sub(4)? } else { length })
+        } else if is(Bracket::ObjectId) {
+            self.skip(12)
+        } else if is(Bracket::Boolean) {
+            self.skip(1)
+        } else if is(Bracket::DateTime) || is(Bracket::Timestamp) {
+            self.skip(8)
+        } else if is(Bracket::Regex) {
+            self.escaped()?;
+            self.escaped()
+        } else if is(Bracket::DbPointer) {
+            let length = self.length()?;
+            self.skip(length)
+        } else if is(Bracket::CodeWithScope) {
+            self.escaped()?;
+            self.document()
+        } else {
+            Some(())
+        }
+    }
+}
+
 fn append_ascending(bytes: &mut Vec<u8>, value: RawBsonRef<'_>, collator: Option<&Collator>) {
     bytes.push(bracket(Bracket::of(value)));
     append_value(bytes, value, collator);

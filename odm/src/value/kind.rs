@@ -97,6 +97,12 @@ pub(crate) fn alias(kind: ElementType) -> &'static str {
         .map_or("missing", |(_, _, alias)| alias)
 }
 
+/// Every type, in the order of the BSON specification.
+#[cfg(feature = "memory")]
+pub(crate) fn every_type() -> impl Iterator<Item = ElementType> {
+    TYPES.iter().map(|(kind, ..)| *kind)
+}
+
 /// A set of types, as `$type` and `bsonType` take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(crate) struct TypeSet(u32);

@@ -66,12 +66,6 @@ impl Path {
         &self.segments
     }
 
-    /// The first part.
-    #[cfg(feature = "memory")]
-    pub(crate) fn head(&self) -> &str {
-        self.dotted.split('.').next().unwrap_or_default()
-    }
-
     /// The value at the path through documents only: an array on the way ends it.
     pub(crate) fn get_plain<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
         let (last, parents) = self.segments.split_last()?;

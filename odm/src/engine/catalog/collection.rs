@@ -12,6 +12,7 @@ use imbl::OrdMap;
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
+use crate::engine::index::multikey::Arrays;
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
 
@@ -89,7 +90,7 @@ pub(crate) struct Change {
 pub(crate) struct IndexChange {
     pub(crate) removed: Keys,
     pub(crate) added: Keys,
-    multikey: bool,
+    arrays: Arrays,
 }
 
 impl Change {
@@ -98,7 +99,7 @@ impl Change {
         self.half(|change| IndexChange {
             removed: change.removed.clone(),
             added: Keys::new(),
-            multikey: false,
+            arrays: Arrays::default(),
         })
     }
 
@@ -107,7 +108,7 @@ impl Change {
         self.half(|change| IndexChange {
             removed: Keys::new(),
             added: change.added.clone(),
-            multikey: change.multikey,
+            arrays: change.arrays.clone(),
         })
     }
 
@@ -194,24 +195,24 @@ impl Collection {
     ) -> Result<Change, ServerError> {
         let keys = |index: &Index, document: Option<&RawDocument>| match document {
             Some(document) => index.keys(document),
-            None => Ok((Vec::new(), false)),
+            None => Ok((Vec::new(), Arrays::default())),
         };
         let mut indexes = Vec::with_capacity(self.indexes.len());
         for index in &self.indexes {
             // What is stored has keys, or it would not be stored: if not, entries would stay behind.
             let (removed, _) = keys(index, before)?;
-            let (added, multikey) = keys(index, after)?;
+            let (added, arrays) = keys(index, after)?;
             let change = if removed.is_empty() || added.is_empty() {
                 IndexChange {
                     removed,
                     added,
-                    multikey,
+                    arrays,
                 }
             } else {
                 IndexChange {
                     removed: difference(&removed, &added),
                     added: difference(&added, &removed),
-                    multikey,
+                    arrays,
                 }
             };
             indexes.push(change);
@@ -248,7 +249,9 @@ impl Collection {
             for key in &change.added {
                 index.insert(key, record);
             }
-            index.multikey |= change.multikey;
+            if !index.arrays.contains_all(&change.arrays) {
+                index.arrays.add_all(change.arrays.clone());
+            }
         }
         let length = |bytes: &Arc<[u8]>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let before = match after {
@@ -280,14 +283,14 @@ impl Collection {
             let Some(document) = document(bytes) else {
                 continue;
             };
-            let (keys, multikey) = index.keys(document)?;
+            let (keys, arrays) = index.keys(document)?;
             for key in &keys {
                 if index.spec.unique && index.holds(key, Some(*record)) {
                     return Err(index.duplicate(&self.namespace.to_string(), document, key));
                 }
                 index.insert(key, *record);
             }
-            index.multikey |= multikey;
+            index.arrays.add_all(arrays);
         }
         Ok(index)
     }

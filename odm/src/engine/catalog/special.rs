@@ -5,6 +5,6 @@ use crate::engine::index::RecordId;
 use crate::engine::planner::special::Special;
 
 /// The records in the order of the answer, and how many keys were looked at.
-pub(super) fn records(_collection: &Collection, special: &Special) -> (Vec<RecordId>, u64) {
+pub(crate) fn records(_collection: &Collection, special: &Special) -> (Vec<RecordId>, u64) {
     match *special {}
 }

@@ -13,7 +13,7 @@ use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
-use crate::engine::cursor::query::{Query, owned};
+use crate::engine::cursor::query::{Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::pipeline::{self, Leading, Pipeline};
 use crate::error::{Code, ServerError};
@@ -164,6 +164,7 @@ impl<'a> Aggregate<'a> {
             skip: 0,
             limit: self.leading.limit,
             globals: self.globals.clone(),
+            shape: Shape::default(),
         }
     }
 

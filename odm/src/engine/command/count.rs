@@ -11,7 +11,7 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::int;
 use crate::engine::command::view;
-use crate::engine::cursor::query::Query;
+use crate::engine::cursor::query::{Query, Shape};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -60,6 +60,10 @@ pub(crate) fn query<'a>(
         skip: args.natural("skip")?.unwrap_or(0),
         limit: limit.map(i64::unsigned_abs).filter(|limit| *limit > 0),
         globals: call.globals(args.document("collation"), None, collection.as_deref())?,
+        shape: Shape {
+            counts: true,
+            ..Shape::default()
+        },
     })
 }
 
@@ -111,11 +115,15 @@ fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         limit.map_or(rest, |limit| rest.min(limit))
     } else {
         let mut n = 0;
-        for row in prepared.run(collection, call.deadline())? {
+        let most = limit.map_or(u64::MAX, |limit| limit.saturating_add(skip));
+        let mut found = prepared.run(collection, call.deadline())?;
+        while n < most
+            && let Some(row) = found.next()
+        {
             row?;
             n += 1;
         }
-        n
+        n.saturating_sub(skip)
     };
     reply(doc! { "n": int(i64::try_from(n).unwrap_or(i64::MAX)) })
 }

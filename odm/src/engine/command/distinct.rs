@@ -9,7 +9,7 @@ use crate::engine::command::args::{Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
-use crate::engine::cursor::query::Query;
+use crate::engine::cursor::query::{Query, Shape};
 use crate::engine::cursor::sort::check_path;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
@@ -57,6 +57,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         skip: 0,
         limit: None,
         globals: call.globals(call.args.document("collation"), None, collection.as_deref())?,
+        shape: Shape::default(),
     };
     let mut values = Values::new(path, query.globals.collator());
     if call.find_view(&namespace).is_some() {

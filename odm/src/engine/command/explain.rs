@@ -1,10 +1,16 @@
 //! `explain`: the plan as a tree of stages, and what running it would look at.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, Document, doc};
+mod show;
+mod tree;
 
-use crate::engine::catalog::collection::Collection;
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
+
+use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
 use crate::engine::command::args::{Args, Kind, field, type_name};
 use crate::engine::command::call::Call;
@@ -14,10 +20,17 @@ use crate::engine::command::insert::batch;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{self, Command, InTransaction, Target};
 use crate::engine::command::{count, delete, update, view};
-use crate::engine::cursor::query::{Prepared, Query};
-use crate::engine::planner::Access;
+use crate::engine::cursor::exec::Work;
+use crate::engine::cursor::query::{Found, Query, Shape};
+use crate::engine::cursor::trial::Tried;
+use crate::engine::expression::Globals;
+use crate::engine::matcher::{Matcher, Predicate};
+use crate::engine::planner::tree::{Node, Step};
+use crate::engine::updater::Update;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
+
+use tree::{Tree, common, number};
 
 pub(crate) const EXPLAIN: Command = Command {
     name: "explain",
@@ -32,14 +45,68 @@ pub(crate) const EXPLAIN: Command = Command {
 
 const VERBOSITIES: &[&str] = &["queryPlanner", "executionStats", "allPlansExecution"];
 
-/// What wraps the query's own stages.
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verbosity {
+    Planner,
+    Stats,
+    AllPlans,
+}
+
+/// What the records are for.
+#[derive(Debug, Default)]
+enum Goal {
+    #[default]
+    Read,
+    Count {
+        skip: u64,
+        limit: Option<u64>,
+    },
+    Update {
+        update: Box<Update>,
+        globals: Box<Globals>,
+        multi: bool,
+        upsert: bool,
+        /// `findAndModify` answers with the document.
+        returns: bool,
+    },
+    Delete {
+        multi: bool,
+        returns: bool,
+    },
+}
+
+/// What is around the query's own stages.
 #[derive(Debug, Default)]
 struct Around<'a> {
     /// Of a `find`: its projection, its sort.
     projection: Option<&'a RawDocument>,
     sort: Option<Document>,
-    /// Stages above all others, outermost last.
-    above: Vec<&'static str>,
+    goal: Goal,
+}
+
+impl Around<'_> {
+    fn projected(&self) -> Document {
+        self.projection
+            .and_then(|projection| Document::try_from(projection).ok())
+            .unwrap_or_default()
+    }
+
+    /// Names of top-level fields only, taken or left out.
+    fn is_simple(&self) -> bool {
+        self.projection.is_some_and(|projection| {
+            raw::elements(projection).all(|(name, value)| {
+                !name.contains('.')
+                    && matches!(
+                        value,
+                        RawBsonRef::Boolean(_)
+                            | RawBsonRef::Int32(_)
+                            | RawBsonRef::Int64(_)
+                            | RawBsonRef::Double(_)
+                    )
+            })
+        })
+    }
 }
 
 fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -57,7 +124,11 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     let verbosity = call.args.str("verbosity").unwrap_or("allPlansExecution");
     check_word("explain", "verbosity", verbosity, VERBOSITIES)?;
-    let executes = verbosity != "queryPlanner";
+    let verbosity = match verbosity {
+        "queryPlanner" => Verbosity::Planner,
+        "executionStats" => Verbosity::Stats,
+        _ => Verbosity::AllPlans,
+    };
     let Some((name, value)) = raw::elements(inner).next() else {
         return Err(ServerError::new(
             Code::FAILED_TO_PARSE,
@@ -83,7 +154,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     match row.name {
         "find" if viewed => {
             let aggregate = view::find(call, namespace, &args)?;
-            explain_aggregate(call, inner, &aggregate, &args, executes)
+            explain_aggregate(call, inner, &aggregate, &args, verbosity)
         }
         "count" | "distinct" if viewed => {
             let query = match row.name {
@@ -92,14 +163,14 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             };
             let collation = args.document("collation");
             let aggregate = view::query(call, namespace, &query, collation, None)?;
-            explain_aggregate(call, inner, &aggregate, &args, executes)
+            explain_aggregate(call, inner, &aggregate, &args, verbosity)
         }
         "find" => {
             let find = Find::parse(call, &namespace, &args)?;
             let around = Around {
                 projection: find.projection_document,
                 sort: find.sort.map(to_document).transpose()?,
-                above: Vec::new(),
+                goal: Goal::Read,
             };
             answer(
                 call,
@@ -108,16 +179,19 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 &args,
                 &find.query,
                 &around,
-                executes,
+                verbosity,
             )
         }
         "count" => {
             let query = count::query(call, &namespace, &args)?;
             let around = Around {
-                above: vec!["COUNT"],
+                goal: Goal::Count {
+                    skip: query.skip,
+                    limit: query.limit,
+                },
                 ..Around::default()
             };
-            answer(call, inner, &namespace, &args, &query, &around, executes)
+            answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "distinct" => {
             let query = plain(
@@ -133,12 +207,12 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 &args,
                 &query,
                 &Around::default(),
-                executes,
+                verbosity,
             )
         }
         "aggregate" => {
             let aggregate = Aggregate::parse(call, value, &args)?;
-            explain_aggregate(call, inner, &aggregate, &args, executes)
+            explain_aggregate(call, inner, &aggregate, &args, verbosity)
         }
         "update" => {
             let array = args.array_or_empty("updates");
@@ -147,10 +221,16 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
             let around = Around {
-                above: vec!["UPDATE"],
+                goal: Goal::Update {
+                    update: Box::new(Update::parse(row.u, row.array_filters, &query.globals)?),
+                    globals: Box::new(query.globals.clone()),
+                    multi: row.multi,
+                    upsert: row.upsert,
+                    returns: false,
+                },
                 ..Around::default()
             };
-            answer(call, inner, &namespace, &args, &query, &around, executes)
+            answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "delete" => {
             let array = args.array_or_empty("deletes");
@@ -159,10 +239,13 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
             let around = Around {
-                above: vec!["DELETE"],
+                goal: Goal::Delete {
+                    multi: row.multi,
+                    returns: false,
+                },
                 ..Around::default()
             };
-            answer(call, inner, &namespace, &args, &query, &around, executes)
+            answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "findAndModify" => {
             let mut query = plain(
@@ -176,14 +259,27 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             query.limit = Some(1);
             let around = Around {
                 sort: args.filled("sort").map(to_document).transpose()?,
-                above: vec![if args.flag("remove") {
-                    "DELETE"
+                goal: if args.flag("remove") {
+                    Goal::Delete {
+                        multi: false,
+                        returns: true,
+                    }
                 } else {
-                    "UPDATE"
-                }],
+                    Goal::Update {
+                        update: Box::new(Update::parse(
+                            args.get("update").unwrap_or(RawBsonRef::Null),
+                            args.array("arrayFilters"),
+                            &query.globals,
+                        )?),
+                        globals: Box::new(query.globals.clone()),
+                        multi: false,
+                        upsert: args.flag("upsert"),
+                        returns: true,
+                    }
+                },
                 ..Around::default()
             };
-            answer(call, inner, &namespace, &args, &query, &around, executes)
+            answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         other => Err(ServerError::new(
             Code::ILLEGAL_OPERATION,
@@ -199,7 +295,7 @@ pub(crate) fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerErr
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
     let aggregate = Aggregate::parse(call, target, &args)?;
-    explain_aggregate(call, call.command, &aggregate, &args, false)
+    explain_aggregate(call, call.command, &aggregate, &args, Verbosity::Planner)
 }
 
 fn explain_aggregate(
@@ -207,7 +303,7 @@ fn explain_aggregate(
     command: &RawDocument,
     aggregate: &Aggregate<'_>,
     args: &Args<'_>,
-    executes: bool,
+    verbosity: Verbosity,
 ) -> Result<RawDocumentBuf, ServerError> {
     let query = aggregate.query();
     let around = Around {
@@ -221,7 +317,7 @@ fn explain_aggregate(
         args,
         &query,
         &around,
-        executes,
+        verbosity,
     )
 }
 
@@ -249,6 +345,7 @@ fn plain<'a>(
         skip: 0,
         limit: None,
         globals: call.globals(collation, None, collection.as_deref())?,
+        shape: Shape::default(),
     })
 }
 
@@ -259,56 +356,74 @@ fn answer(
     args: &Args<'_>,
     query: &Query<'_>,
     around: &Around<'_>,
-    executes: bool,
+    verbosity: Verbosity,
 ) -> Result<RawDocumentBuf, ServerError> {
     let collection = call.find_collection(namespace);
     let prepared = query
         .prepare(collection.as_deref())
         .map_err(|error| explain_hint(error, namespace, args))?;
-    let stages = stages(collection.as_deref(), query, &prepared, around)?;
+    let collection = collection.unwrap_or_else(|| {
+        Arc::new(Collection::new(
+            namespace.clone(),
+            [0; 16],
+            Options::none(),
+            Vec::new(),
+        ))
+    });
+    let matcher = prepared.matcher.clone();
+    let tree = Tree {
+        collection: &collection,
+        filter: matcher.as_deref().map(Matcher::predicate),
+        around,
+    };
+    let mut tried = prepared.decide(&collection, &call.deadline())?.into_iter();
+    let Some(winner) = tried.next() else {
+        return Err(ServerError::new(
+            Code::INTERNAL_ERROR,
+            "the planner found no plan",
+        ));
+    };
+    let rejected: Vec<Tried> = tried.collect();
+    let whole = Whole {
+        tree,
+        subplanned: query.hint.is_none()
+            && query.shape.min.is_none()
+            && query.shape.max.is_none()
+            && tree.filter.is_some_and(is_disjunction),
+        fast: query.shape.counts
+            && tree.filter.is_none()
+            && query.hint.is_none()
+            && !matches!(winner.node.step, Step::Nothing),
+    };
     let mut planner = doc! {
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
-        "parsedQuery": query.filter.map(to_document).transpose()?.unwrap_or_default(),
+        "parsedQuery": tree.filter.map(show::filter).unwrap_or_default(),
         "maxIndexedOrSolutionsReached": false,
         "maxIndexedAndSolutionsReached": false,
         "maxScansToExplodeReached": false,
+        "winningPlan": whole.plan(&winner.node),
+        "rejectedPlans": rejected
+            .iter()
+            .map(|plan| whole.plan(&plan.node))
+            .collect::<Vec<_>>(),
     };
-    planner.insert("winningPlan", stages.clone());
-    planner.insert("rejectedPlans", Bson::Array(Vec::new()));
+    if whole.fast {
+        planner.remove("parsedQuery");
+    }
     let mut fields = doc! { "explainVersion": "1", "queryPlanner": planner };
-    if executes {
-        let mut returned = 0_i64;
-        let (mut keys, mut docs) = (0, 0);
-        let counted = matches!(stages.get_str("stage"), Ok("RECORD_STORE_FAST_COUNT"));
-        if counted {
-            returned = collection.map_or(0, |all| i64::try_from(all.len()).unwrap_or(i64::MAX));
-        } else if let Some(collection) = collection {
-            let mut found = prepared.run(collection, call.deadline())?;
-            for row in found.by_ref() {
-                row?;
-                returned += 1;
+    if verbosity != Verbosity::Planner {
+        let mut trials = Vec::new();
+        if !rejected.is_empty() {
+            for plan in std::iter::once(&winner).chain(&rejected) {
+                trials.push(tree.trial(plan));
             }
-            (keys, docs) = found.examined();
         }
-        // What is counted or changed is not returned.
-        let writes = !around.above.is_empty();
-        let mut executed = stages;
-        executed.insert("nReturned", number(if writes { 0 } else { returned }));
-        if around.above == ["COUNT"] {
-            executed.insert("nCounted", number(returned));
+        let mut executed = whole.execute(winner)?;
+        if verbosity == Verbosity::AllPlans {
+            executed.insert("allPlansExecution", trials);
         }
-        fields.insert(
-            "executionStats",
-            doc! {
-                "executionSuccess": true,
-                "nReturned": number(if writes { 0 } else { returned }),
-                "executionTimeMillis": 0,
-                "totalKeysExamined": number(i64::try_from(keys).unwrap_or(i64::MAX)),
-                "totalDocsExamined": number(i64::try_from(docs).unwrap_or(i64::MAX)),
-                "executionStages": executed,
-            },
-        );
+        fields.insert("executionStats", executed);
     }
     let mut explained = to_document(command)?;
     explained.insert("$db", call.database);
@@ -316,134 +431,197 @@ fn answer(
     reply(fields)
 }
 
-fn number(value: i64) -> Bson {
-    i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)
+/// A server plans each alternative of such a filter by itself.
+fn is_disjunction(filter: &Predicate) -> bool {
+    matches!(
+        crate::engine::planner::conditions::children(filter).as_slice(),
+        [Predicate::Or(_)]
+    )
 }
 
-fn stage(name: &str, extra: Document, input: Document) -> Document {
-    let mut stage = doc! { "stage": name };
-    stage.extend(extra);
-    stage.insert("inputStage", input);
-    stage
+/// The plan with all that is around it.
+#[derive(Debug, Clone, Copy)]
+struct Whole<'a> {
+    tree: Tree<'a>,
+    /// The plan was put together from one for each alternative.
+    subplanned: bool,
+    /// A count of everything.
+    fast: bool,
 }
 
-/// The tree, innermost first.
-fn stages(
-    collection: Option<&Collection>,
-    query: &Query<'_>,
-    prepared: &Prepared,
-    around: &Around<'_>,
-) -> Result<Document, ServerError> {
-    let Some(collection) = collection else {
-        return Ok(wrap(doc! { "stage": "EOF" }, around));
-    };
-    let filter = query.filter.filter(|filter| !filter.is_empty());
-    if filter.is_none() && around.above == ["COUNT"] && query.hint.is_none() {
-        return Ok(doc! { "stage": "RECORD_STORE_FAST_COUNT" });
+impl Whole<'_> {
+    fn goal(&self) -> &Goal {
+        &self.tree.around.goal
     }
-    let mut tree = source(collection, filter, prepared)?;
-    let count = |value: u64| number(i64::try_from(value).unwrap_or(i64::MAX));
-    if prepared.sort.is_some() {
-        let mut extra = doc! {
-            "sortPattern": around.sort.clone().unwrap_or_default(),
-            "memLimit": 104_857_600,
-        };
-        if let Some(limit) = query.limit {
-            extra.insert("limitAmount", count(limit.saturating_add(query.skip)));
+
+    fn plan(&self, node: &Node) -> Document {
+        if self.fast {
+            return doc! { "stage": "RECORD_STORE_FAST_COUNT" };
         }
-        extra.insert("type", "simple");
-        tree = stage("SORT", extra, tree);
+        let mut inner = self.tree.stage(self.single(node), None, self.tree.filter);
+        if self.subplanned {
+            inner = doc! { "stage": "SUBPLAN", "inputStage": inner };
+        }
+        match self.goal() {
+            Goal::Read => inner,
+            Goal::Count { .. } => doc! { "stage": "COUNT", "inputStage": inner },
+            Goal::Update { .. } => doc! { "stage": "UPDATE", "inputStage": inner },
+            Goal::Delete { .. } => doc! { "stage": "DELETE", "inputStage": inner },
+        }
     }
-    if query.skip > 0 {
-        tree = stage("SKIP", doc! { "skipAmount": count(query.skip) }, tree);
+
+    /// A write stops after one record by itself.
+    fn single<'n>(&self, node: &'n Node) -> &'n Node {
+        match (self.goal(), &node.step, node.inputs.first()) {
+            (Goal::Update { .. } | Goal::Delete { .. }, Step::Limit(_), Some(input)) => input,
+            _ => node,
+        }
     }
-    if let Some(projection) = around.projection {
-        let name = if is_simple(projection) {
-            "PROJECTION_SIMPLE"
+
+    /// Runs the plan to its end, without its effects, and tells what it took.
+    fn execute(&self, winner: Tried) -> Result<Document, ServerError> {
+        let node = winner.node.clone();
+        let trial = u64::try_from(winner.rows.len()).unwrap_or(0);
+        let mut found = Found::from(winner);
+        let mut outer = Outer::default();
+        if self.fast {
+            outer.works = 1;
+            outer.met = u64::try_from(self.tree.collection.len()).unwrap_or(0);
         } else {
-            "PROJECTION_DEFAULT"
-        };
-        tree = stage(name, doc! { "transformBy": to_document(projection)? }, tree);
-    }
-    if let Some(limit) = query.limit
-        && prepared.sort.is_none()
-        && around.above.is_empty()
-    {
-        tree = stage("LIMIT", doc! { "limitAmount": count(limit) }, tree);
-    }
-    Ok(wrap(tree, around))
-}
-
-fn wrap(tree: Document, around: &Around<'_>) -> Document {
-    around
-        .above
-        .iter()
-        .fold(tree, |tree, name| stage(name, Document::new(), tree))
-}
-
-/// Names of top-level fields only, taken or left out.
-fn is_simple(projection: &RawDocument) -> bool {
-    raw::elements(projection).all(|(name, value)| {
-        !name.contains('.')
-            && matches!(
-                value,
-                RawBsonRef::Boolean(_)
-                    | RawBsonRef::Int32(_)
-                    | RawBsonRef::Int64(_)
-                    | RawBsonRef::Double(_)
-            )
-    })
-}
-
-fn source(
-    collection: &Collection,
-    filter: Option<&RawDocument>,
-    prepared: &Prepared,
-) -> Result<Document, ServerError> {
-    let plan = &prepared.plan;
-    let (name, backwards) = match &plan.access {
-        Access::Nothing => return Ok(doc! { "stage": "EOF" }),
-        Access::Special(special) => return Ok(doc! { "stage": special.stage() }),
-        Access::Records { backwards } => {
-            let mut scan = doc! { "stage": "COLLSCAN" };
-            if let Some(filter) = filter {
-                scan.insert("filter", to_document(filter)?);
-            }
-            scan.insert("direction", direction(*backwards));
-            return Ok(scan);
+            self.drain(&mut found, trial, &mut outer)?;
         }
-        Access::Index { .. } if plan.by_id => return Ok(doc! { "stage": "IDHACK" }),
-        Access::Index {
-            name, backwards, ..
-        } => (name, *backwards),
-    };
-    let Some(index) = collection.index(name) else {
-        return Ok(doc! { "stage": "EOF" });
-    };
-    let spec = &index.spec;
-    let mut bounds = Document::new();
-    for (path, intervals) in &plan.bounds {
-        bounds.insert(path, intervals.clone());
+        let (keys, docs) = found.execution.examined();
+        let mut root = &found.execution.root;
+        if !std::ptr::eq(self.single(&node), &raw const node)
+            && let Some(input) = root.inputs.first()
+        {
+            root = input;
+        }
+        let mut stages = if self.fast {
+            Document::new()
+        } else {
+            self.tree
+                .stage(self.single(&node), Some(root), self.tree.filter)
+        };
+        if self.subplanned {
+            let mut above = doc! { "stage": "SUBPLAN" };
+            above.extend(common(root));
+            above.insert("inputStage", stages);
+            stages = above;
+        }
+        let returned = match self.goal() {
+            Goal::Read
+            | Goal::Update { returns: true, .. }
+            | Goal::Delete { returns: true, .. } => outer.met,
+            _ => 0,
+        };
+        stages = self.wrapped(stages, &outer, returned);
+        Ok(doc! {
+            "executionSuccess": true,
+            "nReturned": number(returned),
+            "executionTimeMillis": 0,
+            "totalKeysExamined": number(if self.fast { 0 } else { keys }),
+            "totalDocsExamined": number(if self.fast { 0 } else { docs }),
+            "executionStages": stages,
+        })
     }
-    let scan = doc! {
-        "stage": "IXSCAN",
-        "keyPattern": spec.key.clone(),
-        "indexName": &spec.name,
-        "isMultiKey": index.multikey,
-        "isUnique": spec.unique,
-        "isSparse": spec.sparse,
-        "isPartial": spec.partial.is_some(),
-        "indexVersion": 2,
-        "direction": direction(backwards),
-        "indexBounds": bounds,
-    };
-    let mut extra = Document::new();
-    if let Some(filter) = filter {
-        extra.insert("filter", to_document(filter)?);
+
+    fn wrapped(&self, inner: Document, outer: &Outer, returned: u64) -> Document {
+        let name = match self.goal() {
+            _ if self.fast => "RECORD_STORE_FAST_COUNT",
+            Goal::Read => return inner,
+            Goal::Count { .. } => "COUNT",
+            Goal::Update { .. } => "UPDATE",
+            Goal::Delete { .. } => "DELETE",
+        };
+        let mut stage = doc! {
+            "stage": name,
+            "nReturned": number(returned),
+            "executionTimeMillisEstimate": 0,
+            "works": number(outer.works),
+            "advanced": number(returned),
+            "needTime": number(outer.works.saturating_sub(1 + returned)),
+            "needYield": 0,
+            "saveState": 0,
+            "restoreState": 0,
+            "isEOF": 1,
+        };
+        match self.goal() {
+            Goal::Read => {}
+            Goal::Count { skip, limit } => {
+                let left = outer.met.saturating_sub(*skip);
+                stage.insert(
+                    "nCounted",
+                    number(limit.map_or(left, |limit| left.min(limit))),
+                );
+                stage.insert("nSkipped", number(outer.met.min(*skip)));
+            }
+            Goal::Update { upsert, .. } => {
+                stage.insert("nMatched", number(outer.met));
+                stage.insert("nWouldModify", number(outer.modified));
+                stage.insert("nWouldUpsert", i32::from(*upsert && outer.met == 0));
+            }
+            Goal::Delete { .. } => {
+                stage.insert("nWouldDelete", number(outer.met));
+            }
+        }
+        if !self.fast {
+            stage.insert("inputStage", inner);
+        }
+        stage
     }
-    Ok(stage("FETCH", extra, scan))
+
+    /// Gives the goal what it asks for.
+    fn drain(&self, found: &mut Found, trial: u64, outer: &mut Outer) -> Result<(), ServerError> {
+        let most = match self.goal() {
+            Goal::Count { skip, limit } => {
+                limit.map_or(u64::MAX, |limit| limit.saturating_add(*skip))
+            }
+            Goal::Update { multi: false, .. } | Goal::Delete { multi: false, .. } => 1,
+            _ => u64::MAX,
+        };
+        for _ in 0..trial {
+            if outer.met < most
+                && let Some(row) = found.next()
+            {
+                let (_, bytes) = row?;
+                self.meet(&bytes, outer)?;
+                outer.works += 1;
+            }
+        }
+        loop {
+            outer.works += 1;
+            if outer.met >= most {
+                return Ok(());
+            }
+            match found.execution.work()? {
+                Work::Row((_, bytes)) => self.meet(&bytes, outer)?,
+                Work::Again => {}
+                Work::End => return Ok(()),
+            }
+        }
+    }
+
+    fn meet(&self, bytes: &[u8], outer: &mut Outer) -> Result<(), ServerError> {
+        outer.met += 1;
+        let (
+            Goal::Update {
+                update, globals, ..
+            },
+            Some(document),
+        ) = (self.goal(), document(bytes))
+        else {
+            return Ok(());
+        };
+        outer.modified += u64::from(update.apply(document, None, globals, false)?.modified);
+        Ok(())
+    }
 }
 
-fn direction(backwards: bool) -> &'static str {
-    if backwards { "backward" } else { "forward" }
+/// What the outermost stage has done.
+#[derive(Debug, Default)]
+struct Outer {
+    works: u64,
+    met: u64,
+    modified: u64,
 }

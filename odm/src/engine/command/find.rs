@@ -13,11 +13,10 @@ use crate::engine::command::reply::Batch;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
-use crate::engine::cursor::query::{Found, Query, owned};
+use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
-use crate::engine::planner::{Access, Plan};
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -40,8 +39,8 @@ pub(crate) const FIELDS: &[Field] = &[
     // These two change nothing where no disk and no shards are.
     field("allowDiskUse", Kind::FindBool),
     field("allowPartialResults", Kind::FindBool),
-    field("min", Kind::Unsupported),
-    field("max", Kind::Unsupported),
+    field("min", Kind::FindObject),
+    field("max", Kind::FindObject),
     field("returnKey", Kind::Unsupported),
     field("showRecordId", Kind::Unsupported),
     field("tailable", Kind::FindBool),
@@ -96,6 +95,12 @@ impl<'a> Find<'a> {
                 skip: args.natural("skip")?.unwrap_or(0),
                 limit: args.natural("limit")?.filter(|limit| *limit > 0),
                 globals,
+                shape: Shape {
+                    projection: projection_document,
+                    counts: false,
+                    min: args.filled("min"),
+                    max: args.filled("max"),
+                },
             },
             projection,
             projection_document,
@@ -153,18 +158,12 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             check_capped(collection, call, &find)?;
         }
         // Whatever the filter and the hint, it walks in natural order.
-        if !matches!(
-            prepared.plan.access,
-            Access::Records { .. } | Access::Nothing
-        ) {
-            prepared.plan = Plan::of(Access::Records { backwards: false });
-        }
+        prepared.use_no_index();
     }
     let Some(collection) = collection else {
         return Ok(Batch::new().into_reply(cstr!("firstBatch"), 0, &namespace));
     };
     let uuid = collection.uuid;
-    let by_id = prepared.plan.by_id;
     let matcher = prepared.matcher.clone();
     let while_running = |error: ServerError| error.within("Executor error during find command");
     let found = prepared
@@ -174,9 +173,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         found,
         projection: find.projection,
         matcher,
-        by_id,
         globals: find.query.globals,
-        given: 0,
         tailable: tail != Tail::No,
     };
     let cursor = Cursor {
@@ -402,8 +399,6 @@ struct Projected {
     projection: Option<Projection>,
     matcher: Option<Arc<Matcher>>,
     globals: Globals,
-    by_id: bool,
-    given: u64,
     tailable: bool,
 }
 
@@ -413,7 +408,6 @@ impl Results for Projected {
             Ok((_, bytes)) => bytes,
             Err(e) => return Some(Err(e)),
         };
-        self.given += 1;
         let document = owned(&bytes);
         Some(match &self.projection {
             None => Ok(document),
@@ -427,11 +421,7 @@ impl Results for Projected {
     }
 
     fn is_at_end(&self) -> bool {
-        if self.tailable {
-            return false;
-        }
-        // An `_id` finds one document at most, and the server knows.
-        self.found.is_at_end() || (self.by_id && self.given > 0)
+        !self.tailable && self.found.is_at_end()
     }
 
     fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {

@@ -6,7 +6,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::command::find::{SIMPLE, name_query};
 use crate::engine::command::insert::check_capped;
-use crate::engine::cursor::query::{Deadline, Query};
+use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::index::RecordId;
 use crate::engine::txn::writer::Writer;
@@ -87,6 +87,7 @@ fn find(
         skip: 0,
         limit: (!target.multi).then_some(1),
         globals: target.globals.clone(),
+        shape: Shape::default(),
     };
     let prepared = query.prepare(Some(writer.collection)).map_err(|error| {
         name_query(

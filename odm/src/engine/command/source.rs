@@ -10,7 +10,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::Resolved;
 use crate::engine::command::call::Call;
 use crate::engine::command::modify;
-use crate::engine::cursor::query::{Query, owned};
+use crate::engine::cursor::query::{Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
@@ -98,6 +98,7 @@ impl Source for CallSource<'_, '_> {
             skip: 0,
             limit: None,
             globals: globals.clone(),
+            shape: Shape::default(),
         };
         let deadline = self.call.borrow().deadline();
         query

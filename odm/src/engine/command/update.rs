@@ -55,9 +55,9 @@ pub(crate) const UPDATE: Command = Command {
 pub(crate) struct Row<'a> {
     pub(crate) q: &'a RawDocument,
     pub(crate) u: RawBsonRef<'a>,
-    multi: bool,
-    upsert: bool,
-    array_filters: Option<&'a RawArray>,
+    pub(crate) multi: bool,
+    pub(crate) upsert: bool,
+    pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) collation: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
 }

@@ -1,25 +1,30 @@
 //! One query: planned once, then run over a snapshot.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Collection, document};
-use crate::engine::catalog::scan::Scan;
 use crate::engine::context::Context;
+use crate::engine::cursor::exec::{Execution, Row, Shared};
 use crate::engine::cursor::sort::{Order, Sort};
+use crate::engine::cursor::trial::{self, Tried};
 use crate::engine::expression::Globals;
-use crate::engine::index::RecordId;
 use crate::engine::matcher::Matcher;
-use crate::engine::planner::{self, Access, Plan, Wanted};
+use crate::engine::planner::tree::{Node, Step};
+use crate::engine::planner::{self, Wanted};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
+use crate::value::number::Number;
+use crate::value::path::Path;
+use crate::value::raw;
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
-    context: Context,
+    context: Option<Context>,
     at: Option<DateTime>,
     ticks: u32,
 }
@@ -31,19 +36,28 @@ impl Deadline {
             DateTime::from_millis(context.now().timestamp_millis().saturating_add(millis))
         });
         Self {
-            context: context.clone(),
+            context: Some(context.clone()),
             at,
+            ticks: 0,
+        }
+    }
+
+    /// No limit.
+    pub(crate) fn none() -> Self {
+        Self {
+            context: None,
+            at: None,
             ticks: 0,
         }
     }
 
     /// Looks at the clock now and then.
     pub(crate) fn check(&mut self) -> Result<(), ServerError> {
-        let Some(at) = self.at else {
+        let (Some(at), Some(context)) = (self.at, &self.context) else {
             return Ok(());
         };
         self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(256) && self.context.now() > at {
+        if self.ticks.is_multiple_of(256) && context.now() > at {
             return Err(ServerError::new(
                 Code::MAX_TIME_MS_EXPIRED,
                 "operation exceeded time limit",
@@ -62,25 +76,65 @@ pub(crate) struct Query<'a> {
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) globals: Globals,
+    pub(crate) shape: Shape<'a>,
 }
 
-/// A query that knows how it will run.
+/// What is made of the records, as far as it matters to the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Shape<'a> {
+    pub(crate) projection: Option<&'a RawDocument>,
+    /// Only the number of the results matters.
+    pub(crate) counts: bool,
+    pub(crate) min: Option<&'a RawDocument>,
+    pub(crate) max: Option<&'a RawDocument>,
+}
+
+impl Shape<'_> {
+    /// The paths of which the results are made, if they are made of paths alone.
+    fn made_of(&self) -> Option<Vec<Path>> {
+        if self.counts {
+            return Some(Vec::new());
+        }
+        let mut id = true;
+        let mut paths = Vec::new();
+        for (name, value) in raw::elements(self.projection?) {
+            let keeps = match value {
+                RawBsonRef::Boolean(keeps) => keeps,
+                value => Number::from_raw(value)?.to_f64() != 0.0,
+            };
+            if name == "_id" {
+                id = keeps;
+            } else if keeps && !name.ends_with(".$") {
+                paths.push(Path::new(name));
+            } else {
+                return None;
+            }
+        }
+        if id {
+            paths.push(Path::new("_id"));
+        }
+        (!paths.is_empty()).then_some(paths)
+    }
+}
+
+/// A query that knows how it may run.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) matcher: Option<Arc<Matcher>>,
-    pub(crate) plan: Plan,
-    /// The sort that remains to be done.
-    pub(crate) sort: Option<Sort>,
-    pub(crate) skip: u64,
-    pub(crate) limit: Option<u64>,
-    pub(crate) collation: Option<Collator>,
+    /// The candidates; several are decided by trial.
+    pub(crate) plans: Vec<Node>,
+    pub(crate) sort: Option<Arc<Sort>>,
+    skip: u64,
+    /// With those that are skipped.
+    limit: Option<u64>,
+    collation: Option<Collator>,
+    made_of: Option<Arc<[Path]>>,
 }
 
 impl Query<'_> {
-    /// Checks the filter and the sort, and chooses a plan. `collection` is absent if there is none: then only
-    /// the checks count.
+    /// Checks the filter and the sort, and finds plans. `collection` is absent if there is none: then only the checks
+    /// count.
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
-        let collation = self.globals.collator().cloned();
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
                 let matcher = Matcher::parse(filter, &self.globals)?;
@@ -90,25 +144,37 @@ impl Query<'_> {
             _ => None,
         };
         let order = Order::parse(self.sort)?;
-        let sort = match &order {
-            Order::Fields(sort) => Some(sort.clone()),
-            Order::None | Order::Natural { .. } => None,
+        let mut prepared = Prepared {
+            matcher,
+            plans: vec![Node::leaf(Step::Nothing)],
+            sort: match &order {
+                Order::Fields(sort) => Some(Arc::new(sort.clone())),
+                Order::None | Order::Natural { .. } => None,
+            },
+            skip: self.skip,
+            limit: self.limit.map(|limit| limit.saturating_add(self.skip)),
+            collation: self.globals.collator().cloned(),
+            made_of: self.shape.made_of().map(Into::into),
         };
         let Some(collection) = collection else {
-            return Ok(Prepared {
-                matcher,
-                plan: Plan::of(Access::Nothing),
-                sort: None,
-                skip: self.skip,
-                limit: self.limit,
-                collation,
-            });
+            return Ok(prepared);
         };
-        let plan = planner::plan(
+        let mut pick = |plans: Vec<Node>| {
+            let collection = Arc::new(collection.clone());
+            let order = plans.clone();
+            let tried = prepared.tried(plans, &collection, &Deadline::none(), None)?;
+            let best = tried.first().map(|tried| &tried.node);
+            Ok(order
+                .iter()
+                .position(|plan| Some(plan) == best)
+                .unwrap_or(0))
+        };
+        let plans = planner::plan(
             &collection.indexes,
             &Wanted {
-                filter: matcher.as_deref().map(Matcher::predicate),
-                sort: sort
+                filter: prepared.matcher.as_deref().map(Matcher::predicate),
+                sort: prepared
+                    .sort
                     .as_ref()
                     .map(|sort| (sort.paths.as_slice(), sort.directions.as_slice())),
                 natural: match order {
@@ -116,151 +182,131 @@ impl Query<'_> {
                     Order::None | Order::Fields(_) => None,
                 },
                 hint: self.hint,
-                collation: collation.as_ref(),
+                collation: prepared.collation.as_ref(),
+                skip: self.skip,
+                limit: self.limit,
+                min: self.shape.min,
+                max: self.shape.max,
+                made_of: prepared.made_of.as_deref(),
+                projects: self.shape.projection.is_some(),
+                counts: self.shape.counts,
             },
+            &mut pick,
         )?;
-        Ok(Prepared {
-            matcher,
-            sort: sort.filter(|_| !plan.sorted),
-            plan,
-            skip: self.skip,
-            limit: self.limit,
-            collation,
-        })
+        prepared.plans = plans;
+        Ok(prepared)
     }
 }
 
 impl Prepared {
+    fn execution(&self, node: &Node, collection: Arc<Collection>, deadline: Deadline) -> Execution {
+        let shared = Shared {
+            collection,
+            matcher: self.matcher.clone(),
+            sort: self.sort.clone(),
+            collation: self.collation.clone(),
+            made_of: self.made_of.clone(),
+        };
+        Execution::new(node, shared, deadline)
+    }
+
+    /// Tries plans; the best is the first.
+    fn tried(
+        &self,
+        plans: Vec<Node>,
+        collection: &Arc<Collection>,
+        deadline: &Deadline,
+        limit: Option<u64>,
+    ) -> Result<Vec<Tried>, ServerError> {
+        let plans = plans
+            .into_iter()
+            .map(|node| {
+                let execution = self.execution(&node, Arc::clone(collection), deadline.clone());
+                (node, execution)
+            })
+            .collect();
+        trial::run(plans, collection.len(), limit)
+    }
+
+    /// Tries the candidates, the best of which comes first. One alone needs no trial.
+    pub(crate) fn decide(
+        &self,
+        collection: &Arc<Collection>,
+        deadline: &Deadline,
+    ) -> Result<Vec<Tried>, ServerError> {
+        if let [only] = self.plans.as_slice() {
+            let execution = self.execution(only, Arc::clone(collection), deadline.clone());
+            return Ok(vec![Tried::untried(only.clone(), execution)]);
+        }
+        self.tried(self.plans.clone(), collection, deadline, self.limit)
+    }
+
+    /// Walks over the records in their order, whatever index was chosen.
+    pub(crate) fn use_no_index(&mut self) {
+        let natural = |step: &Step| matches!(step, Step::Records { .. } | Step::Nothing);
+        if self.plans.iter().any(|plan| plan.any(&natural)) {
+            return;
+        }
+        let mut node = Node::leaf(Step::Records { backwards: false });
+        if self.skip > 0 {
+            node = node.under(Step::Skip(self.skip));
+        }
+        if let Some(limit) = self.limit {
+            node = node.under(Step::Limit(limit.saturating_sub(self.skip)));
+        }
+        self.plans = vec![node];
+    }
+
     /// Starts the query on a snapshot.
     pub(crate) fn run(
         self,
         collection: Arc<Collection>,
         deadline: Deadline,
     ) -> Result<Found, ServerError> {
-        let scan = Scan::new(collection, self.plan.access);
-        let mut found = Found {
-            rows: Rows::Scan(Box::new(scan)),
-            matcher: self.matcher,
-            skip: self.skip,
-            left: self.limit,
-            keys_examined: 0,
-            docs_examined: 0,
-            deadline,
-        };
-        if let Some(sort) = &self.sort {
-            let needed = self.limit.map(|limit| limit.saturating_add(self.skip));
-            found.sort(sort, self.collation.as_ref(), needed)?;
+        if let [only] = self.plans.as_slice() {
+            return Ok(Found {
+                ready: VecDeque::new(),
+                execution: self.execution(only, collection, deadline),
+            });
         }
-        Ok(found)
+        let best = self.decide(&collection, &deadline)?.into_iter().next();
+        best.map(Found::from)
+            .ok_or_else(|| ServerError::new(Code::INTERNAL_ERROR, "the planner found no plan"))
     }
-}
-
-/// A record and its document.
-pub(crate) type Row = (RecordId, Arc<[u8]>);
-
-#[derive(Debug)]
-enum Rows {
-    Scan(Box<Scan>),
-    Sorted(std::vec::IntoIter<Row>),
 }
 
 /// The matching records, in order.
 #[derive(Debug)]
 pub(crate) struct Found {
-    rows: Rows,
-    matcher: Option<Arc<Matcher>>,
-    skip: u64,
-    left: Option<u64>,
-    keys_examined: u64,
-    docs_examined: u64,
-    deadline: Deadline,
+    /// What a trial found.
+    ready: VecDeque<Row>,
+    pub(crate) execution: Execution,
+}
+
+impl From<Tried> for Found {
+    fn from(tried: Tried) -> Self {
+        Self {
+            ready: tried.rows,
+            execution: tried.execution,
+        }
+    }
 }
 
 impl Found {
-    /// The next match, before skip and limit.
-    fn next_match(&mut self) -> Option<Result<Row, ServerError>> {
-        let scan = match &mut self.rows {
-            Rows::Sorted(rows) => return rows.next().map(Ok),
-            Rows::Scan(scan) => scan,
-        };
-        for (record, bytes) in scan.by_ref() {
-            if let Err(e) = self.deadline.check() {
-                return Some(Err(e));
-            }
-            let Some(matcher) = &self.matcher else {
-                return Some(Ok((record, bytes)));
-            };
-            let matches = match document(&bytes) {
-                Some(document) => matcher.matches(document),
-                None => Ok(false),
-            };
-            match matches {
-                Ok(true) => return Some(Ok((record, bytes))),
-                Ok(false) => {}
-                Err(e) => return Some(Err(e)),
-            }
-        }
-        None
-    }
-
-    /// Sorts all matches; of many, keeps no more than are needed.
-    fn sort(
-        &mut self,
-        sort: &Sort,
-        collation: Option<&Collator>,
-        needed: Option<u64>,
-    ) -> Result<(), ServerError> {
-        let needed = needed.and_then(|needed| usize::try_from(needed).ok());
-        let mut keyed: Vec<(Vec<u8>, Row)> = Vec::new();
-        while let Some(row) = self.next_match() {
-            let row = row?;
-            let key = match document(&row.1) {
-                Some(document) => sort.key(document, collation)?,
-                None => Vec::new(),
-            };
-            keyed.push((key, row));
-            if let Some(needed) = needed
-                && keyed.len() >= needed.saturating_mul(2).max(1024)
-            {
-                keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
-                keyed.truncate(needed);
-            }
-        }
-        keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
-        if let Some(needed) = needed {
-            keyed.truncate(needed);
-        }
-        (self.keys_examined, self.docs_examined) = self.examined();
-        let rows: Vec<_> = keyed.into_iter().map(|(_, row)| row).collect();
-        self.rows = Rows::Sorted(rows.into_iter());
-        Ok(())
-    }
-
-    /// Index keys and documents that were looked at so far.
-    pub(crate) fn examined(&self) -> (u64, u64) {
-        match &self.rows {
-            Rows::Scan(scan) => (scan.keys_examined, scan.docs_examined),
-            Rows::Sorted(_) => (self.keys_examined, self.docs_examined),
-        }
-    }
-
     /// Goes on in a newer version of the collection: what a tailable cursor does.
     pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
-        match &mut self.rows {
-            Rows::Scan(scan) => scan.resume(collection),
-            Rows::Sorted(_) => Ok(()),
-        }
+        self.execution.resume(collection)
     }
 
     /// Whether there is a place to go on from.
     pub(crate) fn has_place(&self) -> bool {
-        matches!(&self.rows, Rows::Scan(scan) if scan.has_place())
+        self.execution.root.has_place()
     }
 
     /// Whether it is known, without looking further, that nothing more comes.
     pub(crate) fn is_at_end(&self) -> bool {
         // A server's sort learns of its end by being asked for one more; it does the limiting itself.
-        matches!(self.rows, Rows::Scan(_)) && self.left == Some(0)
+        self.ready.is_empty() && self.execution.root.is_exhausted()
     }
 }
 
@@ -268,20 +314,10 @@ impl Iterator for Found {
     type Item = Result<Row, ServerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.left == Some(0) {
-            return None;
+        match self.ready.pop_front() {
+            Some(row) => Some(Ok(row)),
+            None => self.execution.next(),
         }
-        while self.skip > 0 {
-            self.skip -= 1;
-            if let Err(e) = self.next_match()? {
-                return Some(Err(e));
-            }
-        }
-        let row = self.next_match()?;
-        if let Some(left) = &mut self.left {
-            *left -= 1;
-        }
-        Some(row)
     }
 }
 

@@ -5,6 +5,7 @@ use bson::spec::ElementType;
 use bson::{Bson, Document};
 
 use crate::engine::expression::Globals;
+use crate::engine::index::wildcard::Wildcard;
 use crate::engine::index::{partial, special};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
@@ -20,7 +21,9 @@ pub(crate) enum Kind {
     Ordered,
     /// One field's hash, perhaps among ordered fields.
     Hashed,
-    /// Kept as a specification only; no plan uses it: `$**`, text and geo indexes.
+    /// A key for every path.
+    Wildcard,
+    /// Kept as a specification only; no plan uses it: text and geo indexes.
     Inert,
 }
 
@@ -60,6 +63,8 @@ pub(crate) struct Spec {
     /// `expireAfterSeconds`, of a TTL index.
     pub(crate) ttl: Option<i64>,
     pub(crate) collation: Option<Collator>,
+    /// Of a wildcard index, the paths that it holds.
+    pub(crate) wildcard: Option<Wildcard>,
     /// What `listIndexes` shows.
     pub(crate) document: Document,
 }
@@ -116,6 +121,7 @@ impl Spec {
             partial: None,
             ttl: None,
             collation: collation.cloned(),
+            wildcard: None,
             document,
         }
     }
@@ -194,8 +200,16 @@ impl Spec {
             kind: match special {
                 None => Kind::Ordered,
                 Some("hashed") => Kind::Hashed,
+                Some("wildcard") => Kind::Wildcard,
                 Some(_) => Kind::Inert,
             },
+            wildcard: key
+                .keys()
+                .next()
+                .filter(|_| special == Some("wildcard"))
+                .map(|field| {
+                    Wildcard::new(field, document.get_document("wildcardProjection").ok())
+                }),
             paths: key.keys().map(|path| Path::new(path)).collect(),
             parts: key
                 .values()

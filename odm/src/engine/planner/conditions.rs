@@ -2,127 +2,283 @@
 //!
 //! What is not understood here narrows nothing.
 
-use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef, cstr};
+use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
+use bson::spec::ElementType;
 
-use crate::engine::matcher::{Comparison, ElementMatch, Operand, Predicate, Regex, Test};
-use crate::engine::planner::interval::Interval;
+use crate::engine::matcher::{Comparison, ElementMatch, Predicate, Regex, Test};
+use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
+use crate::value::kind::{self, Bracket, TypeSet};
 use crate::value::raw;
+
+/// How well intervals say what a condition says, where no array makes several keys of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fit {
+    /// They hold what matches and nothing else.
+    Exact,
+    /// The value itself tells, so the index can still decide.
+    Value,
+    /// The document must be looked at.
+    Loose,
+}
+
+/// What of a condition an index must know to serve it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    Values,
+    /// Values, some of which are documents or arrays taken whole.
+    Whole,
+    /// `null` is among them, and a missing field is, too.
+    Null,
+    /// `$exists: true`.
+    Exists,
+    /// `$exists: false`.
+    Missing,
+    /// `$ne`, `$nin` and `$not`.
+    Negation,
+    /// The same, with `null` among what is excluded.
+    NegatedNull,
+}
 
 /// One condition on one path. All conditions of a filter must hold.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     pub(crate) path: String,
-    /// The value, or one element of an array, lies in one of these.
+    /// The value, or one element of an array, lies in one of these; they are sorted and disjoint.
     pub(crate) intervals: Vec<Interval>,
-    /// Only documents that have the path match.
-    pub(crate) exists: bool,
+    pub(crate) fit: Fit,
+    pub(crate) about: About,
+    /// The `$elemMatch` that it stands in: the array's path, and which one it is.
+    pub(crate) element: Option<(String, usize)>,
+    /// Which child of the filter it comes from.
+    pub(crate) child: usize,
+}
+
+impl Condition {
+    /// Whether only documents that have the path match.
+    pub(crate) fn exists(&self) -> bool {
+        match self.about {
+            About::Exists => true,
+            About::NegatedNull | About::Values | About::Whole => {
+                !self.intervals.iter().any(|interval| {
+                    interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
+                })
+            }
+            About::Null | About::Missing | About::Negation => false,
+        }
+    }
+
+    /// Whether strings take part, so that keys mean the same under one collation only.
+    pub(crate) fn collated(&self) -> bool {
+        self.intervals.iter().any(|interval| interval.collated)
+    }
 }
 
 /// What a predicate says about single paths.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Conditions {
+pub(crate) struct Conditions<'a> {
     pub(crate) all: Vec<Condition>,
-    /// They say all that the predicate says, and no less narrowly.
+    /// They say all that the predicate says, as far as each of them fits.
     pub(crate) complete: bool,
+    /// The disjunctions beside them.
+    pub(crate) branches: Vec<(usize, &'a [Predicate])>,
 }
 
-/// The conditions that a predicate sets, conjunction by conjunction.
-pub(crate) fn of(predicate: &Predicate, collation: Option<&Collator>) -> Conditions {
+/// The children of a filter in the order in which a server looks at them: its one conjunction's, or itself.
+pub(crate) fn children(filter: &Predicate) -> Vec<&Predicate> {
     let mut found = Vec::new();
-    let complete = collect(predicate, "", collation, &mut found);
-    Conditions {
-        all: found,
-        complete,
+    flatten(filter, &mut found);
+    found
+}
+
+fn flatten<'a>(predicate: &'a Predicate, found: &mut Vec<&'a Predicate>) {
+    match predicate {
+        Predicate::And(group) => {
+            for child in group.evaluated() {
+                flatten(child, found);
+            }
+        }
+        Predicate::Always(true) => {}
+        other => found.push(other),
     }
+}
+
+/// The conditions that a filter sets.
+pub(crate) fn of<'a>(filter: &'a Predicate, collation: Option<&Collator>) -> Conditions<'a> {
+    let mut found = Conditions {
+        complete: true,
+        ..Conditions::default()
+    };
+    for (child, predicate) in children(filter).into_iter().enumerate() {
+        let place = Place {
+            prefix: String::new(),
+            element: None,
+            child,
+            collation,
+        };
+        let known = collect(predicate, &place, &mut found);
+        found.complete &= known;
+    }
+    found
+}
+
+struct Place<'c> {
+    prefix: String,
+    element: Option<(String, usize)>,
+    child: usize,
+    collation: Option<&'c Collator>,
 }
 
 /// Adds what is understood, and says whether that is all.
-fn collect(
-    predicate: &Predicate,
-    prefix: &str,
-    collation: Option<&Collator>,
-    found: &mut Vec<Condition>,
-) -> bool {
-    match predicate {
+fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditions<'a>) -> bool {
+    let field = match predicate {
         Predicate::And(group) => {
             let mut complete = true;
             for child in &group.children {
-                complete &= collect(child, prefix, collation, found);
+                complete &= collect(child, place, found);
             }
-            complete
+            return complete;
         }
-        Predicate::Always(holds) => *holds,
-        Predicate::Field(field) => {
-            let path = format!("{prefix}{}", field.path.as_str());
-            // A number may be an index or a name: its keys are not those of the whole path.
-            let numbered = path
-                .split('.')
-                .any(|part| part.bytes().all(|b| b.is_ascii_digit()));
-            !numbered && collect_test(&field.test, path, collation, found)
+        Predicate::Always(holds) => return *holds,
+        Predicate::Or(group) => {
+            if place.element.is_none() {
+                if let Some(condition) = same_path(&group.children, place) {
+                    found.all.push(condition);
+                    return true;
+                }
+                found.branches.push((place.child, &group.children));
+            }
+            return false;
         }
-        Predicate::Or(_)
-        | Predicate::Nor(_)
-        | Predicate::Not(_)
-        | Predicate::Expr(_)
-        | Predicate::Schema(_) => false,
+        Predicate::Not(negation) => return negated(&negation.child, place, found),
+        // One alternative alone is a plain negation.
+        Predicate::Nor(group) => {
+            return match group.children.as_slice() {
+                [only] => negated(only, place, found),
+                _ => false,
+            };
+        }
+        Predicate::Expr(_) | Predicate::Schema(_) => return false,
+        Predicate::Field(field) => field,
+    };
+    let path = format!("{}{}", place.prefix, field.path.as_str());
+    // A number may be an index or a name: its keys are not those of the whole path.
+    if path
+        .split('.')
+        .any(|part| part.is_empty() || part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        return false;
     }
-}
-
-fn collect_test(
-    test: &Test,
-    path: String,
-    collation: Option<&Collator>,
-    found: &mut Vec<Condition>,
-) -> bool {
-    let intervals = match test {
-        Test::Exists => {
-            found.push(Condition {
-                path,
-                intervals: vec![Interval::all()],
-                exists: true,
-            });
-            return true;
-        }
+    let (intervals, fit, about) = match &field.test {
         Test::Element(ElementMatch::Document(inner)) => {
-            collect(inner, &format!("{path}."), collation, found);
+            let inside = Place {
+                prefix: format!("{path}."),
+                element: Some((path, found.all.len())),
+                child: place.child,
+                collation: place.collation,
+            };
+            collect(inner, &inside, found);
             return false;
         }
         Test::Element(ElementMatch::Value(tests)) => {
-            if let Some(intervals) = element(tests, collation) {
-                push(path, intervals, found);
-            }
-            return false;
+            let Some(intervals) = element(tests, place.collation) else {
+                return false;
+            };
+            (intervals, Fit::Loose, About::Values)
         }
-        test => one_value(test, collation),
+        Test::Exists => (vec![Interval::all()], Fit::Loose, About::Exists),
+        test => match one_value(test, place.collation) {
+            Some(known) => known,
+            None => return false,
+        },
     };
-    let Some(intervals) = intervals else {
+    found.all.push(Condition {
+        path,
+        intervals: interval::union(intervals),
+        fit,
+        about,
+        element: place.element.clone(),
+        child: place.child,
+    });
+    true
+}
+
+/// A disjunction of tests of one path is one test of it.
+fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
+    let mut path = None;
+    let mut all = Vec::new();
+    for branch in branches {
+        let mut inner = Conditions::default();
+        let equality = match branch {
+            Predicate::Field(field) => {
+                matches!(field.test, Test::Compare(Comparison::Eq, _) | Test::In(_))
+            }
+            _ => false,
+        };
+        if !equality || !collect(branch, place, &mut inner) {
+            return None;
+        }
+        let condition = inner.all.pop()?;
+        if condition.fit != Fit::Exact
+            || path.get_or_insert(condition.path.clone()) != &condition.path
+        {
+            return None;
+        }
+        all.extend(condition.intervals);
+    }
+    Some(Condition {
+        path: path?,
+        intervals: interval::union(all),
+        fit: Fit::Exact,
+        about: About::Values,
+        element: None,
+        child: place.child,
+    })
+}
+
+/// A negation holds outside of the intervals, if they are exact.
+fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> bool {
+    let Predicate::Field(field) = inner else {
         return false;
     };
-    push(path, intervals, found);
-    is_exact(test)
-}
-
-/// Whether the intervals of a test hold what passes it and nothing else. More strings begin as a pattern does
-/// than match it; more arrays have an element than begin with it.
-fn is_exact(test: &Test) -> bool {
-    let is_array = |operand: &Operand| matches!(operand.value(), RawBsonRef::Array(_));
-    match test {
-        Test::Compare(_, operand) => !is_array(operand),
-        Test::In(list) => list.regexes.is_empty() && !list.values.iter().any(is_array),
-        _ => false,
+    let mut inside = Conditions::default();
+    if !collect(inner, place, &mut inside) {
+        return false;
     }
-}
-
-fn push(path: String, intervals: Vec<Interval>, found: &mut Vec<Condition>) {
-    let exists = !intervals.iter().any(|interval| {
-        interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
-    });
-    found.push(Condition {
-        path,
+    let Some(condition) = inside.all.pop() else {
+        return false;
+    };
+    let (intervals, fit, about) = match (&field.test, condition.about) {
+        // A missing field is kept as null; an empty array, which is there, is not.
+        (Test::Exists, _) => (
+            vec![Interval::point(RawBsonRef::Null, None)],
+            Fit::Loose,
+            About::Missing,
+        ),
+        (Test::Compare(..) | Test::In(_), About::Values) if condition.fit == Fit::Exact => (
+            interval::complement(&condition.intervals),
+            Fit::Exact,
+            About::Negation,
+        ),
+        (Test::Compare(Comparison::Eq, _) | Test::In(_), About::Null) => {
+            let mut inside = condition.intervals.clone();
+            // What lies between them is nothing.
+            inside.push(Interval::between_nulls());
+            (
+                interval::complement(&interval::union(inside)),
+                Fit::Exact,
+                About::NegatedNull,
+            )
+        }
+        _ => return false,
+    };
+    found.all.push(Condition {
         intervals,
-        exists,
+        fit,
+        about,
+        ..condition
     });
+    true
 }
 
 /// `$elemMatch` on plain values: one element meets them all, so they intersect.
@@ -130,7 +286,9 @@ fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Inte
     tests
         .iter()
         .filter_map(|test| match test {
-            Predicate::Field(field) => comparison(&field.test, collation),
+            Predicate::Field(field) => one_value(&field.test, collation)
+                .filter(|(.., about)| *about == About::Values)
+                .map(|(intervals, ..)| interval::union(intervals)),
             _ => None,
         })
         .reduce(|one, other| intersect(&one, &other))
@@ -144,38 +302,106 @@ pub(crate) fn intersect(one: &[Interval], other: &[Interval]) -> Vec<Interval> {
 }
 
 /// The values that pass a test; none where it narrows nothing.
-fn one_value(test: &Test, collation: Option<&Collator>) -> Option<Vec<Interval>> {
+fn one_value(test: &Test, collation: Option<&Collator>) -> Option<(Vec<Interval>, Fit, About)> {
+    let values = |intervals, fit| Some((intervals, fit, About::Values));
     match test {
-        Test::Regex(regex) => pattern_prefix(regex, collation),
-        test => comparison(test, collation),
+        Test::Regex(regex) => {
+            // With a collation, neighbours in the index are not neighbours as bytes.
+            if collation.is_some() {
+                return None;
+            }
+            let (intervals, fit) = pattern(regex);
+            values(intervals, fit)
+        }
+        Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
+        Test::Type(types) => {
+            let (intervals, fit) = of_types(*types)?;
+            values(intervals, fit)
+        }
+        Test::Compare(comparison, operand) => {
+            let value = operand.value();
+            let Some((above, inclusive)) = (match comparison {
+                Comparison::Eq => None,
+                Comparison::Gt => Some((true, false)),
+                Comparison::Gte => Some((true, true)),
+                Comparison::Lt => Some((false, false)),
+                Comparison::Lte => Some((false, true)),
+            }) else {
+                let about = About::of(value);
+                let fit = if matches!(value, RawBsonRef::Array(_)) || about == About::Null {
+                    Fit::Loose
+                } else {
+                    Fit::Exact
+                };
+                return Some((equal(value, collation), fit, about));
+            };
+            ordered(value, above, inclusive, collation)
+        }
+        Test::In(list) => {
+            let mut fit = Fit::Exact;
+            let mut about = About::Values;
+            let mut all = Vec::new();
+            for operand in &list.values {
+                let value = operand.value();
+                match About::of(value) {
+                    About::Values => {}
+                    other => {
+                        if about != About::Null {
+                            about = other;
+                        }
+                        if other == About::Null || matches!(value, RawBsonRef::Array(_)) {
+                            fit = Fit::Loose;
+                        }
+                    }
+                }
+                all.extend(equal(value, collation));
+            }
+            for regex in &list.regexes {
+                if collation.is_some() {
+                    return None;
+                }
+                let (intervals, regex_fit) = pattern(regex);
+                all.extend(intervals);
+                fit = fit.max(regex_fit);
+            }
+            Some((all, fit, about))
+        }
+        Test::Exists | Test::Size(_) | Test::Bits(_) | Test::Element(_) => None,
     }
 }
 
-fn comparison(test: &Test, collation: Option<&Collator>) -> Option<Vec<Interval>> {
-    match test {
-        Test::Compare(comparison, operand) => {
-            let value = operand.value();
-            match comparison {
-                Comparison::Eq => Some(equal(value, collation)),
-                Comparison::Gt => ordered(value, true, false, collation),
-                Comparison::Gte => ordered(value, true, true, collation),
-                Comparison::Lt => ordered(value, false, false, collation),
-                Comparison::Lte => ordered(value, false, true, collation),
-            }
+impl About {
+    fn of(value: RawBsonRef<'_>) -> Self {
+        match value {
+            RawBsonRef::Null | RawBsonRef::Undefined => Self::Null,
+            RawBsonRef::Document(_) | RawBsonRef::Array(_) => Self::Whole,
+            _ => Self::Values,
         }
-        Test::In(list) => {
-            let mut all: Vec<Interval> = list
-                .values
-                .iter()
-                .flat_map(|operand| equal(operand.value(), collation))
-                .collect();
-            for regex in &list.regexes {
-                all.extend(pattern_prefix(regex, collation)?);
-            }
-            Some(all)
-        }
-        _ => None,
     }
+}
+
+fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
+    // An array is a type of the whole value, which no key tells; nor do keys tell undefined from an empty array.
+    if [
+        ElementType::Array,
+        ElementType::Undefined,
+        ElementType::Null,
+    ]
+    .into_iter()
+    .any(|kind| types.contains(kind))
+    {
+        return None;
+    }
+    let fit = if types == TypeSet::NUMBER {
+        Fit::Exact
+    } else {
+        Fit::Value
+    };
+    let intervals = kind::every_type()
+        .filter(|kind| types.contains(*kind))
+        .map(|kind| Interval::of_type(Bracket::of_type(kind)))
+        .collect();
+    Some((intervals, fit))
 }
 
 fn ordered(
@@ -183,9 +409,17 @@ fn ordered(
     above: bool,
     inclusive: bool,
     collation: Option<&Collator>,
-) -> Option<Vec<Interval>> {
+) -> Option<(Vec<Interval>, Fit, About)> {
     match value {
-        RawBsonRef::Double(number) if number.is_nan() => None,
+        RawBsonRef::Double(number) if number.is_nan() => Some((
+            inclusive
+                .then(|| Interval::point(value, collation))
+                .into_iter()
+                .collect(),
+            Fit::Exact,
+            About::Values,
+        )),
+        RawBsonRef::Null if inclusive => Some((equal(value, collation), Fit::Loose, About::Null)),
         RawBsonRef::Double(_)
         | RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_)
@@ -194,7 +428,13 @@ fn ordered(
         | RawBsonRef::DateTime(_)
         | RawBsonRef::Boolean(_)
         | RawBsonRef::Timestamp(_)
-        | RawBsonRef::Binary(_) => Some(vec![Interval::beyond(value, above, inclusive, collation)]),
+        | RawBsonRef::Binary(_) => Some((
+            Interval::beyond(value, above, inclusive, collation)
+                .into_iter()
+                .collect(),
+            Fit::Exact,
+            About::Values,
+        )),
         _ => None,
     }
 }
@@ -219,47 +459,62 @@ fn first_element(array: &RawArray, collation: Option<&Collator>) -> Interval {
     Interval::point(first.unwrap_or(RawBsonRef::Undefined), collation)
 }
 
-/// The strings that a pattern such as `^abc` may match, and the pattern itself as a value.
-fn pattern_prefix(regex: &Regex, collation: Option<&Collator>) -> Option<Vec<Interval>> {
-    // With a collation, neighbours of a prefix need not start with it.
-    if collation.is_some() || !regex.options().is_empty() {
+/// The strings that a pattern may match, and the pattern itself as a value.
+fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
+    let same = match (
+        <&CStr>::try_from(regex.pattern()),
+        <&CStr>::try_from(regex.options()),
+    ) {
+        // A stored expression is matched by its equal.
+        (Ok(pattern), Ok(options)) => Interval::point(
+            RawBsonRef::RegularExpression(RawRegexRef { pattern, options }),
+            None,
+        ),
+        _ => Interval::regexes(),
+    };
+    match prefix(regex) {
+        Some((prefix, exact)) => (
+            vec![Interval::prefix(&prefix), same],
+            if exact { Fit::Exact } else { Fit::Value },
+        ),
+        None => (vec![Interval::of_type(Bracket::String), same], Fit::Value),
+    }
+}
+
+/// What every match of a pattern such as `^abc` begins with, and whether that is all it asks for.
+fn prefix(regex: &Regex) -> Option<(String, bool)> {
+    if !regex.options().is_empty() {
         return None;
     }
-    let pattern = regex.pattern();
-    let rest = pattern.strip_prefix('^')?;
+    let rest = regex.pattern().strip_prefix('^')?;
     if rest.contains('|') {
         return None;
     }
     let mut prefix = String::new();
+    let mut exact = true;
     let mut chars = rest.chars().peekable();
     while let Some(c) = chars.next() {
         let literal = match c {
             '\\' => match chars.next() {
                 Some(escaped) if !escaped.is_ascii_alphanumeric() => escaped,
-                _ => break,
+                _ => {
+                    exact = false;
+                    break;
+                }
             },
-            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => break,
+            // `.*` at the end asks for nothing, unless it stops at a line's end.
+            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => {
+                exact = false;
+                break;
+            }
             c => c,
         };
         // The last character before one of these is optional, or comes in some number.
         if matches!(chars.peek(), Some('*' | '?' | '{' | '+')) {
+            exact = false;
             break;
         }
         prefix.push(literal);
     }
-    if prefix.is_empty() {
-        return None;
-    }
-    // A stored expression is matched by its equal.
-    let same = match <&CStr>::try_from(pattern) {
-        Ok(pattern) => Interval::point(
-            RawBsonRef::RegularExpression(RawRegexRef {
-                pattern,
-                options: cstr!(""),
-            }),
-            None,
-        ),
-        Err(_) => Interval::regexes(),
-    };
-    Some(vec![Interval::prefix(&prefix), same])
+    (!prefix.is_empty()).then_some((prefix, exact))
 }

@@ -2,21 +2,50 @@
 
 use std::ops::Bound;
 
-use bson::raw::RawBsonRef;
+use bson::oid::ObjectId;
+use bson::raw::{RawBson, RawBsonRef};
+use bson::{Bson, DateTime, Timestamp};
 
 use crate::value::collation::Collator;
 use crate::value::key;
 use crate::value::kind::Bracket;
-use crate::value::print;
+use crate::value::{print, raw};
 
 /// One end of an interval: the ascending key bytes, and how `explain` shows the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) key: Vec<u8>,
     pub(crate) inclusive: bool,
-    pub(crate) shown: String,
+    shown: Shown,
     /// Shown as inclusive: the edge of a bracket is open in bytes, but its last value belongs to it.
     closed: bool,
+}
+
+/// An edge's value; where a kind of values begins, no value of it need be the first.
+#[derive(Debug, Clone, PartialEq)]
+enum Shown {
+    Value(RawBson),
+    Begin(&'static str),
+}
+
+impl Eq for Shown {}
+
+impl Edge {
+    fn text(&self) -> String {
+        match &self.shown {
+            Shown::Value(value) => print::value(value.as_raw_bson_ref()),
+            Shown::Begin(text) => (*text).to_owned(),
+        }
+    }
+
+    /// The value, as far as there is one.
+    pub(crate) fn value(&self) -> Bson {
+        match &self.shown {
+            Shown::Value(value) => Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null),
+            Shown::Begin("[]") => Bson::Array(Vec::new()),
+            Shown::Begin(_) => Bson::Null,
+        }
+    }
 }
 
 /// The values from one edge to another.
@@ -52,6 +81,14 @@ impl Interval {
         }
     }
 
+    /// One path of a wildcard index. Paths are no strings of the documents, so no collation touches them.
+    pub(crate) fn path(path: &str) -> Self {
+        Self {
+            collated: false,
+            ..Self::point(RawBsonRef::String(path), None)
+        }
+    }
+
     pub(crate) fn is_point(&self) -> bool {
         self.low.inclusive && self.high.inclusive && self.low.key == self.high.key
     }
@@ -62,15 +99,44 @@ impl Interval {
         above: bool,
         inclusive: bool,
         collation: Option<&Collator>,
-    ) -> Self {
+    ) -> Option<Self> {
         let here = edge(value, inclusive, collation);
         let bracket = Bracket::of(value);
         let (first, last) = ends(bracket);
         let (low, high) = if above { (here, last) } else { (first, here) };
-        Self {
+        let interval = Self {
             low,
             high,
             collated: is_collated(value),
+        };
+        (!interval.is_empty()).then_some(interval)
+    }
+
+    /// All values of a bracket, as `$type` asks for them.
+    pub(crate) fn of_type(bracket: Bracket) -> Self {
+        let (low, high) = ends(bracket);
+        let low = match bracket {
+            Bracket::Number => edge(RawBsonRef::Double(f64::NAN), true, None),
+            _ => low,
+        };
+        Self {
+            low,
+            high,
+            collated: false,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.low.key > self.high.key
+            || (self.low.key == self.high.key && !(self.low.inclusive && self.high.inclusive))
+    }
+
+    /// From undefined, which stands for an empty array, to null.
+    pub(crate) fn between_nulls() -> Self {
+        Self {
+            low: edge(RawBsonRef::Undefined, true, None),
+            high: edge(RawBsonRef::Null, true, None),
+            collated: false,
         }
     }
 
@@ -139,27 +205,31 @@ impl Interval {
             } else {
                 other.high.clone()
             };
-        let empty =
-            low.key > high.key || (low.key == high.key && !(low.inclusive && high.inclusive));
-        (!empty).then_some(Self {
+        let common = Self {
             low,
             high,
             collated: self.collated || other.collated,
-        })
+        };
+        (!common.is_empty()).then_some(common)
+    }
+
+    /// The first and the last edge of a walk in one direction or the other.
+    pub(crate) fn ends(&self, descending: bool) -> (&Edge, &Edge) {
+        if descending {
+            (&self.high, &self.low)
+        } else {
+            (&self.low, &self.high)
+        }
     }
 
     /// As `explain` shows it, walked in one direction or the other.
     pub(crate) fn show(&self, descending: bool) -> String {
-        let (from, to) = if descending {
-            (&self.high, &self.low)
-        } else {
-            (&self.low, &self.high)
-        };
+        let (from, to) = self.ends(descending);
         format!(
             "{}{}, {}{}",
             if from.closed { '[' } else { '(' },
-            from.shown,
-            to.shown,
+            from.text(),
+            to.text(),
             if to.closed { ']' } else { ')' }
         )
     }
@@ -170,11 +240,7 @@ impl Interval {
         prefix: &[u8],
         descending: bool,
     ) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
-        let (from, to) = if descending {
-            (&self.high, &self.low)
-        } else {
-            (&self.low, &self.high)
-        };
+        let (from, to) = self.ends(descending);
         let bytes = |edge: &Edge| {
             let mut bytes = prefix.to_vec();
             bytes.extend(
@@ -216,42 +282,153 @@ fn edge(value: RawBsonRef<'_>, inclusive: bool, collation: Option<&Collator>) ->
     Edge {
         key: key::of(value, collation),
         inclusive,
-        shown: print::value(value),
+        shown: Shown::Value(value.into()),
         closed: inclusive,
     }
 }
 
-/// The first and the last edge of a bracket.
+/// The first and the last edge of what is compared with a value of a bracket.
 fn ends(bracket: Bracket) -> (Edge, Edge) {
-    let code = bracket as u8 + 1;
-    let (first, last, last_closed) = match bracket {
-        Bracket::Number => ("-inf.0", "inf.0", true),
-        Bracket::String => ("\"\"", "{}", false),
-        Bracket::Document => ("{}", "[]", false),
-        Bracket::Array => ("[]", "BinData(0, )", false),
-        Bracket::Boolean => ("false", "true", true),
-        Bracket::DateTime => (
-            "new Date(-9223372036854775808)",
-            "new Date(9223372036854775807)",
-            true,
+    let closed = |value| edge(value, true, None);
+    let open = |value| edge(value, false, None);
+    let empty = raw::empty_document();
+    let id = |byte| RawBsonRef::ObjectId(ObjectId::from_bytes([byte; 12]));
+    match bracket {
+        Bracket::Number => (
+            closed(RawBsonRef::Double(f64::NEG_INFINITY)),
+            closed(RawBsonRef::Double(f64::INFINITY)),
         ),
-        _ => ("MinKey", "MaxKey", false),
+        Bracket::String => (
+            closed(RawBsonRef::String("")),
+            open(RawBsonRef::Document(empty)),
+        ),
+        Bracket::Document => (
+            closed(RawBsonRef::Document(empty)),
+            start_of(Bracket::Array, "[]"),
+        ),
+        Bracket::Array => (
+            Edge {
+                inclusive: true,
+                closed: true,
+                ..start_of(Bracket::Array, "[]")
+            },
+            start_of(Bracket::Binary, "BinData(0, )"),
+        ),
+        Bracket::Binary => (
+            Edge {
+                inclusive: true,
+                closed: true,
+                ..start_of(Bracket::Binary, "BinData(0, )")
+            },
+            open(id(0)),
+        ),
+        Bracket::ObjectId => (closed(id(0)), closed(id(u8::MAX))),
+        Bracket::Boolean => (
+            closed(RawBsonRef::Boolean(false)),
+            closed(RawBsonRef::Boolean(true)),
+        ),
+        Bracket::DateTime => (
+            closed(RawBsonRef::DateTime(DateTime::from_millis(i64::MIN))),
+            closed(RawBsonRef::DateTime(DateTime::from_millis(i64::MAX))),
+        ),
+        Bracket::Timestamp => (closed(timestamp(0)), closed(timestamp(u32::MAX))),
+        Bracket::Undefined => (closed(RawBsonRef::Undefined), closed(RawBsonRef::Undefined)),
+        Bracket::Null => (closed(RawBsonRef::Null), closed(RawBsonRef::Null)),
+        Bracket::MinKey => (closed(RawBsonRef::MinKey), closed(RawBsonRef::MinKey)),
+        Bracket::MaxKey => (closed(RawBsonRef::MaxKey), closed(RawBsonRef::MaxKey)),
+        Bracket::Regex | Bracket::DbPointer | Bracket::Code | Bracket::CodeWithScope => {
+            let code = bracket as u8 + 1;
+            (
+                Edge {
+                    key: vec![code],
+                    ..closed(RawBsonRef::MinKey)
+                },
+                Edge {
+                    key: vec![code + 1],
+                    ..open(RawBsonRef::MaxKey)
+                },
+            )
+        }
+    }
+}
+
+fn timestamp(part: u32) -> RawBsonRef<'static> {
+    RawBsonRef::Timestamp(Timestamp {
+        time: part,
+        increment: part,
+    })
+}
+
+/// The open edge below every value of a bracket.
+fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
+    Edge {
+        key: vec![bracket as u8 + 1],
+        inclusive: false,
+        shown: Shown::Begin(shown),
+        closed: false,
+    }
+}
+
+/// The values outside of intervals that are sorted and disjoint.
+pub(crate) fn complement(intervals: &[Interval]) -> Vec<Interval> {
+    let mut outside = Vec::with_capacity(intervals.len() + 1);
+    let all = Interval::all();
+    let mut low = all.low;
+    let flip = |edge: &Edge| Edge {
+        inclusive: !edge.inclusive,
+        closed: !edge.closed,
+        ..edge.clone()
     };
-    (
-        Edge {
-            key: vec![code],
-            inclusive: true,
-            shown: first.to_owned(),
-            closed: true,
-        },
-        Edge {
-            key: vec![code + 1],
-            // The first byte of the next bracket is never a key by itself, so it does not matter.
-            inclusive: false,
-            shown: last.to_owned(),
-            closed: last_closed,
-        },
-    )
+    let mut collated = false;
+    for interval in intervals {
+        collated |= interval.collated;
+        push(&mut outside, low, flip(&interval.low), interval.collated);
+        low = flip(&interval.high);
+    }
+    push(&mut outside, low, all.high, collated);
+    for interval in &mut outside {
+        interval.collated = collated;
+    }
+    outside
+}
+
+fn push(found: &mut Vec<Interval>, low: Edge, high: Edge, collated: bool) {
+    let interval = Interval {
+        low,
+        high,
+        collated,
+    };
+    if !interval.is_empty() {
+        found.push(interval);
+    }
+}
+
+/// Sorts intervals, and joins those that overlap or touch.
+pub(crate) fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    intervals.sort_by(|one, other| {
+        (&one.low.key, !one.low.inclusive).cmp(&(&other.low.key, !other.low.inclusive))
+    });
+    let mut joined: Vec<Interval> = Vec::with_capacity(intervals.len());
+    for interval in intervals {
+        if let Some(last) = joined.last_mut() {
+            let touches = match interval.low.key.cmp(&last.high.key) {
+                std::cmp::Ordering::Less => true,
+                std::cmp::Ordering::Equal => interval.low.inclusive || last.high.inclusive,
+                std::cmp::Ordering::Greater => false,
+            };
+            if touches {
+                last.collated |= interval.collated;
+                if (&interval.high.key, interval.high.inclusive)
+                    > (&last.high.key, last.high.inclusive)
+                {
+                    last.high = interval.high;
+                }
+                continue;
+            }
+        }
+        joined.push(interval);
+    }
+    joined
 }
 
 /// Whether the key of a value depends on the collation.

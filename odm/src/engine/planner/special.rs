@@ -4,7 +4,8 @@
 //! [`Special::stage`] for `explain`, and one in `catalog::special`, which runs it.
 
 use crate::engine::index::Index;
-use crate::engine::planner::{Plan, Wanted};
+use crate::engine::planner::Wanted;
+use crate::engine::planner::tree::Node;
 use crate::error::ServerError;
 
 /// What such an index is asked for. Its answer is a list of records.
@@ -23,6 +24,6 @@ impl Special {
     clippy::unnecessary_wraps,
     reason = "a kind refuses a filter that lacks its index"
 )]
-pub(super) fn plan(_indexes: &[Index], _wanted: &Wanted<'_>) -> Result<Option<Plan>, ServerError> {
+pub(super) fn plan(_indexes: &[Index], _wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
     Ok(None)
 }

@@ -111,6 +111,18 @@ proptest! {
     }
 
     #[test]
+    fn a_key_tells_its_length(a in value(), b in value()) {
+        for (direction, flipped) in [(Direction::Ascending, false), (Direction::Descending, true)] {
+            let mut bytes = Vec::new();
+            append(&mut bytes, raw(&a).as_raw_bson_ref(), direction, None);
+            let expected = bytes.len();
+            append(&mut bytes, raw(&b).as_raw_bson_ref(), direction, None);
+            prop_assert_eq!(length(&bytes, flipped), Some(expected));
+            prop_assert_eq!(length(&bytes[..expected - 1], flipped), None);
+        }
+    }
+
+    #[test]
     fn numbers_order_totally(a in number(), b in number(), c in number()) {
         let (a, b, c) = (raw(&a), raw(&b), raw(&c));
         let (a, b, c) = (a.as_raw_bson_ref(), b.as_raw_bson_ref(), c.as_raw_bson_ref());

@@ -1,0 +1,105 @@
+//! Runs a plan, step by step: each unit of work yields a record, or nothing yet, or the end.
+//!
+//! The units are those of a server, so that trials of several plans and what `explain` counts come out the same.
+//! An execution owns its snapshot: it can be kept between two commands.
+
+mod stage;
+mod walk;
+
+use std::sync::Arc;
+
+use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::cursor::query::Deadline;
+use crate::engine::cursor::sort::Sort;
+use crate::engine::index::RecordId;
+use crate::engine::matcher::Matcher;
+use crate::engine::planner::tree::Node;
+use crate::error::ServerError;
+use crate::value::collation::Collator;
+use crate::value::path::Path;
+
+pub(crate) use self::stage::Stage;
+
+/// A record and its document; or what the result is made of, if keys are enough.
+pub(crate) type Row = (RecordId, Arc<[u8]>);
+
+/// What one unit of work came to.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Row(Row),
+    /// Not yet.
+    Again,
+    End,
+}
+
+/// What the steps of a plan share.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) collection: Arc<Collection>,
+    pub(crate) matcher: Option<Arc<Matcher>>,
+    pub(crate) sort: Option<Arc<Sort>>,
+    pub(crate) collation: Option<Collator>,
+    /// The paths of a result that is made of keys.
+    pub(crate) made_of: Option<Arc<[Path]>>,
+}
+
+impl Shared {
+    fn matches(&self, bytes: &[u8]) -> Result<bool, ServerError> {
+        match (&self.matcher, document(bytes)) {
+            (None, _) => Ok(true),
+            (Some(matcher), Some(document)) => matcher.matches(document),
+            (Some(_), None) => Ok(false),
+        }
+    }
+}
+
+/// A plan that runs.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    shared: Shared,
+    pub(crate) root: Stage,
+    pub(crate) deadline: Deadline,
+}
+
+impl Execution {
+    pub(crate) fn new(node: &Node, shared: Shared, deadline: Deadline) -> Self {
+        Self {
+            root: Stage::new(node, &shared),
+            shared,
+            deadline,
+        }
+    }
+
+    /// One unit of work.
+    pub(crate) fn work(&mut self) -> Result<Work, ServerError> {
+        self.deadline.check()?;
+        self.root.work(&self.shared)
+    }
+
+    /// Goes on in a newer version of the collection.
+    pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+        self.root.resume(&collection)?;
+        self.shared.collection = collection;
+        Ok(())
+    }
+
+    /// Index keys and documents that were looked at so far.
+    pub(crate) fn examined(&self) -> (u64, u64) {
+        self.root.examined()
+    }
+}
+
+impl Iterator for Execution {
+    type Item = Result<Row, ServerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.work() {
+                Ok(Work::Row(row)) => return Some(Ok(row)),
+                Ok(Work::Again) => {}
+                Ok(Work::End) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! A walk over an index within the bounds of its fields.
+//!
+//! Where all keys that matter stand beside each other, it is one range. Elsewhere each key is checked field by field,
+//! and one that lies outside tells where to go on: keys between are not looked at.
+
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::engine::index::{Index, hash_key, key_of};
+use crate::engine::planner::interval::{Edge, Interval, after};
+use crate::engine::planner::tree::IndexScan;
+use crate::value::key::{self, Direction};
+
+/// How many entries are fetched at once, at most. The first look is for few: most walks end soon.
+const CHUNK: usize = 64;
+
+/// One field's bounds, in the order of the walk.
+#[derive(Debug)]
+struct Field {
+    /// The stored bytes are those of the descending order.
+    flipped: bool,
+    hashed: bool,
+    /// The walk meets the greater values first.
+    descends: bool,
+    intervals: Vec<Interval>,
+}
+
+#[derive(Debug)]
+pub(super) struct Walk {
+    backwards: bool,
+    /// What is left of the range, in the order of the index.
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    /// None where the range alone decides.
+    fields: Option<Vec<Field>>,
+    ready: VecDeque<Arc<[u8]>>,
+    chunk: usize,
+    done: bool,
+    /// How often the walk went to a place in the index.
+    pub(super) seeks: u64,
+}
+
+/// What became of one step.
+pub(super) enum Met {
+    /// An entry within the bounds.
+    Entry(Arc<[u8]>),
+    /// A key outside of them: the walk went on elsewhere.
+    Outside,
+    /// A key behind all of them.
+    Last,
+    End,
+}
+
+/// What a key's fields say.
+enum Checked {
+    Within,
+    Done,
+    /// Go on at this key.
+    Seek(Bound<Vec<u8>>),
+}
+
+impl Walk {
+    pub(super) fn new(index: &Index, scan: &IndexScan) -> Self {
+        let parts: Vec<(bool, bool)> = if scan.path.is_some() {
+            vec![(false, false); 2]
+        } else {
+            index
+                .spec
+                .parts
+                .iter()
+                .map(|part| (part.direction == Direction::Descending, part.hashed))
+                .collect()
+        };
+        let fields: Vec<Field> = scan
+            .fields
+            .iter()
+            .zip(parts)
+            .map(|(intervals, (flipped, hashed))| {
+                let descends = flipped != scan.backwards;
+                let mut intervals: Vec<Interval> = if hashed {
+                    intervals.iter().map(self::hashed).collect()
+                } else {
+                    intervals.clone()
+                };
+                if hashed {
+                    intervals.sort_by(|one, other| one.low.key.cmp(&other.low.key));
+                }
+                if descends {
+                    intervals.reverse();
+                }
+                Field {
+                    flipped,
+                    hashed,
+                    descends,
+                    intervals,
+                }
+            })
+            .collect();
+        let mut walk = Self {
+            backwards: scan.backwards,
+            low: Bound::Unbounded,
+            high: Bound::Unbounded,
+            done: fields.iter().any(|field| field.intervals.is_empty()),
+            fields: None,
+            ready: VecDeque::new(),
+            chunk: 4,
+            seeks: 0,
+        };
+        if let Some(limits) = &scan.limits {
+            walk.low = limits.min.clone().map_or(Bound::Unbounded, Bound::Included);
+            walk.high = limits.max.clone().map_or(Bound::Unbounded, Bound::Excluded);
+            return walk;
+        }
+        if scan.is_one_range() {
+            let mut prefix = Vec::new();
+            for field in &fields {
+                let Some(interval) = field.intervals.first() else {
+                    break;
+                };
+                if !interval.is_point() {
+                    (walk.low, walk.high) = interval.bounds(&prefix, field.flipped);
+                    return walk;
+                }
+                extend(&mut prefix, &interval.low, field);
+            }
+            walk.high = exclusive(after(prefix.clone()));
+            walk.low = Bound::Included(prefix);
+            return walk;
+        }
+        if !walk.done {
+            walk.seek(start(&[], &fields, 0, 0));
+        }
+        walk.fields = Some(fields);
+        walk
+    }
+
+    /// Goes on at a key, or before it if the walk is backwards.
+    fn seek(&mut self, at: Bound<Vec<u8>>) {
+        self.ready.clear();
+        self.chunk = 4;
+        if self.backwards {
+            self.high = at;
+        } else {
+            self.low = at;
+        }
+    }
+
+    fn next_entry(&mut self, index: &Index) -> Option<Arc<[u8]>> {
+        if let Some(entry) = self.ready.pop_front() {
+            return Some(entry);
+        }
+        let direction = if self.backwards {
+            Direction::Descending
+        } else {
+            Direction::Ascending
+        };
+        self.ready = index
+            .range(borrow(&self.low), borrow(&self.high), direction, self.chunk)
+            .into();
+        self.chunk = (self.chunk * 4).min(CHUNK);
+        let edge = Bound::Excluded(self.ready.back()?.to_vec());
+        if self.backwards {
+            self.high = edge;
+        } else {
+            self.low = edge;
+        }
+        self.ready.pop_front()
+    }
+
+    pub(super) fn step(&mut self, index: &Index) -> Met {
+        if self.done {
+            return Met::End;
+        }
+        if self.seeks == 0 {
+            self.seeks = 1;
+        }
+        let Some(entry) = self.next_entry(index) else {
+            self.done = true;
+            return Met::End;
+        };
+        let Some(fields) = &self.fields else {
+            return Met::Entry(entry);
+        };
+        match check(key_of(&entry), fields) {
+            Checked::Within => Met::Entry(entry),
+            Checked::Done => {
+                self.done = true;
+                Met::Last
+            }
+            Checked::Seek(at) => {
+                self.seeks += 1;
+                self.seek(at);
+                Met::Outside
+            }
+        }
+    }
+
+    /// Whether the index has a key behind the range: a count looks at it, too.
+    pub(super) fn has_more_behind(&self, index: &Index) -> bool {
+        let (Bound::Excluded(high), false) = (&self.high, self.backwards) else {
+            return false;
+        };
+        !index
+            .range(
+                Bound::Included(high),
+                Bound::Unbounded,
+                Direction::Ascending,
+                1,
+            )
+            .is_empty()
+    }
+}
+
+/// The same in hashes. Every value is every hash.
+fn hashed(interval: &Interval) -> Interval {
+    let mut hashed = interval.clone();
+    if interval.is_point() {
+        let hash = hash_key(&interval.low.key).to_be_bytes().to_vec();
+        hashed.low.key.clone_from(&hash);
+        hashed.high.key = hash;
+    } else {
+        hashed.low.key = Vec::new();
+        hashed.high.key = vec![u8::MAX; 9];
+    }
+    hashed
+}
+
+fn extend(bytes: &mut Vec<u8>, edge: &Edge, field: &Field) {
+    if field.flipped {
+        bytes.extend(edge.key.iter().map(|byte| !byte));
+    } else {
+        bytes.extend(&edge.key);
+    }
+}
+
+fn exclusive(bound: Bound<Vec<u8>>) -> Bound<Vec<u8>> {
+    match bound {
+        Bound::Included(bytes) => Bound::Excluded(bytes),
+        other => other,
+    }
+}
+
+/// The first key of the walk that starts with a prefix, has an interval's values in field `at`, and later fields'
+/// first ones.
+fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<Vec<u8>> {
+    let mut bytes = prefix.to_vec();
+    let backwards = fields
+        .first()
+        .is_some_and(|field| field.flipped != field.descends);
+    for (number, field) in fields.iter().enumerate().skip(at) {
+        let which = if number == at { interval } else { 0 };
+        let Some(interval) = field.intervals.get(which) else {
+            break;
+        };
+        let edge = if field.descends {
+            &interval.high
+        } else {
+            &interval.low
+        };
+        if !edge.inclusive {
+            let mut here = bytes.clone();
+            extend(&mut here, edge, field);
+            // Not the edge itself: what comes behind it in the walk.
+            return match (backwards, field.flipped) {
+                (false, _) => match (field.flipped, is_value(edge)) {
+                    (false, false) => Bound::Included(here),
+                    _ => after(here),
+                },
+                (true, _) => Bound::Excluded(here),
+            };
+        }
+        extend(&mut bytes, edge, field);
+        if !field.hashed && !is_value(edge) {
+            break;
+        }
+    }
+    if backwards {
+        exclusive(after(bytes))
+    } else {
+        Bound::Included(bytes)
+    }
+}
+
+/// Whether an edge is a value, not the begin of a kind of values.
+fn is_value(edge: &Edge) -> bool {
+    key::length(&edge.key, false) == Some(edge.key.len())
+}
+
+fn check(bytes: &[u8], fields: &[Field]) -> Checked {
+    let mut at = 0;
+    let mut room = false;
+    for (number, field) in fields.iter().enumerate() {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = if field.hashed {
+            Some(8)
+        } else {
+            key::length(rest, field.flipped)
+        };
+        let Some(stored) = length.and_then(|length| rest.get(..length)) else {
+            return Checked::Done;
+        };
+        let flipped: Vec<u8>;
+        let value = if field.flipped {
+            flipped = stored.iter().map(|byte| !byte).collect();
+            flipped.as_slice()
+        } else {
+            stored
+        };
+        let prefix = bytes.get(..at).unwrap_or_default();
+        // The first interval that does not lie behind the walk.
+        let behind = |interval: &Interval| {
+            if field.descends {
+                is_below(value, &interval.low)
+            } else {
+                is_above(value, &interval.high)
+            }
+        };
+        let which = field.intervals.partition_point(behind);
+        let Some(interval) = field.intervals.get(which) else {
+            if !room {
+                return Checked::Done;
+            }
+            let backwards = field.flipped != field.descends;
+            return Checked::Seek(if backwards {
+                Bound::Excluded(prefix.to_vec())
+            } else {
+                after(prefix.to_vec())
+            });
+        };
+        let ahead = if field.descends {
+            is_above(value, &interval.high)
+        } else {
+            is_below(value, &interval.low)
+        };
+        if ahead {
+            return Checked::Seek(start(prefix, fields, number, which));
+        }
+        let end = if field.descends {
+            &interval.low
+        } else {
+            &interval.high
+        };
+        room |= which + 1 < field.intervals.len() || value != end.key;
+        at += stored.len();
+    }
+    Checked::Within
+}
+
+fn is_below(value: &[u8], edge: &Edge) -> bool {
+    let key = edge.key.as_slice();
+    value < key || (value == key && !edge.inclusive)
+}
+
+fn is_above(value: &[u8], edge: &Edge) -> bool {
+    let key = edge.key.as_slice();
+    value > key || (value == key && !edge.inclusive)
+}
+
+fn borrow(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    match bound {
+        Bound::Included(bytes) => Bound::Included(bytes),
+        Bound::Excluded(bytes) => Bound::Excluded(bytes),
+        Bound::Unbounded => Bound::Unbounded,
+    }
+}

@@ -1,0 +1,121 @@
+//! Hints, and the bounds that go with them: `min` and `max`.
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::index::spec::{Kind, same_key};
+use crate::engine::index::{Index, append};
+use crate::engine::planner::Wanted;
+use crate::engine::planner::tree::Limits;
+use crate::error::{Code, ServerError};
+use crate::value::{print, raw};
+
+/// What a hint asks for.
+pub(super) enum Hinted<'i> {
+    No,
+    Records { backwards: bool },
+    Index(&'i Index),
+}
+
+pub(super) fn find<'i>(
+    indexes: &'i [Index],
+    wanted: &Wanted<'_>,
+) -> Result<Hinted<'i>, ServerError> {
+    let index = match wanted.hint {
+        None => return without(wanted),
+        Some(RawBsonRef::String(name)) => indexes.iter().find(|index| index.spec.name == name),
+        Some(RawBsonRef::Document(key)) => {
+            if let Some(value) = raw::get(key, "$natural") {
+                let backwards =
+                    matches!(value, RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1))
+                        || matches!(value, RawBsonRef::Double(value) if value < 0.0);
+                return Ok(Hinted::Records { backwards });
+            }
+            let Ok(key) = Document::try_from(key) else {
+                return without(wanted);
+            };
+            if key.is_empty() {
+                return without(wanted);
+            }
+            indexes.iter().find(|index| same_key(&index.spec.key, &key))
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Hint must be a string or an object",
+            ));
+        }
+    };
+    let Some(index) = index.filter(|index| !index.spec.hidden) else {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "planner returned error :: caused by :: hint provided does not correspond to an existing index",
+        ));
+    };
+    if index.spec.kind == Kind::Inert {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!(
+                "the in-memory engine does not run queries over the index '{}', whose kind it only keeps",
+                index.spec.name
+            ),
+        ));
+    }
+    Ok(Hinted::Index(index))
+}
+
+fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
+    if wanted.min.is_some() || wanted.max.is_some() {
+        return Err(ServerError::new(
+            Code::location(51173),
+            "When using min()/max() a hint of which index to use must be provided",
+        ));
+    }
+    Ok(Hinted::No)
+}
+
+/// The keys of `min` and `max`, which name the fields of the index in their order.
+pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
+    let key = |bound: Option<&RawDocument>| {
+        bound
+            .map(|bound| {
+                let names = raw::elements(bound).map(|(name, _)| name);
+                if index.spec.kind != Kind::Ordered
+                    || !names.eq(index.spec.key.keys().map(String::as_str))
+                {
+                    return Err(mismatch());
+                }
+                let mut bytes = Vec::new();
+                for ((_, value), part) in raw::elements(bound).zip(&index.spec.parts) {
+                    append(&mut bytes, Some(value), part, &index.spec);
+                }
+                Ok(bytes)
+            })
+            .transpose()
+    };
+    let limits = Limits {
+        min: key(wanted.min)?,
+        max: key(wanted.max)?,
+    };
+    if let (Some(min), Some(max)) = (&limits.min, &limits.max)
+        && min >= max
+    {
+        let shown = |bound: Option<&RawDocument>| bound.map(print::document).unwrap_or_default();
+        return Err(ServerError::new(
+            Code::location(51175),
+            format!(
+                "planner returned error :: caused by :: The value provided for min() {} does not come before the value provided for max() {} in the hinted index",
+                shown(wanted.min),
+                shown(wanted.max)
+            ),
+        ));
+    }
+    Ok(limits)
+}
+
+fn mismatch() -> ServerError {
+    ServerError::new(
+        Code::location(51174),
+        "The index chosen is not compatible with min/max",
+    )
+}

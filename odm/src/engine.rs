@@ -19,7 +19,10 @@ pub(crate) mod matcher;
 pub(crate) mod pipeline;
 #[cfg(feature = "memory")]
 pub(crate) mod planner;
+pub(crate) mod refusal;
 pub(crate) mod regex;
+#[cfg(all(test, feature = "memory"))]
+mod support_table;
 #[cfg(feature = "memory")]
 pub(crate) mod txn;
 #[cfg(feature = "memory")]

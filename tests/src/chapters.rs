@@ -20,6 +20,7 @@ chapters! {
     patterns = "../../book/src/patterns.md";
     testing = "../../book/src/testing.md";
     performance = "../../book/src/performance.md";
+    support = "../../book/src/support.md";
     limits = "../../book/src/limits.md";
     derive_document = "../../odm-derive/docs/document.md";
     derive_embedded = "../../odm-derive/docs/embedded.md";

@@ -38,7 +38,7 @@ const ROOF: &[&str] = &["prelude", "support"];
 
 /// The modules inside `engine`, lowest floor first; `engine` itself is the door above them.
 const ENGINE_FLOORS: &[&[&str]] = &[
-    &["context", "regex"],
+    &["context", "refusal", "regex"],
     &["expression"],
     &["matcher"],
     &["updater", "index"],

@@ -46,6 +46,7 @@ use crate::engine::catalog::Catalog;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::context::Context;
 use crate::engine::cursor::open::Cursors;
+use crate::engine::refusal;
 use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::session::{Mode, Sessions, lock};
 use crate::error::{Code, ServerError};
@@ -54,6 +55,19 @@ use crate::value::raw;
 use args::Args;
 use call::Call;
 use table::{Command, InTransaction, Target};
+
+#[cfg(test)]
+pub(crate) use table::all as known_commands;
+
+/// The fields of documents in commands, by the names that messages have for them.
+#[cfg(test)]
+pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 3] {
+    [
+        ("collMod.index", coll_mod::INDEX_FIELDS),
+        ("delete.deletes", delete::STATEMENT),
+        ("update.updates", update::STATEMENT),
+    ]
+}
 
 /// How often the engine looks after what expires, in milliseconds, as the server's TTL monitor does.
 const TICK: i64 = 60_000;
@@ -95,6 +109,10 @@ impl Engine {
             ));
         };
         let Some(row) = table::find(name) else {
+            if let Some(reason) = refusal::command(name) {
+                let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+                return Err(args::unsupported(&format!("the command '{name}'{because}")));
+            }
             return Err(ServerError::new(
                 Code::COMMAND_NOT_FOUND,
                 format!("no such command: '{name}'"),

@@ -50,6 +50,8 @@ pub(crate) use self::globals::{Globals, Scope};
 pub(crate) use self::object::merge_into;
 #[cfg(feature = "memory")]
 pub(crate) use self::parse::{check_variable_name, field_path};
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::table::known as known_operators;
 pub(crate) use self::value::Value;
 
 /// A compiled expression.

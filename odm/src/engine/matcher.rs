@@ -23,6 +23,10 @@ use crate::error::ServerError;
 pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
 pub(crate) use self::ast::{Comparison, ElementMatch, Test};
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::json_schema::known as known_keywords;
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::operators::known as known_operators;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::regex::Regex;
 

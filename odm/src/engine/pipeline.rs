@@ -23,6 +23,8 @@ use crate::value::raw::{elements, values};
 pub(crate) use self::stage::Target;
 
 use self::stage::{Cx, Planned, Stage};
+#[cfg(test)]
+pub(crate) use self::stages::{known as known_stages, runs_accumulator};
 
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;

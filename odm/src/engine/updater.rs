@@ -35,6 +35,8 @@ use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
 
 pub(crate) use self::limits::check_id;
+#[cfg(test)]
+pub(crate) use self::operators::names as known_operators;
 
 use self::array_filters::ArrayFilters;
 use self::operators::Operators;

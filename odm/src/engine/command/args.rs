@@ -3,6 +3,7 @@
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -51,7 +52,7 @@ pub(crate) const fn required(name: &'static str, kind: Kind) -> Field {
 }
 
 /// The fields that any command takes. Their meaning is read at the door; here they are only known.
-const GENERIC: &[&str] = &[
+pub(crate) const GENERIC: &[&str] = &[
     "$clusterTime",
     "$db",
     "$readPreference",
@@ -306,7 +307,9 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         Kind::Any => return Ok(()),
         Kind::Unsupported => {
             return if truthy(value) {
-                Err(unsupported(&format!("the option '{idl}.{}'", field.name)))
+                let option = format!("{idl}.{}", field.name);
+                let because = refusal::because(&option);
+                Err(unsupported(&format!("the option '{option}'{because}")))
             } else {
                 Ok(())
             };

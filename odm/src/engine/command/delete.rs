@@ -23,7 +23,7 @@ const FIELDS: &[Field] = &[
     STATEMENT_IDS,
 ];
 
-const STATEMENT: &[Field] = &[
+pub(crate) const STATEMENT: &[Field] = &[
     required("q", Kind::Object),
     required("limit", Kind::Any),
     field("collation", Kind::Object),

@@ -99,6 +99,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("ismaster", "isMaster"),
 ];
 
+/// Every command.
+#[cfg(test)]
+pub(crate) fn all() -> &'static [Command] {
+    COMMANDS
+}
+
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
     let name = ALIASES
         .iter()

@@ -68,6 +68,12 @@ const FORMS: &[(&str, Parse)] = &[
     ("$switch", switch),
 ];
 
+/// The names of the forms.
+#[cfg(all(test, feature = "memory"))]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FORMS.iter().map(|(name, _)| *name)
+}
+
 /// Compiles a form; `None` if the name is not one's.
 pub(super) fn parse(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Option<Parsed> {
     let index = FORMS.binary_search_by_key(&name, |(known, _)| known).ok()?;

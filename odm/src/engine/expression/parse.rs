@@ -6,6 +6,7 @@ use crate::engine::expression::forms::{self, Form};
 use crate::engine::expression::globals::Scope;
 use crate::engine::expression::operator::{ANY, Operator, Shape, refuse};
 use crate::engine::expression::{table, text};
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
@@ -222,13 +223,16 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
     Ok(Node::Object(fields))
 }
 
+/// The operators whose argument is no expression.
+pub(super) const LITERALS: &[&str] = &["$const", "$literal"];
+
 /// Compiles `{name: argument}`.
 pub(super) fn parse_operator(
     name: &str,
     argument: RawBsonRef<'_>,
     scope: &Scope,
 ) -> Result<Node, ServerError> {
-    if matches!(name, "$literal" | "$const") {
+    if LITERALS.contains(&name) {
         return Ok(Node::Literal(argument.into()));
     }
     if let Some(form) = forms::parse(name, argument, scope) {
@@ -238,7 +242,10 @@ pub(super) fn parse_operator(
         return Err(if table::UNSUPPORTED.binary_search(&name).is_ok() {
             ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
-                format!("the expression {name} is not supported by the in-memory engine"),
+                format!(
+                    "the expression {name} is not supported by the in-memory engine{}",
+                    refusal::because(name)
+                ),
             )
         } else {
             ServerError::new(

@@ -65,6 +65,17 @@ pub(super) fn find(name: &str) -> Option<&'static Operator> {
     })
 }
 
+/// Every operator, and whether it is evaluated here.
+#[cfg(all(test, feature = "memory"))]
+pub(crate) fn known() -> Vec<(&'static str, bool)> {
+    let rows = FAMILIES.iter().copied().flatten().map(|row| row.name);
+    rows.chain(super::forms::names())
+        .chain(super::parse::LITERALS.iter().copied())
+        .map(|name| (name, true))
+        .chain(UNSUPPORTED.iter().map(|name| (*name, false)))
+        .collect()
+}
+
 /// The code for an argument that should have been an object.
 pub(super) fn not_an_object(name: &str) -> i32 {
     match name {

@@ -95,6 +95,12 @@ const LISTED: &[&str] = &[
 /// Options that the server takes and does not keep.
 const IGNORED: &[&str] = &["ns", "dropDups", "clustered", "key", "name", "v"];
 
+/// The options of an index.
+#[cfg(test)]
+pub(crate) fn known_options() -> impl Iterator<Item = &'static str> {
+    LISTED.iter().chain(IGNORED).copied()
+}
+
 const BOOLEANS: &[&str] = &["background", "unique", "sparse", "hidden", "prepareUnique"];
 
 impl Spec {

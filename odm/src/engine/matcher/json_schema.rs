@@ -17,6 +17,8 @@ use crate::value::number::Number;
 use crate::value::path::Path;
 
 pub(super) use self::explain::schema_failure;
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::parse::known;
 
 /// A compiled schema.
 #[derive(Debug, Clone)]

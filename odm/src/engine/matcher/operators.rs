@@ -106,6 +106,21 @@ fn row<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<(&'static str
     table.get(index).copied()
 }
 
+/// Every operator, and whether it is offered: at the top level of a filter, and on a field.
+#[cfg(all(test, feature = "memory"))]
+pub(crate) fn known() -> [Vec<(&'static str, bool)>; 2] {
+    let top_level = TOP_LEVEL.iter();
+    let on_field = ON_FIELD.iter();
+    [
+        top_level
+            .map(|(name, operator)| (*name, *operator != TopLevel::Unsupported))
+            .collect(),
+        on_field
+            .map(|(name, operator)| (*name, *operator != OnField::Unsupported))
+            .collect(),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use crate::engine::expression::{Expression, Globals};
 use crate::engine::matcher::ast::{Expr, Group, Negation, Predicate};
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::operators::{self, TopLevel};
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw;
@@ -36,7 +37,10 @@ fn bad_value(message: impl Into<String>) -> ServerError {
 fn unsupported(operator: &str) -> ServerError {
     ServerError::new(
         Code::NOT_IMPLEMENTED,
-        format!("{operator} is not supported by the in-memory engine"),
+        format!(
+            "{operator} is not supported by the in-memory engine{}",
+            refusal::because(operator)
+        ),
     )
 }
 

@@ -22,6 +22,7 @@ use bson::raw::RawBsonRef;
 
 use crate::engine::expression::Globals;
 use crate::engine::pipeline::stage::Stage;
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
@@ -63,12 +64,19 @@ const UNSUPPORTED: &[&str] = &[
     "$fill",
     "$geoNear",
     "$indexStats",
+    "$listCachedAndActiveUsers",
+    "$listCatalog",
     "$listLocalSessions",
     "$listSessions",
+    "$mergeCursors",
+    "$operationMetrics",
     "$planCacheStats",
+    "$queue",
     "$redact",
     "$search",
+    "$setVariableFromSubPipeline",
     "$setWindowFields",
+    "$shardedDataDistribution",
 ];
 
 /// Parses one stage.
@@ -85,7 +93,10 @@ pub(super) fn parse(
         Some((name, parse)) => parse(name, spec, globals),
         None if UNSUPPORTED.binary_search(&name).is_ok() => Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
-            format!("the stage {name} is not supported by the in-memory engine"),
+            format!(
+                "the stage {name} is not supported by the in-memory engine{}",
+                refusal::because(name)
+            ),
         )),
         None => Err(unknown(name)),
     }
@@ -98,6 +109,17 @@ pub(super) fn check_name(name: &str) -> Result<(), ServerError> {
         .is_ok()
         || UNSUPPORTED.binary_search(&name).is_ok();
     if known { Ok(()) } else { Err(unknown(name)) }
+}
+
+#[cfg(test)]
+pub(crate) use self::group::runs as runs_accumulator;
+
+/// Every stage, and whether it is run here.
+#[cfg(test)]
+pub(crate) fn known() -> Vec<(&'static str, bool)> {
+    let run = STAGES.iter().map(|(name, _)| (*name, true));
+    run.chain(UNSUPPORTED.iter().map(|name| (*name, false)))
+        .collect()
 }
 
 fn unknown(name: &str) -> ServerError {

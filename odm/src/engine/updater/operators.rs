@@ -61,6 +61,9 @@ const OPERATORS: &[(&str, Parse)] = &[
     ("$unset", |_, _, _| Ok(Box::new(Unset))),
 ];
 
+/// It acts on two paths.
+const RENAME: &str = "$rename";
+
 #[derive(Debug)]
 pub(super) struct Operators {
     tree: Fields,
@@ -89,7 +92,7 @@ impl Operators {
                 .binary_search_by_key(&name, |(known, _)| known)
                 .ok()
                 .and_then(|index| OPERATORS.get(index));
-            if row.is_none() && name != "$rename" {
+            if row.is_none() && name != RENAME {
                 return Err(ServerError::new(
                     Code::FAILED_TO_PARSE,
                     format!(
@@ -248,6 +251,13 @@ fn remove(fields: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {
             }
         }
     }
+}
+
+/// Every operator.
+#[cfg(test)]
+pub(crate) fn names() -> Vec<&'static str> {
+    let rows = OPERATORS.iter().map(|(name, _)| *name);
+    rows.chain([RENAME]).collect()
 }
 
 #[cfg(test)]

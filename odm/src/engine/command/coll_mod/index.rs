@@ -13,7 +13,7 @@ use crate::engine::index::spec::{Spec, same_key, show};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
-const FIELDS: &[Field] = &[
+pub(crate) const FIELDS: &[Field] = &[
     field("name", Kind::Str),
     field("keyPattern", Kind::Object),
     field("expireAfterSeconds", Kind::SafeInt),

@@ -15,6 +15,8 @@ use crate::value::raw;
 mod keywords;
 
 use self::keywords::check_known;
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::keywords::known;
 
 type Parsed<T> = Result<T, ServerError>;
 

@@ -2,6 +2,9 @@
 
 mod field;
 
+#[cfg(test)]
+pub(crate) use self::field::runs;
+
 use std::collections::HashMap;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};

@@ -3,6 +3,7 @@
 use bson::RawDocument;
 
 use super::{Parsed, failed};
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -72,7 +73,8 @@ pub(super) fn check_known(schema: &RawDocument) -> Parsed<()> {
                 return Err(ServerError::new(
                     Code::NOT_IMPLEMENTED,
                     format!(
-                        "$jsonSchema keyword '{name}' is not supported by the in-memory engine"
+                        "$jsonSchema keyword '{name}' is not supported by the in-memory engine{}",
+                        refusal::because(name)
                     ),
                 ));
             }
@@ -80,6 +82,16 @@ pub(super) fn check_known(schema: &RawDocument) -> Parsed<()> {
         }
     }
     Ok(())
+}
+
+/// The keywords that servers take, and whether they are supported here.
+#[cfg(all(test, feature = "memory"))]
+pub(crate) fn known() -> Vec<(&'static str, bool)> {
+    KEYWORDS
+        .iter()
+        .filter(|(_, support)| *support != Support::NotByServers)
+        .map(|(name, support)| (*name, *support == Support::Yes))
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::engine::expression::ranked::{self, Keep, Ranked};
 use crate::engine::expression::{Expression, Globals, Scope, text};
 use crate::engine::pipeline::sort::SortPattern;
 use crate::engine::pipeline::stages::group::refuse;
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::key::{self, Direction};
 use crate::value::raw::{elements, empty_document};
@@ -47,6 +48,12 @@ impl State {
     }
 }
 
+/// Whether an accumulator is run here.
+#[cfg(test)]
+pub(crate) fn runs(operator: &str) -> bool {
+    Keep::new(operator).is_some() || Accumulator::new(operator).is_some()
+}
+
 impl Field {
     pub(super) fn parse(
         name: &str,
@@ -66,7 +73,10 @@ impl Field {
         if operator == "$accumulator" {
             return Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
-                format!("the accumulator {operator} is not supported by the in-memory engine"),
+                format!(
+                    "the accumulator {operator} is not supported by the in-memory engine{}",
+                    refusal::because(operator)
+                ),
             ));
         }
         let (rule, argument) = if let Some(keep) = Keep::new(operator) {

@@ -2,8 +2,8 @@
 //! the same time than `cargo fuzz` does.
 //!
 //! ```text
-//! cargo run --release --no-default-features --bin drive -- [target|all] [seconds] [seed]
-//! cargo run --release --no-default-features --bin drive -- filters artifacts/filters/crash-…
+//! cargo run --release --no-default-features --example drive -- [target|all] [seconds] [seed]
+//! cargo run --release --no-default-features --example drive -- filters artifacts/filters/crash-…
 //! ```
 //! A file instead of seconds is run once. The input that ends the process is left in `artifacts/<target>/last`.
 

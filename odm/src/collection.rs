@@ -33,6 +33,7 @@ mod update;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bson::Document as BsonDocument;
 
@@ -72,7 +73,8 @@ use crate::store::{Operation, Request, Store};
 /// Cheap to clone; every action takes `&self`.
 pub struct Collection<M> {
     pub(crate) store: Store,
-    defaults: Defaults,
+    /// None in most handles: then a call copies no concerns, and decides nothing by them.
+    defaults: Option<Arc<Defaults>>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -80,7 +82,7 @@ impl<M: Document> Collection<M> {
     pub(crate) fn new(store: &Store) -> Self {
         Self {
             store: store.at(M::model().collection),
-            defaults: Defaults::default(),
+            defaults: None,
             of: PhantomData,
         }
     }
@@ -97,22 +99,26 @@ impl<M: Document> Collection<M> {
     /// The same collection, with a read concern for the actions that name none.
     #[must_use]
     pub fn with_read_concern(mut self, concern: ReadConcern) -> Self {
-        self.defaults.read_concern = Some(concern);
+        self.defaults().read_concern = Some(concern);
         self
     }
 
     /// The same collection, with a write concern for the actions that name none.
     #[must_use]
     pub fn with_write_concern(mut self, concern: WriteConcern) -> Self {
-        self.defaults.write_concern = Some(concern);
+        self.defaults().write_concern = Some(concern);
         self
     }
 
     /// The same collection, with a read preference for the actions that name none.
     #[must_use]
     pub fn with_read_preference(mut self, preference: ReadPreference) -> Self {
-        self.defaults.read_preference = Some(preference);
+        self.defaults().read_preference = Some(preference);
         self
+    }
+
+    fn defaults(&mut self) -> &mut Defaults {
+        Arc::make_mut(self.defaults.get_or_insert_default())
     }
 
     fn call<'s>(&self, operation: Operation) -> Call<'s> {

@@ -18,10 +18,12 @@ pub(crate) mod options;
 mod response;
 mod session;
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bson::Document;
+use futures::future::BoxFuture;
 
 pub use self::capability::Capability;
 pub(crate) use self::cursor::RawCursor;
@@ -39,6 +41,10 @@ pub use self::session::{Session, SessionOptions, TransactionOptions};
 #[cfg(feature = "memory")]
 use crate::engine::Context;
 use crate::error::{Error, Result};
+
+/// What will answer an operation. Each has a future of its own: one for all would be as large as the
+/// largest, and every call would allocate and copy that much.
+pub(crate) type Answer<'s> = BoxFuture<'s, Result<Response<'s>>>;
 
 /// A database in one of the stores; clones share it.
 #[derive(Debug, Clone)]
@@ -180,29 +186,22 @@ impl Store {
     }
 
     /// Runs one operation. A write that is refused, wholly or in part, is an error.
-    pub(crate) async fn exec<'s>(
+    pub(crate) fn exec<'s>(
         &self,
         request: Request,
         session: Option<&'s mut Session>,
-    ) -> Result<Response<'s>> {
-        if let Some(concern) = &request.options.write_concern {
-            concern.check()?;
-        }
-        if let Some(preference) = &request.options.read_preference {
-            preference.check()?;
-        }
-        if let Some(collation) = &request.options.collation {
-            collation.check()?;
+    ) -> Answer<'s> {
+        if let Err(error) = request.options.check() {
+            return Box::pin(ready(Err(error)));
         }
         if self.0.monitor.is_on() {
-            // Boxed, so that a handler that is not there costs the future nothing.
-            return Box::pin(self.exec_watched(request, session)).await;
+            return Box::pin(self.clone().exec_watched(request, session));
         }
-        self.dispatch(request, session).await
+        self.dispatch(request, session)
     }
 
     async fn exec_watched<'s>(
-        &self,
+        self,
         request: Request,
         session: Option<&'s mut Session>,
     ) -> Result<Response<'s>> {
@@ -222,16 +221,15 @@ impl Store {
         response
     }
 
-    async fn dispatch<'s>(
-        &self,
-        request: Request,
-        session: Option<&'s mut Session>,
-    ) -> Result<Response<'s>> {
+    fn dispatch<'s>(&self, request: Request, session: Option<&'s mut Session>) -> Answer<'s> {
         match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => memory.exec(&self.0.database, request, session).await,
+            Backend::Memory(memory) => {
+                let (memory, database) = (memory.clone(), Arc::clone(&self.0.database));
+                Box::pin(async move { memory.exec(&database, request, session).await })
+            }
             #[cfg(feature = "mongodb")]
-            Backend::Driver(driver) => driver.exec(request, session).await,
+            Backend::Driver(driver) => driver.exec(request, session),
         }
     }
 

@@ -13,7 +13,6 @@ use std::marker::PhantomData;
 use std::ops::BitAnd;
 
 use bson::{Bson, Document};
-use smallvec::SmallVec;
 
 pub use self::array::Push;
 use self::operators::Changes;
@@ -135,10 +134,7 @@ impl<M> Update<M> {
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn raw_array_filter(self, filter: Document) -> Self {
-        self & Self::from_changes(Ok(Changes::Operators {
-            changes: SmallVec::new(),
-            array_filters: vec![filter],
-        }))
+        self & Self::from_changes(Ok(Changes::filtered(filter)))
     }
 
     /// All of `updates` as one; the same as joining them with `&`.

@@ -46,6 +46,7 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
                 variants: #variants,
                 deny_undeclared: #deny,
             };
+            #[inline]
             fn fields<__OdmModel>(__odm_path: #support::Path) -> #handles<#used __OdmModel> {
                 <Self as #support::FieldType>::handle(__odm_path)
             }

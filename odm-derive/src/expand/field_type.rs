@@ -103,6 +103,7 @@ pub(crate) fn implement(
         impl #parameters #support::FieldType for #ident #arguments #clause {
             const TYPE: #support::TypeMeta = #ty;
             type Handle<__OdmModel, __OdmAs> = #handle;
+            #[inline]
             fn handle<__OdmModel, __OdmAs>(__odm_path: #support::Path) -> #handle {
                 #make
             }

@@ -1,5 +1,7 @@
 //! What every action has: where it goes, what it asks, in which session.
 
+use std::sync::Arc;
+
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
 use serde::Serialize;
@@ -19,6 +21,44 @@ pub(crate) struct Defaults {
     pub(crate) read_preference: Option<ReadPreference>,
 }
 
+impl Defaults {
+    /// Fills in what the action did not name.
+    fn complete(&self, request: &mut Request) {
+        let operation = &request.operation;
+        // A pipeline that ends in `$out` or `$merge` does both.
+        let (reads, writes) = (operation.reads(), !operation.is_read());
+        if reads && request.options.read_concern.is_none() && self.read_concern.is_some() {
+            request.options.read_concern = self.read_concern;
+        }
+        if reads && request.options.read_preference.is_none() && self.read_preference.is_some() {
+            request
+                .options
+                .read_preference
+                .clone_from(&self.read_preference);
+        }
+        if writes && request.options.write_concern.is_none() && self.write_concern.is_some() {
+            request
+                .options
+                .write_concern
+                .clone_from(&self.write_concern);
+        }
+    }
+}
+
+/// Refuses what a transaction decides where it starts.
+fn in_transaction(options: &Options) -> Result<()> {
+    if options.read_concern.is_some() || options.write_concern.is_some() {
+        return Err(Error::usage(
+            "a transaction has one read concern and one write concern: give them to \
+             `TransactionOptions` where it starts",
+        ));
+    }
+    match &options.read_preference {
+        Some(preference) => preference.check_in_transaction(),
+        None => Ok(()),
+    }
+}
+
 /// An action under construction. Builders can't fail; what fails in one is kept until it is sent.
 #[derive(Debug)]
 pub(crate) struct Call<'s> {
@@ -26,7 +66,7 @@ pub(crate) struct Call<'s> {
     pub(crate) model: &'static ModelMeta,
     pub(crate) request: Request,
     pub(crate) session: Option<&'s mut Session>,
-    pub(crate) defaults: Defaults,
+    pub(crate) defaults: Option<Arc<Defaults>>,
     pub(crate) error: Option<Error>,
 }
 
@@ -56,50 +96,25 @@ impl<'s> Call<'s> {
             return Err(error.with_model(self.model.name));
         }
         let mut request = self.request;
-        let in_transaction = self
-            .session
-            .as_ref()
-            .is_some_and(|session| session.in_transaction());
-        let (options, defaults) = (&request.options, self.defaults);
-        if in_transaction {
-            if options.read_concern.is_some() || options.write_concern.is_some() {
-                return Err(Error::usage(
-                    "a transaction has one read concern and one write concern: give them to \
-                     `TransactionOptions` where it starts",
-                )
-                .with_model(self.model.name));
-            }
-            if let Some(preference) = &options.read_preference {
-                let checked = preference.check_in_transaction();
-                checked.map_err(|error| error.with_model(self.model.name))?;
-            }
-        } else {
-            let operation = &request.operation;
-            // A pipeline that ends in `$out` or `$merge` does both.
-            let (reads, writes) = (operation.reads(), !operation.is_read());
-            if reads && options.read_concern.is_none() && defaults.read_concern.is_some() {
-                request.options.read_concern = defaults.read_concern;
-            }
-            if reads
-                && request.options.read_preference.is_none()
-                && defaults.read_preference.is_some()
-            {
-                request.options.read_preference = defaults.read_preference;
-            }
-            if writes && request.options.write_concern.is_none() && defaults.write_concern.is_some()
-            {
-                request.options.write_concern = defaults.write_concern;
-            }
+        let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
+        if transaction {
+            in_transaction(&request.options).map_err(|error| error.with_model(self.model.name))?;
+        } else if let Some(defaults) = &self.defaults {
+            defaults.complete(&mut request);
         }
         Ok((self.store, request, self.session))
     }
 
-    /// Sends the request.
-    pub(crate) async fn send(self) -> Result<Response<'s>> {
+    /// Sends the request, when awaited.
+    pub(crate) fn send(self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
         let model = self.model;
-        let (store, request, session) = self.prepare()?;
-        let sent = store.exec(request, session).await;
-        sent.map_err(|error| refused(error, model))
+        let answer = self
+            .prepare()
+            .map(|(store, request, session)| store.exec(request, session));
+        async move {
+            let answer = answer?.await;
+            answer.map_err(|error| refused(error, model))
+        }
     }
 }
 
@@ -110,18 +125,25 @@ pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
     error.with_model(model.name).with_rules(&rules)
 }
 
+/// The handles of a model's fields. Once for all closures: a call that makes both a filter and an
+/// update finds the code for its second use in the processor's cache.
+#[inline(never)]
+fn handles<M: Model>() -> <M as Embedded>::Fields<M> {
+    M::fields(Path::root())
+}
+
 /// The filter that a closure over the model's fields makes.
 pub(crate) fn filter<M: Model>(
     condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
 ) -> Result<Document> {
-    condition(M::fields(Path::root())).into_document()
+    condition(handles::<M>()).into_document()
 }
 
 /// The update that a closure over the model's fields makes, with its array filters.
 pub(crate) fn modification<M: Model>(
     change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
 ) -> Result<(Modification, Option<Vec<Document>>)> {
-    let (update, filters) = change(M::fields(Path::root())).into_parts()?;
+    let (update, filters) = change(handles::<M>()).into_parts()?;
     let filters = (!filters.is_empty()).then_some(filters);
     let modification = match update {
         Bson::Document(operators) => {

@@ -60,9 +60,12 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> Delete<'s, M> {
     options!(session command explain hint comment collation let_vars write_concern);
 
-    async fn run(self) -> Result<DeleteResult> {
-        let written = self.call.send().await?.written()?;
-        Ok(DeleteResult { deleted: written.n })
+    fn run(self) -> impl Future<Output = Result<DeleteResult>> + Send + use<'s, M> {
+        let answer = self.call.send();
+        async {
+            let written = answer.await?.written()?;
+            Ok(DeleteResult { deleted: written.n })
+        }
     }
 }
 

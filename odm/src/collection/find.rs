@@ -87,10 +87,10 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         cursor.next().await.transpose()
     }
 
-    async fn run(self) -> Result<Cursor<'s, T>> {
+    fn run(self) -> impl Future<Output = Result<Cursor<'s, T>>> + Send + use<'s, M, T> {
         let model = self.call.model.name;
-        let cursor = self.call.send().await?.cursor()?;
-        Ok(Cursor::new(cursor, model))
+        let answer = self.call.send();
+        async move { Ok(Cursor::new(answer.await?.cursor()?, model)) }
     }
 }
 

@@ -77,13 +77,16 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
         FindOne::new(self.call)
     }
 
-    async fn run(self) -> Result<Option<T>> {
+    fn run(self) -> impl Future<Output = Result<Option<T>>> + Send + use<'s, M, T> {
         let model = self.call.model.name;
-        let mut cursor = self.call.send().await?.cursor()?;
-        match cursor.next().await {
-            None => Ok(None),
-            Some(Ok(raw)) => decode(raw, model).map(Some),
-            Some(Err(error)) => Err(error.with_model(model)),
+        let answer = self.call.send();
+        async move {
+            let mut cursor = answer.await?.cursor()?;
+            match cursor.next().await {
+                None => Ok(None),
+                Some(Ok(raw)) => decode(raw, model).map(Some),
+                Some(Err(error)) => Err(error.with_model(model)),
+            }
         }
     }
 }

@@ -41,10 +41,14 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> InsertOne<'s, M> {
     options!(session command comment bypass_document_validation write_concern);
 
-    async fn run(self) -> Result<InsertOneResult<M::Id>> {
-        self.call.send().await?.written()?;
-        let inserted_id = self.id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-        Ok(InsertOneResult { inserted_id })
+    fn run(self) -> impl Future<Output = Result<InsertOneResult<M::Id>>> + Send + use<'s, M> {
+        let answer = self.call.send();
+        let id = self.id;
+        async {
+            answer.await?.written()?;
+            let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+            Ok(InsertOneResult { inserted_id })
+        }
     }
 }
 

@@ -47,9 +47,9 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
         write_concern
     );
 
-    async fn run(self) -> Result<UpdateResult<M::Id>> {
-        let written = self.call.send().await?.written()?;
-        UpdateResult::new::<M>(written)
+    fn run(self) -> impl Future<Output = Result<UpdateResult<M::Id>>> + Send + use<'s, M> {
+        let answer = self.call.send();
+        async { UpdateResult::new::<M>(answer.await?.written()?) }
     }
 }
 

@@ -42,12 +42,14 @@ pub enum Segment {
 
 impl Path {
     /// The path of the document itself.
+    #[inline]
     pub fn root() -> Self {
         Self(Parts::Root)
     }
 
     /// This path with a stored field name behind it.
     #[must_use]
+    #[inline]
     pub fn child(&self, name: &'static str) -> Self {
         Self(match self.0 {
             Parts::Root => Parts::One(name),

@@ -14,6 +14,19 @@ use crate::model::{BsonType, Path, Segment};
 
 /// The stored path, which in a filter has no `$`, `$[]` or `$[name]`.
 pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
+    match one_name(path) {
+        Some(name) => Ok(name.to_owned()),
+        None => long_filter_path(path),
+    }
+}
+
+/// The name that is the whole path, as most are: there is nothing in it to refuse, and it is copied
+/// without the machinery of formatting.
+pub(crate) fn one_name(path: &Path) -> Option<&'static str> {
+    path.top_level().filter(|name| addressable(name))
+}
+
+fn long_filter_path(path: &Path) -> Result<String, Deferred> {
     let in_updates_only = path.segments().any(|segment| {
         matches!(
             segment,
@@ -66,10 +79,7 @@ fn nested_array(path: &Path) -> Deferred {
 
 /// The path as MongoDB writes it; a name that it would read as something else is refused.
 pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
-    // Most paths are one name: it is copied without the machinery of formatting.
-    if let Some(name) = path.top_level()
-        && addressable(name)
-    {
+    if let Some(name) = one_name(path) {
         return Ok(name.to_owned());
     }
     let unaddressable = path.segments().find_map(|segment| match segment {

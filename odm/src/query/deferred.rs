@@ -6,8 +6,13 @@
 use crate::error::{EncodeError, Error, Kind, UsageError};
 
 /// A failure to report later; the field is named by its stored path.
+///
+/// Boxed, for the builders that carry it are moved often and fail seldom.
 #[derive(Debug, Clone)]
-pub(crate) struct Deferred {
+pub(crate) struct Deferred(Box<Failure>);
+
+#[derive(Debug, Clone)]
+struct Failure {
     path: String,
     cause: Cause,
 }
@@ -20,10 +25,12 @@ enum Cause {
 
 impl Deferred {
     pub(crate) fn usage(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            cause: Cause::Usage(UsageError::new(message)),
-        }
+        Self::new(path.into(), Cause::Usage(UsageError::new(message)))
+    }
+
+    #[cold]
+    fn new(path: String, cause: Cause) -> Self {
+        Self(Box::new(Failure { path, cause }))
     }
 
     /// A failure of an encoder, which may be the user's.
@@ -38,29 +45,29 @@ impl Deferred {
             Some(inner) => format!("{outer}.{inner}"),
             None => outer,
         };
-        Self { path, cause }
+        Self::new(path, cause)
     }
 
     /// The same failure, seen from the array or document at `path`.
     #[must_use]
     pub(crate) fn under(mut self, path: &str) -> Self {
-        if self.path.is_empty() {
-            path.clone_into(&mut self.path);
+        if self.0.path.is_empty() {
+            path.clone_into(&mut self.0.path);
         } else if !path.is_empty() {
-            self.path = format!("{path}.{}", self.path);
+            self.0.path = format!("{path}.{}", self.0.path);
         }
         self
     }
 
     pub(crate) fn to_error(&self) -> Error {
-        let error = match &self.cause {
+        let error = match &self.0.cause {
             Cause::Encode(error) => Error::new(error.clone()),
             Cause::Usage(error) => Error::new(error.clone()),
         };
-        if self.path.is_empty() {
+        if self.0.path.is_empty() {
             error
         } else {
-            error.with_path(self.path.clone())
+            error.with_path(self.0.path.clone())
         }
     }
 }

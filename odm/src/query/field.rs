@@ -40,6 +40,7 @@ type Of<M, T, E> = fn() -> (M, T, E);
 impl<M, T, E> Field<M, T, E> {
     /// The field at `path`; generated code calls it.
     #[doc(hidden)]
+    #[inline]
     pub fn at_path(path: Path) -> Self {
         Self {
             path,

@@ -26,6 +26,7 @@ macro_rules! field_type {
             const TYPE: TypeMeta = $meta;
             type Handle<M, As> = Field<M, As>;
 
+            #[inline]
             fn handle<M, As>(path: Path) -> Field<M, As> {
                 Field::at_path(path)
             }
@@ -109,6 +110,7 @@ impl<T: FieldType> FieldType for Option<T> {
     const TYPE: TypeMeta = T::TYPE.nullable();
     type Handle<M, As> = T::Handle<M, As>;
 
+    #[inline]
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
         T::handle(path)
     }

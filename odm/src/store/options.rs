@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use bson::{Bson, Document};
 
+use crate::error::Result;
+
 pub use self::collation::{Alternate, CaseFirst, Collation, MaxVariable};
 pub(crate) use self::concern::millis;
 pub use self::concern::{Acknowledgment, ReadConcern, WriteConcern};
@@ -128,4 +130,20 @@ pub(crate) struct Options {
     pub(crate) read_concern: Option<ReadConcern>,
     pub(crate) write_concern: Option<WriteConcern>,
     pub(crate) read_preference: Option<ReadPreference>,
+}
+
+impl Options {
+    /// What the driver would not refuse, or would refuse late.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(concern) = &self.write_concern {
+            concern.check()?;
+        }
+        if let Some(preference) = &self.read_preference {
+            preference.check()?;
+        }
+        if let Some(collation) = &self.collation {
+            collation.check()?;
+        }
+        Ok(())
+    }
 }

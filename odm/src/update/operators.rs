@@ -1,36 +1,35 @@
 //! The inside of an update: not generic, so that it is compiled once.
 
-use std::borrow::Cow;
-
 use bson::{Bson, Document, doc};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::model::{Path, Segment};
-use crate::query::compare::stored_path;
+use crate::query::compare::{one_name, stored_path};
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 
 /// What an update does.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most updates are few operators; a box would be one more allocation for each"
-)]
 pub(crate) enum Changes {
-    Operators {
-        changes: SmallVec<[Change; 2]>,
-        array_filters: Vec<Document>,
-    },
+    /// Boxed, so that a small update is one allocation and builders move a pointer.
+    Operators(Box<Operators>),
     Pipeline(Vec<Document>),
 }
 
-/// One operator on one field.
-#[derive(Debug, Clone)]
-pub(crate) struct Change {
-    operator: Cow<'static, str>,
-    path: String,
-    value: Bson,
+/// Operators on fields, and what `$[name]` in their paths stands for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Operators {
+    /// `{$set: {…}, $inc: {…}}`, operators in the order in which they were first used.
+    document: Document,
+    array_filters: Vec<Document>,
+}
+
+/// One operator on one field, as errors speak of it.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    operator: &'a str,
+    path: &'a str,
 }
 
 impl Changes {
@@ -46,27 +45,27 @@ impl Changes {
                 "",
                 "the document itself can't be changed as one field: change its fields, or replace it",
             )),
-            Ok(value) => Ok(Self::of(Change {
-                operator: operator.into(),
-                path,
-                value,
-            })),
+            Ok(value) => {
+                let mut fields = Document::new();
+                fields.insert(path, value);
+                let mut operators = Box::<Operators>::default();
+                operators.document.insert(operator, fields);
+                Ok(Self::Operators(operators))
+            }
         }
     }
 
     /// No change; an update must have some by the time it is sent.
     pub(crate) fn nothing() -> Self {
-        Self::Operators {
-            changes: SmallVec::new(),
-            array_filters: Vec::new(),
-        }
+        Self::Operators(Box::default())
     }
 
-    fn of(change: Change) -> Self {
-        Self::Operators {
-            changes: smallvec![change],
-            array_filters: Vec::new(),
-        }
+    /// What `$[name]` stands for, beside the changes that name it.
+    pub(crate) fn filtered(filter: Document) -> Self {
+        Self::Operators(Box::new(Operators {
+            document: Document::new(),
+            array_filters: vec![filter],
+        }))
     }
 
     pub(crate) fn array_filter(
@@ -79,53 +78,35 @@ impl Changes {
             Node::All => doc! {name: {"$exists": true}},
             node => node.into_document()?,
         };
-        Ok(Self::Operators {
-            changes: SmallVec::new(),
-            array_filters: vec![filter],
-        })
+        Ok(Self::filtered(filter))
     }
 
     pub(crate) fn from_raw(document: Document) -> Result<Self, Deferred> {
-        let mut changes = SmallVec::new();
-        for (operator, fields) in document {
-            let Bson::Document(fields) = fields else {
-                return Err(not_operators(&operator));
-            };
-            if !operator.starts_with('$') {
-                return Err(not_operators(&operator));
-            }
-            changes.extend(fields.into_iter().map(|(path, value)| Change {
-                operator: operator.clone().into(),
-                path,
-                value,
-            }));
+        let not_fields = |(operator, fields): &(&String, &Bson)| {
+            !operator.starts_with('$') || !matches!(fields, Bson::Document(_))
+        };
+        if let Some((key, _)) = document.iter().find(not_fields) {
+            return Err(not_operators(key));
         }
-        Ok(Self::Operators {
-            changes,
+        Ok(Self::Operators(Box::new(Operators {
+            document,
             array_filters: Vec::new(),
-        })
+        })))
     }
 
     pub(crate) fn join(self, other: Self) -> Result<Self, Deferred> {
         match (self, other) {
-            (
-                Self::Operators {
-                    mut changes,
-                    mut array_filters,
-                },
-                Self::Operators {
-                    changes: more,
-                    array_filters: more_filters,
-                },
-            ) => {
-                for change in more {
-                    add(&mut changes, change)?;
+            (Self::Operators(mut all), Self::Operators(more)) => {
+                for (operator, fields) in more.document {
+                    match all.document.get_mut(&operator) {
+                        Some(present) => add(&operator, present, fields)?,
+                        None => {
+                            all.document.insert(operator, fields);
+                        }
+                    }
                 }
-                array_filters.extend(more_filters);
-                Ok(Self::Operators {
-                    changes,
-                    array_filters,
-                })
+                all.array_filters.extend(more.array_filters);
+                Ok(Self::Operators(all))
             }
             (Self::Pipeline(mut stages), Self::Pipeline(more)) => {
                 stages.extend(more);
@@ -140,7 +121,7 @@ impl Changes {
 
     pub(crate) fn array_filters(&self) -> &[Document] {
         match self {
-            Self::Operators { array_filters, .. } => array_filters,
+            Self::Operators(operators) => &operators.array_filters,
             Self::Pipeline(_) => &[],
         }
     }
@@ -152,16 +133,13 @@ impl Changes {
                 let stages = stages.into_iter().map(Bson::Document).collect();
                 Ok((Bson::Array(stages), Vec::new()))
             }
-            Self::Operators { changes, .. } if changes.is_empty() => Err(Deferred::usage(
+            Self::Operators(operators) if operators.document.is_empty() => Err(Deferred::usage(
                 "",
                 "the update changes nothing: it has no operator",
             )),
-            Self::Operators {
-                changes,
-                array_filters,
-            } => {
-                refuse_conflicts(&changes)?;
-                Ok((Bson::Document(operator_document(changes)), array_filters))
+            Self::Operators(operators) => {
+                refuse_conflicts(&operators.document)?;
+                Ok((Bson::Document(operators.document), operators.array_filters))
             }
         }
     }
@@ -169,6 +147,13 @@ impl Changes {
 
 /// The path as MongoDB writes it, with names of array filters that it accepts.
 fn update_path(path: &Path) -> Result<String, Deferred> {
+    match one_name(path) {
+        Some(name) => Ok(name.to_owned()),
+        None => long_update_path(path),
+    }
+}
+
+fn long_update_path(path: &Path) -> Result<String, Deferred> {
     let stored = stored_path(path)?;
     if path.segments().any(|segment| segment == Segment::Any) {
         return Err(Deferred::usage(
@@ -204,32 +189,37 @@ fn not_operators(key: &str) -> Deferred {
     )
 }
 
-/// Adds a change; pushes to one array become one.
-fn add(changes: &mut SmallVec<[Change; 2]>, change: Change) -> Result<(), Deferred> {
-    let same = changes
-        .iter_mut()
-        .find(|present| present.path == change.path && present.operator == change.operator);
-    let Some(present) = same else {
-        changes.push(change);
-        return Ok(());
+/// Adds the fields of an operator to those that it has; pushes to one array become one.
+fn add(operator: &str, present: &mut Bson, fields: Bson) -> Result<(), Deferred> {
+    let (Bson::Document(present), Bson::Document(fields)) = (present, fields) else {
+        return Err(not_operators(operator));
     };
-    if !adds_plainly(present) || !adds_plainly(&change) {
-        return Err(conflict(&change, present));
+    for (path, value) in fields {
+        let Some(before) = present.get_mut(&path) else {
+            present.insert(path, value);
+            continue;
+        };
+        if !adds_plainly(operator, before) || !adds_plainly(operator, &value) {
+            let change = Change {
+                operator,
+                path: &path,
+            };
+            return Err(conflict(change, change));
+        }
+        // moved, not copied: changes are joined in loops
+        let mut each = added_values(std::mem::replace(before, Bson::Null));
+        each.extend(added_values(value));
+        *before = Bson::Document(doc! {"$each": each});
     }
-    // moved, not copied: changes are joined in loops
-    let first = std::mem::replace(&mut present.value, Bson::Null);
-    let mut each = added_values(first);
-    each.extend(added_values(change.value));
-    present.value = Bson::Document(doc! {"$each": each});
     Ok(())
 }
 
 /// Whether this adds values to an array and no modifiers such as `$slice` stand beside them.
-fn adds_plainly(change: &Change) -> bool {
-    if !matches!(&*change.operator, "$push" | "$addToSet") {
+fn adds_plainly(operator: &str, value: &Bson) -> bool {
+    if !matches!(operator, "$push" | "$addToSet") {
         return false;
     }
-    let Bson::Document(document) = &change.value else {
+    let Bson::Document(document) = value else {
         return true;
     };
     match document.get("$each") {
@@ -250,9 +240,9 @@ fn added_values(value: Bson) -> Vec<Bson> {
     }
 }
 
-fn conflict(change: &Change, present: &Change) -> Deferred {
+fn conflict(change: Change<'_>, present: Change<'_>) -> Deferred {
     Deferred::usage(
-        &*change.path,
+        change.path,
         format!(
             "`{}` of `{}` and `{}` of `{}` can't stand in one update: it may change a field only once",
             present.operator, present.path, change.operator, change.path
@@ -260,12 +250,43 @@ fn conflict(change: &Change, present: &Change) -> Deferred {
     )
 }
 
+/// Every operator on every field.
+fn changes(document: &Document) -> impl Iterator<Item = (Change<'_>, &Bson)> {
+    document.iter().flat_map(|(operator, fields)| {
+        let fields = fields.as_document().into_iter().flatten();
+        fields.map(|(path, value)| (Change { operator, path }, value))
+    })
+}
+
+/// Whether a few top-level fields are changed, each once: most updates, told without sorting.
+fn few_apart(document: &Document) -> bool {
+    let mut seen: SmallVec<[&str; 8]> = SmallVec::new();
+    for (operator, fields) in document {
+        let Bson::Document(fields) = fields else {
+            return false;
+        };
+        if operator == "$rename" || seen.len() + fields.len() > 8 {
+            return false;
+        }
+        for path in fields.keys() {
+            if path.contains('.') || seen.contains(&path.as_str()) {
+                return false;
+            }
+            seen.push(path);
+        }
+    }
+    true
+}
+
 /// What the server refuses with code 40: one field changed twice, or a field and what it is in.
-fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
-    let mut touched: SmallVec<[(&str, &Change); 8]> = SmallVec::with_capacity(changes.len());
-    for change in changes {
-        touched.push((&change.path, change));
-        if let ("$rename", Bson::String(target)) = (&*change.operator, &change.value) {
+fn refuse_conflicts(document: &Document) -> Result<(), Deferred> {
+    if few_apart(document) {
+        return Ok(());
+    }
+    let mut touched: SmallVec<[(&str, Change<'_>); 8]> = SmallVec::new();
+    for (change, value) in changes(document) {
+        touched.push((change.path, change));
+        if let ("$rename", Bson::String(target)) = (change.operator, value) {
             touched.push((target, change));
         }
     }
@@ -275,7 +296,7 @@ fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
         if let [(outer, first), (inner, second)] = pair {
             let rest = inner.strip_prefix(outer);
             if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
-                return Err(conflict(second, first));
+                return Err(conflict(*second, *first));
             }
         }
     }
@@ -283,7 +304,7 @@ fn refuse_conflicts(changes: &[Change]) -> Result<(), Deferred> {
 }
 
 /// Of one array an update changes elements by `$[]` and `$[name]`, or by position, not by both.
-fn refuse_mixed_elements(touched: &[(&str, &Change)]) -> Result<(), Deferred> {
+fn refuse_mixed_elements(touched: &[(&str, Change<'_>)]) -> Result<(), Deferred> {
     if !touched.iter().any(|(path, _)| path.contains("$[")) {
         return Ok(());
     }
@@ -293,23 +314,9 @@ fn refuse_mixed_elements(touched: &[(&str, &Change)]) -> Result<(), Deferred> {
             let differ = pairs.find(|(left, right)| left != right);
             if differ.is_some_and(|(left, right)| left.starts_with("$[") != right.starts_with("$["))
             {
-                return Err(conflict(second, first));
+                return Err(conflict(*second, *first));
             }
         }
     }
     Ok(())
-}
-
-/// `{$set: {…}, $inc: {…}}`, operators in the order in which they were first used.
-fn operator_document(changes: SmallVec<[Change; 2]>) -> Document {
-    let mut document = Document::new();
-    for change in changes {
-        let entry = document
-            .entry(change.operator.into_owned())
-            .or_insert_with(|| Bson::Document(Document::new()));
-        if let Bson::Document(fields) = entry {
-            fields.insert(change.path, change.value);
-        }
-    }
-    document
 }

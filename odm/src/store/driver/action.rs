@@ -1,0 +1,288 @@
+//! Each operation as the driver's own action.
+
+use bson::raw::{RawDocumentBuf, cstr};
+use bson::{Bson, Document};
+use mongodb::options::UpdateModifications;
+use mongodb::{Collection, Database};
+
+use super::cursor::{ImplicitCursor, SessionCursor};
+use super::{error, errors, options};
+use crate::error::{Error, Result};
+use crate::store::Answer;
+use crate::store::operation::{Modification, Operation, Request};
+use crate::store::options::Chosen;
+use crate::store::response::{self, Response, WriteKind, Written};
+use crate::store::session::DriverSession;
+
+/// One operation on its way to the driver. The blocks below capture what they need; an async function
+/// would hold each of its parameters twice.
+pub(super) struct Action<'d, 's> {
+    pub(super) database: &'d Database,
+    pub(super) collection: &'static str,
+    pub(super) target: Collection<RawDocumentBuf>,
+    pub(super) options: Chosen,
+    pub(super) session: Option<&'s mut DriverSession>,
+}
+
+impl<'s> Action<'_, 's> {
+    /// The future of an operation on one collection.
+    pub(super) fn run(self, operation: Operation) -> Answer<'s> {
+        match operation {
+            Operation::Find { filter } => self.find(filter),
+            Operation::Aggregate { pipeline } => self.aggregate(pipeline),
+            Operation::InsertOne { document } => self.insert_one(document),
+            Operation::InsertMany { documents } => self.insert_many(documents),
+            Operation::Update {
+                filter,
+                update,
+                multi,
+            } => self.update(filter, update, multi),
+            Operation::Replace {
+                filter,
+                replacement,
+            } => self.replace(filter, replacement),
+            Operation::Delete { filter, multi } => self.delete(filter, multi),
+            Operation::FindAndUpdate { filter, update } => self.find_and_update(filter, update),
+            Operation::FindAndReplace {
+                filter,
+                replacement,
+            } => self.find_and_replace(filter, replacement),
+            Operation::FindAndDelete { filter } => self.find_and_delete(filter),
+            Operation::Count { filter } => self.count(filter),
+            Operation::EstimatedCount => self.estimated_count(),
+            Operation::Distinct { path, filter } => self.distinct(path, filter),
+            operation @ Operation::Updates { .. } => self.statements(operation, WriteKind::Update),
+            operation @ Operation::Deletes { .. } => self.statements(operation, WriteKind::Delete),
+            Operation::Drop => self.drop(),
+        }
+    }
+
+    fn find(self, filter: Document) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::find).transpose()?;
+            let action = self.target.find(filter).with_options(options);
+            let cursor = opened!(action, self.session, self.options.batch_size);
+            Ok(Response::Cursor(cursor))
+        })
+    }
+
+    fn aggregate(self, pipeline: Vec<Document>) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::aggregate).transpose()?;
+            let action = self.target.aggregate(pipeline).with_options(options);
+            let cursor = opened!(action, self.session, self.options.batch_size);
+            Ok(Response::Cursor(cursor))
+        })
+    }
+
+    fn insert_one(self, document: RawDocumentBuf) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::insert_one);
+            let action = self.target.insert_one(&document).with_options(options);
+            in_session!(action, self.session).await.map_err(error)?;
+            Ok(inserted(1))
+        })
+    }
+
+    fn insert_many(self, documents: Vec<RawDocumentBuf>) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::insert_many);
+            let action = self.target.insert_many(&documents).with_options(options);
+            let n = documents.len();
+            match in_session!(action, self.session).await {
+                Ok(_) => Ok(inserted(n as u64)),
+                Err(failure) => Err(errors::insert_many(failure, n, self.options.ordered)),
+            }
+        })
+    }
+
+    fn update(self, filter: Document, update: Modification, multi: bool) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::update).transpose()?;
+            let update = modifications(update);
+            let mut action = if multi {
+                self.target.update_many(filter, update)
+            } else {
+                self.target.update_one(filter, update)
+            };
+            // An action is large: it is moved only where there is something to add.
+            if options.is_some() {
+                action = action.with_options(options);
+            }
+            updated(in_session!(action, self.session).await)
+        })
+    }
+
+    fn replace(self, filter: Document, replacement: RawDocumentBuf) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::replace).transpose()?;
+            let action = self
+                .target
+                .replace_one(filter, &replacement)
+                .with_options(options);
+            updated(in_session!(action, self.session).await)
+        })
+    }
+
+    fn delete(self, filter: Document, multi: bool) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::delete).transpose()?;
+            let action = if multi {
+                self.target.delete_many(filter)
+            } else {
+                self.target.delete_one(filter)
+            };
+            let action = action.with_options(options);
+            let result = in_session!(action, self.session).await.map_err(error)?;
+            Ok(Response::Written(Written {
+                n: result.deleted_count,
+                ..Written::default()
+            }))
+        })
+    }
+
+    fn find_and_update(self, filter: Document, update: Modification) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self
+                .options
+                .chosen()
+                .map(options::find_one_and_update)
+                .transpose()?;
+            let update = modifications(update);
+            let action = self
+                .target
+                .find_one_and_update(filter, update)
+                .with_options(options);
+            found(in_session!(action, self.session).await)
+        })
+    }
+
+    fn find_and_replace(self, filter: Document, replacement: RawDocumentBuf) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self
+                .options
+                .chosen()
+                .map(options::find_one_and_replace)
+                .transpose()?;
+            let action = self
+                .target
+                .find_one_and_replace(filter, &replacement)
+                .with_options(options);
+            found(in_session!(action, self.session).await)
+        })
+    }
+
+    fn find_and_delete(self, filter: Document) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self
+                .options
+                .chosen()
+                .map(options::find_one_and_delete)
+                .transpose()?;
+            let action = self
+                .target
+                .find_one_and_delete(filter)
+                .with_options(options);
+            found(in_session!(action, self.session).await)
+        })
+    }
+
+    fn count(self, filter: Document) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::count).transpose()?;
+            let action = self.target.count_documents(filter).with_options(options);
+            let counted = in_session!(action, self.session).await.map_err(error)?;
+            Ok(Response::Count(counted))
+        })
+    }
+
+    fn estimated_count(self) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::estimated_count);
+            let action = self.target.estimated_document_count().with_options(options);
+            Ok(Response::Count(action.await.map_err(error)?))
+        })
+    }
+
+    fn distinct(self, path: String, filter: Document) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::distinct).transpose()?;
+            let action = self.target.distinct(path, filter).with_options(options);
+            let values: Vec<Bson> = in_session!(action, self.session).await.map_err(error)?;
+            Ok(Response::Values(values))
+        })
+    }
+
+    /// Several updates or deletes in one command, for which the driver has no action on servers
+    /// before 8.0. Such a command is not retried.
+    fn statements(self, operation: Operation, kind: WriteKind) -> Answer<'s> {
+        let request = Request {
+            collection: self.collection,
+            operation,
+            options: self.options,
+        };
+        let database = self.database.clone();
+        Box::pin(async move {
+            let mut command = request.raw_command()?;
+            let in_transaction = self
+                .session
+                .as_ref()
+                .is_some_and(|session| session.in_transaction);
+            if request.options.write_concern.is_none()
+                && !in_transaction
+                && let Some(concern) = database.write_concern()
+            {
+                // `run_command` does not inherit the connection's.
+                let concern =
+                    bson::serialize_to_raw_document_buf(concern).map_err(Error::encode)?;
+                command.append(cstr!("writeConcern"), concern);
+            }
+            let action = database.run_raw_command(command);
+            let reply = in_session!(action, self.session).await.map_err(error)?;
+            let reply = RawDocumentBuf::try_from(&reply).map_err(Error::encode)?;
+            Ok(Response::Written(response::written(&reply, kind, true)?))
+        })
+    }
+
+    fn drop(self) -> Answer<'s> {
+        Box::pin(async move {
+            let options = self.options.chosen().map(options::drop);
+            let action = self.target.drop().with_options(options);
+            in_session!(action, self.session).await.map_err(error)?;
+            Ok(Response::Done)
+        })
+    }
+}
+
+fn modifications(update: Modification) -> UpdateModifications {
+    match update {
+        Modification::Operators(operators) => operators.into(),
+        Modification::Pipeline(stages) => stages.into(),
+    }
+}
+
+fn inserted<'s>(n: u64) -> Response<'s> {
+    Response::Written(Written {
+        n,
+        ..Written::default()
+    })
+}
+
+fn updated<'s>(
+    result: mongodb::error::Result<mongodb::results::UpdateResult>,
+) -> Result<Response<'s>> {
+    let result = result.map_err(error)?;
+    let upserted = match result.upserted_id {
+        Some(id) => vec![(0, id)],
+        None => Vec::new(),
+    };
+    Ok(Response::Written(Written {
+        n: result.matched_count + upserted.len() as u64,
+        modified: result.modified_count,
+        upserted,
+    }))
+}
+
+fn found<'s>(result: mongodb::error::Result<Option<RawDocumentBuf>>) -> Result<Response<'s>> {
+    Ok(Response::Document(result.map_err(error)?))
+}

@@ -34,7 +34,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
 
-pub(crate) use self::limits::check_id;
+pub(crate) use self::limits::{check_id, check_insert};
 #[cfg(test)]
 pub(crate) use self::operators::names as known_operators;
 

@@ -10,12 +10,9 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::txn::session::Statement;
 use crate::engine::txn::writer::Writer;
-use crate::engine::updater::check_id;
+use crate::engine::updater::{check_id, check_insert};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
-
-/// The largest document.
-const LARGEST: usize = 16 * 1024 * 1024;
 
 /// The most documents of one command.
 const MOST: usize = 100_000;
@@ -147,13 +144,7 @@ fn prepare(
     new_id: impl FnOnce() -> bson::oid::ObjectId,
     now: bson::DateTime,
 ) -> Result<RawDocumentBuf, ServerError> {
-    let size = document.as_bytes().len();
-    if size > LARGEST {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            format!("object to insert too large. size in bytes: {size}, max size: {LARGEST}"),
-        ));
-    }
+    check_insert(document)?;
     let id = raw::get(document, "_id");
     if let Some(id) = id {
         check_id(id)?;

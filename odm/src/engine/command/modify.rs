@@ -157,6 +157,9 @@ pub(crate) fn update(
     Ok(outcome)
 }
 
+/// The code of an update that makes a document too large.
+const TOO_LARGE: Code = Code::location(17419);
+
 /// The document of an upsert.
 fn inserted(
     target: &Target<'_>,
@@ -166,7 +169,18 @@ fn inserted(
     let seed = upsert::seed(target.filter, &checked.update)?;
     let document = checked
         .update
-        .apply(&seed, None, &target.globals, true)?
+        .apply(&seed, None, &target.globals, true)
+        .map_err(|error| {
+            if error.code() == TOO_LARGE {
+                return ServerError::new(
+                    Code::location(17420),
+                    error
+                        .message()
+                        .replace("Resulting document after update", "Document to upsert"),
+                );
+            }
+            error
+        })?
         .document;
     if let Some(id) = raw::get(&document, "_id") {
         check_id(id)?;

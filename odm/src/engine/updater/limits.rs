@@ -54,6 +54,24 @@ pub(super) fn array_id(immutable: &str) -> ServerError {
     )
 }
 
+/// Checks the size and the depth of a document that is to be stored as it came.
+pub(crate) fn check_insert(document: &RawDocument) -> Result<(), ServerError> {
+    let size = document.as_bytes().len();
+    if size > MAX_SIZE {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!("object to insert too large. size in bytes: {size}, max size: {MAX_SIZE}"),
+        ));
+    }
+    if deeper(document, MAX_DEPTH) {
+        return Err(ServerError::new(
+            Code::OVERFLOW,
+            format!("cannot insert document because it exceeds {MAX_DEPTH} levels of nesting"),
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses what cannot be stored as an `_id`.
 pub(crate) fn check_id(id: RawBsonRef<'_>) -> Result<(), ServerError> {
     match id {

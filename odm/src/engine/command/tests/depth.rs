@@ -163,3 +163,92 @@ fn pipelines_inside_each_other_have_the_servers_limit() {
         assert_eq!(nested(times, innermost, union), code);
     }
 }
+
+/// The codes and messages of the writes that a server refuses, and the empty ones of those that it takes.
+fn refusal(reply: &Document) -> (i32, String) {
+    let error = reply
+        .get_array("writeErrors")
+        .ok()
+        .and_then(|errors| errors.first()?.as_document().cloned())
+        .unwrap_or_else(|| reply.clone());
+    let message = error.get_str("errmsg").unwrap_or("");
+    (error.get_i32("code").unwrap_or(0), message.to_owned())
+}
+
+#[test]
+fn documents_have_the_servers_depth() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| refusal(&run(&engine, &context, "x", &command));
+    let taken = (0, String::new());
+    let inserted = "cannot insert document because it exceeds 180 levels of nesting";
+    let updated = "Document exceeds maximum nesting depth of 180";
+    let found = format!("Plan executor error during findAndModify :: caused by :: {updated}");
+    for wrap in [(|value| doc! { "a": value }.into()) as Wrap, |value| {
+        vec![value].into()
+    }] {
+        for levels in [100, 179, 180, 190] {
+            let value = (0..levels).fold(Bson::Int32(1), |value, _| wrap(value));
+            let wanted = |message: &str| {
+                if levels < 180 {
+                    taken.clone()
+                } else {
+                    (15, message.to_owned())
+                }
+            };
+            let insert = doc! { "insert": "c", "documents": [{ "d": value.clone() }] };
+            assert_eq!(run(insert), wanted(inserted), "{levels}");
+            let set = doc! { "$set": { "d": value.clone() } };
+            for (q, u) in [
+                (doc! { "_id": 1 }, set.clone()),
+                (doc! { "_id": 1 }, doc! { "d": value.clone(), "e": 1 }),
+                (doc! { "_id": format!("{levels}") }, set.clone()),
+            ] {
+                let update = doc! { "q": q, "u": u, "upsert": true };
+                let update = doc! { "update": "c", "updates": [update] };
+                assert_eq!(run(update), wanted(updated), "{levels}");
+            }
+            let modify = doc! { "findAndModify": "c", "query": { "_id": 1 }, "update": set };
+            assert_eq!(run(modify), wanted(&found), "{levels}");
+        }
+    }
+}
+
+#[test]
+fn documents_have_the_servers_size() {
+    const LARGEST: usize = 16 * 1024 * 1024;
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| refusal(&run(&engine, &context, "x", &command));
+    let taken = (0, String::new());
+    let empty = bson::serialize_to_vec(&doc! { "_id": 1, "s": "" })
+        .unwrap()
+        .len();
+    let text = |more: usize| "x".repeat(LARGEST - empty + more);
+    let insert = |more: usize| doc! { "insert": "c", "documents": [{ "_id": 1, "s": text(more) }] };
+    assert_eq!(run(insert(0)), taken);
+    let too_large = format!(
+        "object to insert too large. size in bytes: {}, max size: {LARGEST}",
+        LARGEST + 1
+    );
+    assert_eq!(run(insert(1)), (2, too_large));
+    let grown = format!("Resulting document after update is larger than {LARGEST}");
+    let set = doc! { "$set": { "t": 1 } };
+    let update = |q: Document, u: Bson| doc! { "update": "c", "updates": [{ "q": q, "u": u, "upsert": true }] };
+    assert_eq!(
+        run(update(doc! { "_id": 1 }, set.clone().into())),
+        (17419, grown.clone())
+    );
+    assert_eq!(
+        run(update(doc! { "_id": 1 }, vec![set.clone()].into())),
+        (17419, grown.clone())
+    );
+    let modify = doc! { "findAndModify": "c", "query": { "_id": 1 }, "update": set };
+    let found = format!("Plan executor error during findAndModify :: caused by :: {grown}");
+    assert_eq!(run(modify), (17419, found));
+    let half = "x".repeat(LARGEST / 2);
+    let upsert = update(
+        doc! { "_id": 2, "k": &half },
+        doc! { "$set": { "t": &half } }.into(),
+    );
+    let upserted = format!("Document to upsert is larger than {LARGEST}");
+    assert_eq!(run(upsert), (17420, upserted));
+}

@@ -13,6 +13,7 @@ mod transactions;
 mod updates;
 mod validation;
 mod values;
+mod views;
 
 use crate::case::Case;
 
@@ -32,6 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
         updates::CASES,
         values::CASES,
         validation::CASES,
+        views::CASES,
     ]
     .concat()
 }

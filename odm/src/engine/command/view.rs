@@ -31,7 +31,9 @@ pub(crate) fn find<'a>(
         ));
     }
     for option in ["singleBatch", "noCursorTimeout", "allowPartialResults"] {
-        if args.flag(option) {
+        // One document is one batch in any case.
+        let harmless = option == "singleBatch" && find.query.limit == Some(1);
+        if args.flag(option) && !harmless {
             return Err(no_option(option));
         }
     }

@@ -1,0 +1,177 @@
+//! Views and capped collections: made by commands, read as any collection.
+
+use futures::TryStreamExt;
+use odm::bson::{Document as BsonDocument, doc};
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    a_view_is_read_as_a_collection,
+    a_view_is_not_written,
+    a_capped_collection_keeps_the_last,
+    a_tailable_cursor_goes_on,
+];
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    stars: i32,
+}
+
+/// What the view has: the good ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "good")]
+struct Good {
+    #[serde(rename = "_id")]
+    id: i32,
+    stars: i32,
+    twice: i32,
+}
+
+async fn shelf(db: &Db) -> Collection<Good> {
+    let books: Vec<_> = (0..6).map(|id| Book { id, stars: id }).collect();
+    db.collection::<Book>().insert_many(&books).await.unwrap();
+    let twice = doc! { "$set": { "twice": { "$multiply": ["$stars", 2] } } };
+    let good = doc! { "$match": { "stars": { "$gte": 3 } } };
+    db.run_command(doc! { "create": "good", "viewOn": "books", "pipeline": [good, twice] })
+        .await
+        .unwrap();
+    db.collection::<Good>()
+}
+
+async fn a_view_is_read_as_a_collection(db: &Db) {
+    let good = shelf(db).await;
+    let ids = |found: Vec<Good>| found.into_iter().map(|good| good.id).collect::<Vec<_>>();
+    let all = good.find_all().sort(|g| g.id.desc()).all().await.unwrap();
+    assert_eq!(ids(all), [5, 4, 3]);
+    let some = good
+        .find(|g| g.twice.gt(6))
+        .sort(|g| g.id.asc())
+        .limit(1)
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(ids(some), [4]);
+    let streamed: Vec<Good> = good
+        .find_all()
+        .batch_size(1)
+        .await
+        .unwrap()
+        .try_collect()
+        .await
+        .unwrap();
+    assert_eq!(streamed.len(), 3);
+    assert_eq!(good.count_documents(|g| g.stars.gt(3)).await.unwrap(), 2);
+    assert_eq!(good.get(&3).await.unwrap().unwrap().twice, 6);
+    assert!(good.get(&1).await.unwrap().is_none());
+    let mut stars = good.distinct(|g| g.stars, |_| Filter::all()).await.unwrap();
+    stars.sort_unstable();
+    assert_eq!(stars, [3, 4, 5]);
+    // A view of it sees what is written to the collection.
+    db.collection::<Book>()
+        .insert_one(&Book { id: 9, stars: 4 })
+        .await
+        .unwrap();
+    assert_eq!(good.count_documents(|_| Filter::all()).await.unwrap(), 4);
+}
+
+async fn a_view_is_not_written(db: &Db) {
+    let good = shelf(db).await;
+    let one = Good {
+        id: 7,
+        stars: 5,
+        twice: 10,
+    };
+    let refused = [
+        good.insert_one(&one).await.map(|_| ()),
+        good.update_one(|g| g.id.eq(3), |g| g.stars.inc(1))
+            .await
+            .map(|_| ()),
+        good.delete_one(|g| g.id.eq(3)).await.map(|_| ()),
+    ];
+    for result in refused {
+        let error = result.unwrap_err();
+        assert_eq!(
+            error.code(),
+            Some(odm::Code::COMMAND_NOT_SUPPORTED_ON_VIEW),
+            "{error}"
+        );
+    }
+    let cycle = doc! { "collMod": "good", "viewOn": "good", "pipeline": [] };
+    let error = db.run_command(cycle).await.unwrap_err();
+    assert_eq!(error.code(), Some(odm::Code::GRAPH_CONTAINS_CYCLE));
+    db.run_command(doc! { "drop": "good" }).await.unwrap();
+    assert_eq!(good.count_documents(|_| Filter::all()).await.unwrap(), 0);
+    assert_eq!(
+        db.collection::<Book>()
+            .count_documents(|_| Filter::all())
+            .await
+            .unwrap(),
+        6
+    );
+}
+
+async fn a_capped_collection_keeps_the_last(db: &Db) {
+    db.run_command(doc! { "create": "books", "capped": true, "size": 4096, "max": 3 })
+        .await
+        .unwrap();
+    let books = db.collection::<Book>();
+    for id in 0..5 {
+        books.insert_one(&Book { id, stars: 0 }).await.unwrap();
+    }
+    books
+        .update_one(|b| b.id.eq(3), |b| b.stars.set(1))
+        .await
+        .unwrap();
+    let ids = |found: Vec<BsonDocument>| -> Vec<i32> {
+        found
+            .iter()
+            .map(|book| book.get_i32("_id").unwrap())
+            .collect()
+    };
+    for (direction, wanted) in [(1, [2, 3, 4]), (-1, [4, 3, 2])] {
+        let find = doc! { "find": "books", "sort": { "$natural": direction } };
+        assert_eq!(ids(db.run_command(find).all().await.unwrap()), wanted);
+    }
+}
+
+async fn a_tailable_cursor_goes_on(db: &Db) {
+    db.run_command(doc! { "create": "books", "capped": true, "size": 4096, "max": 3 })
+        .await
+        .unwrap();
+    let books = db.collection::<Book>();
+    books.insert_one(&Book { id: 0, stars: 0 }).await.unwrap();
+    let opened = db
+        .run_command(doc! { "find": "books", "tailable": true })
+        .await
+        .unwrap();
+    let id = opened
+        .get_document("cursor")
+        .unwrap()
+        .get_i64("id")
+        .unwrap();
+    let more = async || {
+        let reply = db
+            .run_command(doc! { "getMore": id, "collection": "books" })
+            .await?;
+        let batch = reply
+            .get_document("cursor")
+            .unwrap()
+            .get_array("nextBatch")
+            .unwrap()
+            .len();
+        Ok::<_, odm::Error>(batch)
+    };
+    assert_eq!(more().await.unwrap(), 0);
+    books.insert_one(&Book { id: 1, stars: 0 }).await.unwrap();
+    assert_eq!(more().await.unwrap(), 1);
+    // Its place is overwritten.
+    for id in 2..6 {
+        books.insert_one(&Book { id, stars: 0 }).await.unwrap();
+    }
+    let error = more().await.unwrap_err();
+    assert_eq!(error.code(), Some(odm::Code::CAPPED_POSITION_LOST));
+}

@@ -11,4 +11,6 @@ pub(crate) mod order;
 pub(crate) mod path;
 pub(crate) mod print;
 pub(crate) mod raw;
+#[cfg(feature = "memory")]
+pub(crate) mod text;
 mod wide;

@@ -10,6 +10,7 @@ pub(crate) mod multikey;
 pub(crate) mod partial;
 pub(crate) mod spec;
 pub(crate) mod special;
+pub(crate) mod text;
 pub(crate) mod wildcard;
 
 use std::ops::Bound;
@@ -84,6 +85,14 @@ impl Index {
 
     /// The keys of a document in this index, and the arrays that made them several.
     pub(crate) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+        if let Some(text) = &self.spec.text {
+            return match &self.spec.partial {
+                Some(partial) if !partial.matcher.matches(document)? => {
+                    Ok((Keys::new(), Arrays::default()))
+                }
+                _ => text.keys(document),
+            };
+        }
         if let Some(wildcard) = &self.spec.wildcard {
             return match &self.spec.partial {
                 Some(partial) if !partial.matcher.matches(document)? => {

@@ -14,15 +14,21 @@ mod json_schema;
 mod operators;
 mod parse;
 mod path;
+#[cfg(feature = "memory")]
+mod text;
 
 use bson::{Document, RawDocument};
 
 use crate::engine::expression::Globals;
+#[cfg(feature = "memory")]
+use crate::error::Code;
 use crate::error::ServerError;
+#[cfg(feature = "memory")]
+use crate::value::text::Fields;
 
 pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
-pub(crate) use self::ast::{Comparison, ElementMatch, Test};
+pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test, TextTest};
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::json_schema::known as known_keywords;
 #[cfg(all(test, feature = "memory"))]
@@ -74,16 +80,37 @@ impl Matcher {
         }
     }
 
+    /// Binds the `$text` in it, if any, to the collection's text index. Fails where that or the filter does not let it be.
+    #[cfg(feature = "memory")]
+    pub(crate) fn bind_text(&mut self, fields: Option<&Fields>) -> Result<(), ServerError> {
+        text::bind(&mut self.predicate, fields)
+    }
+
+    /// The `$text` in it.
+    #[cfg(feature = "memory")]
+    pub(crate) fn text(&self) -> Option<&TextTest> {
+        self.predicate.text()
+    }
+
     /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.
     #[cfg(feature = "memory")]
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.predicate.check_constants(globals)
     }
 
-    /// The operator in it, if any, that neither a positional projection nor `$pull` can go with.
+    /// Refuses the operators that neither a positional projection nor `$pull` can go with.
     #[cfg(feature = "memory")]
-    pub(crate) fn whole_document_operator(&self) -> Option<&'static str> {
-        self.predicate.whole_document_operator()
+    pub(crate) fn refuse_whole_document_operators(&self) -> Result<(), ServerError> {
+        let Some(operator) = self.predicate.whole_document_operator() else {
+            return Ok(());
+        };
+        Err(ServerError::new(
+            match operator {
+                "$text" => Code::BAD_VALUE,
+                _ => Code::QUERY_FEATURE_NOT_ALLOWED,
+            },
+            format!("{operator} is not allowed in this context"),
+        ))
     }
 
     /// Whether a document matches. Fails only where `$expr` or a regular expression does.

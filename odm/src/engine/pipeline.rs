@@ -6,6 +6,7 @@
 //! What this module is not: it plans nothing and opens no collection. Other collections are reached through
 //! [`Source`], which a higher floor implements.
 
+mod metadata;
 pub(crate) mod projection;
 pub(crate) mod sort;
 mod stage;
@@ -106,6 +107,7 @@ impl Pipeline {
     }
 
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        metadata::check(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
             let (name, spec) = single(stage)?;
@@ -122,6 +124,11 @@ impl Pipeline {
             ));
         }
         Ok(Self { stages: parsed })
+    }
+
+    /// Whether any stage asks for what is known of a document beyond its fields.
+    pub(crate) fn asks_for_metadata(stages: &RawArray) -> bool {
+        metadata::is_asked(stages)
     }
 
     /// Evaluates what is constant in the stages' expressions, as a server does before it reads a document.

@@ -54,6 +54,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) projects: bool,
     /// Only the number of the results matters.
     pub(crate) counts: bool,
+    /// The scores of a `$text` matter.
+    pub(crate) scored: bool,
 }
 
 /// Finds the best of several plans for the same records.

@@ -84,6 +84,7 @@ codes! {
     CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
     QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
+    CANNOT_BUILD_INDEX_KEYS = 201 "CannotBuildIndexKeys";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     MAX_SUB_PIPELINE_DEPTH_EXCEEDED = 232 "MaxSubPipelineDepthExceeded";
@@ -93,6 +94,7 @@ codes! {
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
+    NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
     DUPLICATE_KEY = 11000 "DuplicateKey";

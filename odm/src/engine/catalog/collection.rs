@@ -15,6 +15,7 @@ use crate::engine::catalog::options::Options;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
+use crate::value::text::Fields;
 
 /// The id of a transaction, for the locks that it holds.
 pub(crate) type Owner = u64;
@@ -158,6 +159,13 @@ impl Collection {
 
     pub(crate) fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.spec.name == name)
+    }
+
+    /// What the text index reads, hidden or not.
+    pub(crate) fn text_fields(&self) -> Option<&Fields> {
+        self.indexes
+            .iter()
+            .find_map(|index| Some(&index.spec.text.as_ref()?.fields))
     }
 
     /// Up to `limit` records after `from` (before it, backwards).

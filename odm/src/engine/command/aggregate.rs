@@ -13,8 +13,9 @@ use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
-use crate::engine::cursor::query::{Query, Shape, owned};
+use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
+use crate::engine::expression::meta::Known;
 use crate::engine::pipeline::{self, Leading, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -54,6 +55,8 @@ pub(crate) struct Aggregate<'a> {
     pub(crate) leading: Leading,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
+    /// Some stage asks for what is known of a document beyond its fields.
+    asks: bool,
 }
 
 /// A pipeline and what goes with it.
@@ -133,6 +136,7 @@ impl<'a> Aggregate<'a> {
             }
         };
         let stages = &*stages;
+        let asks = Pipeline::asks_for_metadata(asked.stages);
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
         if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
@@ -152,6 +156,7 @@ impl<'a> Aggregate<'a> {
             pipeline,
             hint: asked.hint,
             globals,
+            asks,
         })
     }
 
@@ -164,7 +169,10 @@ impl<'a> Aggregate<'a> {
             skip: 0,
             limit: self.leading.limit,
             globals: self.globals.clone(),
-            shape: Shape::default(),
+            shape: Shape {
+                scored: self.asks,
+                ..Shape::default()
+            },
         }
     }
 
@@ -189,12 +197,12 @@ impl<'a> Aggregate<'a> {
             let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
                 match collection {
                     None => Box::new(std::iter::empty()),
-                    Some(collection) => Box::new(
-                        prepared
-                            .run(collection, call.deadline())
-                            .map_err(|error| error.within("PlanExecutor error during aggregation"))?
-                            .map(|row| row.map(|(_, bytes)| owned(&bytes))),
-                    ),
+                    Some(collection) => Box::new(documents(
+                        prepared.run(collection, call.deadline()).map_err(|error| {
+                            error.within("PlanExecutor error during aggregation")
+                        })?,
+                        &self.globals,
+                    )),
                 };
             let source = CallSource::new(call);
             let documents =
@@ -206,6 +214,26 @@ impl<'a> Aggregate<'a> {
         }
         Ok(output)
     }
+}
+
+/// The documents of a query; what is known of each is said before it is given on.
+fn documents(
+    mut found: Found,
+    globals: &Globals,
+) -> impl Iterator<Item = Result<RawDocumentBuf, ServerError>> {
+    std::iter::from_fn(move || {
+        let row = match found.next()? {
+            Ok(row) => row,
+            Err(error) => return Some(Err(error)),
+        };
+        if found.is_scored() {
+            globals.set_known(Known {
+                text_score: found.score(&row),
+                record: None,
+            });
+        }
+        Some(Ok(owned(&row.1)))
+    })
 }
 
 /// Refuses to write where the last stage would.

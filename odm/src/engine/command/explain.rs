@@ -1,6 +1,7 @@
 //! `explain`: the plan as a tree of stages, and what running it would look at.
 
 mod show;
+mod text;
 mod tree;
 
 use std::sync::Arc;

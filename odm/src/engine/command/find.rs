@@ -15,6 +15,7 @@ use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
+use crate::engine::expression::meta::{self, Known};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Mode;
@@ -96,6 +97,7 @@ impl<'a> Find<'a> {
                 limit: args.natural("limit")?.filter(|limit| *limit > 0),
                 globals,
                 shape: Shape {
+                    scored: asks_for_metadata(projection_document),
                     projection: projection_document,
                     counts: false,
                     min: args.filled("min"),
@@ -109,6 +111,11 @@ impl<'a> Find<'a> {
     }
 }
 
+/// Whether a projection asks for what is known of a document beyond its fields.
+pub(crate) fn asks_for_metadata(projection: Option<&RawDocument>) -> bool {
+    projection.is_some_and(|projection| meta::mentions(RawBsonRef::Document(projection), None))
+}
+
 /// Parses a projection. What is wrong with the filter comes before what is wrong with it.
 pub(crate) fn projected(
     projection: &RawDocument,
@@ -116,13 +123,13 @@ pub(crate) fn projected(
     globals: &Globals,
 ) -> Result<Projection, ServerError> {
     let filter = || Matcher::parse(filter.unwrap_or_else(|| raw::empty_document()), globals);
-    if Projection::is_positional(projection)
-        && let Some(operator) = filter()?.whole_document_operator()
+    if meta::mentions(RawBsonRef::Document(projection), Some("textScore"))
+        && filter()?.text().is_none()
     {
-        return Err(ServerError::new(
-            Code::QUERY_FEATURE_NOT_ALLOWED,
-            format!("{operator} is not allowed in this context"),
-        ));
+        return Err(meta::unavailable());
+    }
+    if Projection::is_positional(projection) {
+        filter()?.refuse_whole_document_operators()?;
     }
     Projection::parse(projection, globals)
         .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
@@ -166,6 +173,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let uuid = collection.uuid;
     let matcher = prepared.matcher.clone();
     let while_running = |error: ServerError| error.within("Executor error during find command");
+    let tells = asks_for_metadata(find.projection_document);
     let found = prepared
         .run(collection, call.deadline())
         .map_err(while_running)?;
@@ -173,6 +181,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         found,
         projection: find.projection,
         matcher,
+        tells,
         globals: find.query.globals,
         tailable: tail != Tail::No,
     };
@@ -399,15 +408,24 @@ struct Projected {
     projection: Option<Projection>,
     matcher: Option<Arc<Matcher>>,
     globals: Globals,
+    /// The projection asks for what is known beyond the fields.
+    tells: bool,
     tailable: bool,
 }
 
 impl Results for Projected {
     fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
-        let bytes = match self.found.next()? {
-            Ok((_, bytes)) => bytes,
+        let row = match self.found.next()? {
+            Ok(row) => row,
             Err(e) => return Some(Err(e)),
         };
+        if self.tells {
+            self.globals.set_known(Known {
+                text_score: self.found.score(&row),
+                record: i64::try_from(row.0).ok(),
+            });
+        }
+        let (_, bytes) = row;
         let document = owned(&bytes);
         Some(match &self.projection {
             None => Ok(document),

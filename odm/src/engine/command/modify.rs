@@ -8,6 +8,7 @@ use crate::engine::command::find::{SIMPLE, name_query};
 use crate::engine::command::insert::check_capped;
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
+use crate::engine::expression::meta::Known;
 use crate::engine::index::RecordId;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{Update, check_id, upsert};
@@ -87,7 +88,11 @@ fn find(
         skip: 0,
         limit: (!target.multi).then_some(1),
         globals: target.globals.clone(),
-        shape: Shape::default(),
+        shape: Shape {
+            // For what is returned of one.
+            scored: !target.multi,
+            ..Shape::default()
+        },
     };
     let prepared = query.prepare(Some(writer.collection)).map_err(|error| {
         name_query(
@@ -101,10 +106,19 @@ fn find(
     })?;
     let matcher = prepared.matcher.clone();
     let snapshot = std::sync::Arc::new(writer.collection.clone());
-    let found = prepared.run(snapshot, target.deadline.clone())?;
-    let records = found
-        .map(|row| row.map(|(record, _)| record))
-        .collect::<Result<_, _>>()?;
+    let mut found = prepared.run(snapshot, target.deadline.clone())?;
+    let mut records = Vec::new();
+    while let Some(row) = found.next() {
+        let row = row?;
+        if !target.multi {
+            // For what is returned of it.
+            target.globals.set_known(Known {
+                text_score: found.score(&row),
+                record: i64::try_from(row.0).ok(),
+            });
+        }
+        records.push(row.0);
+    }
     Ok((records, matcher))
 }
 

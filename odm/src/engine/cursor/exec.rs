@@ -6,6 +6,7 @@
 mod stage;
 mod walk;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::catalog::collection::{Collection, document};
@@ -41,9 +42,23 @@ pub(crate) struct Shared {
     pub(crate) collation: Option<Collator>,
     /// The paths of a result that is made of keys.
     pub(crate) made_of: Option<Arc<[Path]>>,
+    /// What `$text` gave each record.
+    pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
 }
 
 impl Shared {
+    /// The text score of a record.
+    fn score(&self, (record, bytes): &Row) -> Option<f64> {
+        let score = self.scores.as_ref()?.get(record)?;
+        let text = self.matcher.as_ref()?.text()?;
+        // One that an alternative to `$text` found may have a term, and yet not be what was asked for.
+        let accepted = text.listed
+            || document(bytes)
+                .zip(text.bound.as_ref())
+                .is_some_and(|(document, search)| search.accepts(document).unwrap_or(false));
+        accepted.then_some(*score)
+    }
+
     fn matches(&self, bytes: &[u8]) -> Result<bool, ServerError> {
         match (&self.matcher, document(bytes)) {
             (None, _) => Ok(true),
@@ -68,6 +83,16 @@ impl Execution {
             shared,
             deadline,
         }
+    }
+
+    /// The text score of a record that was found, where scores are wanted.
+    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
+        self.shared.score(row)
+    }
+
+    /// Whether text scores are known.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.shared.scores.is_some()
     }
 
     /// One unit of work.

@@ -7,16 +7,19 @@ use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::special::text_scores;
 use crate::engine::context::Context;
 use crate::engine::cursor::exec::{Execution, Row, Shared};
 use crate::engine::cursor::sort::{Order, Sort};
 use crate::engine::cursor::trial::{self, Tried};
-use crate::engine::expression::Globals;
+use crate::engine::expression::{Globals, meta};
 use crate::engine::matcher::Matcher;
+use crate::engine::planner::special::{self, text::TextScan};
 use crate::engine::planner::tree::{Node, Step};
 use crate::engine::planner::{self, Wanted};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
+use crate::value::key::Direction;
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::raw;
@@ -87,6 +90,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) counts: bool,
     pub(crate) min: Option<&'a RawDocument>,
     pub(crate) max: Option<&'a RawDocument>,
+    /// The scores of a `$text` are asked for.
+    pub(crate) scored: bool,
 }
 
 impl Shape<'_> {
@@ -124,6 +129,8 @@ pub(crate) struct Prepared {
     /// The candidates; several are decided by trial.
     pub(crate) plans: Vec<Node>,
     pub(crate) sort: Option<Arc<Sort>>,
+    /// What the `$text` of the filter asks of its index, where its scores are wanted.
+    text: Option<Arc<TextScan>>,
     skip: u64,
     /// With those that are skipped.
     limit: Option<u64>,
@@ -137,15 +144,24 @@ impl Query<'_> {
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
-                let matcher = Matcher::parse(filter, &self.globals)?;
+                let mut matcher = Matcher::parse(filter, &self.globals)?;
+                matcher.bind_text(collection.and_then(Collection::text_fields))?;
                 matcher.check_constants(&self.globals)?;
                 Some(Arc::new(matcher))
             }
             _ => None,
         };
         let order = Order::parse(self.sort)?;
+        let sorts_by_score = matches!(&order, Order::Fields(sort) if !sort.scores.is_empty());
+        let has_text = matcher
+            .as_deref()
+            .is_some_and(|matcher| matcher.text().is_some());
+        if sorts_by_score && !has_text {
+            return Err(meta::unavailable());
+        }
         let mut prepared = Prepared {
             matcher,
+            text: None,
             plans: vec![Node::leaf(Step::Nothing)],
             sort: match &order {
                 Order::Fields(sort) => Some(Arc::new(sort.clone())),
@@ -169,30 +185,35 @@ impl Query<'_> {
                 .position(|plan| Some(plan) == best)
                 .unwrap_or(0))
         };
-        let plans = planner::plan(
-            &collection.indexes,
-            &Wanted {
-                filter: prepared.matcher.as_deref().map(Matcher::predicate),
-                sort: prepared
-                    .sort
-                    .as_ref()
-                    .map(|sort| (sort.paths.as_slice(), sort.directions.as_slice())),
-                natural: match order {
-                    Order::Natural { backwards } => Some(backwards),
-                    Order::None | Order::Fields(_) => None,
-                },
-                hint: self.hint,
-                collation: prepared.collation.as_ref(),
-                skip: self.skip,
-                limit: self.limit,
-                min: self.shape.min,
-                max: self.shape.max,
-                made_of: prepared.made_of.as_deref(),
-                projects: self.shape.projection.is_some(),
-                counts: self.shape.counts,
+        // No index has a field of this name, so that none gives the order.
+        let by_score = (vec![Path::new("$meta")], vec![Direction::Descending]);
+        let wanted = Wanted {
+            filter: prepared.matcher.as_deref().map(Matcher::predicate),
+            sort: prepared.sort.as_ref().map(|sort| {
+                if sorts_by_score {
+                    (by_score.0.as_slice(), by_score.1.as_slice())
+                } else {
+                    (sort.paths.as_slice(), sort.directions.as_slice())
+                }
+            }),
+            natural: match order {
+                Order::Natural { backwards } => Some(backwards),
+                Order::None | Order::Fields(_) => None,
             },
-            &mut pick,
-        )?;
+            hint: self.hint,
+            collation: prepared.collation.as_ref(),
+            skip: self.skip,
+            limit: self.limit,
+            min: self.shape.min,
+            max: self.shape.max,
+            made_of: prepared.made_of.as_deref(),
+            projects: self.shape.projection.is_some(),
+            counts: self.shape.counts,
+            scored: has_text && (sorts_by_score || self.shape.scored),
+        };
+        let plans = planner::plan(&collection.indexes, &wanted, &mut pick)?;
+        let text = special::text::scan(&collection.indexes, &wanted)?;
+        prepared.text = text.filter(|text| text.scored).map(Arc::new);
         prepared.plans = plans;
         Ok(prepared)
     }
@@ -201,11 +222,15 @@ impl Query<'_> {
 impl Prepared {
     fn execution(&self, node: &Node, collection: Arc<Collection>, deadline: Deadline) -> Execution {
         let shared = Shared {
-            collection,
             matcher: self.matcher.clone(),
             sort: self.sort.clone(),
             collation: self.collation.clone(),
             made_of: self.made_of.clone(),
+            scores: self
+                .text
+                .as_ref()
+                .map(|text| Arc::new(text_scores(&collection, text))),
+            collection,
         };
         Execution::new(node, shared, deadline)
     }
@@ -293,6 +318,16 @@ impl From<Tried> for Found {
 }
 
 impl Found {
+    /// The text score of a record that was found, where scores are wanted.
+    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
+        self.execution.score(row)
+    }
+
+    /// Whether text scores are known.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.execution.is_scored()
+    }
+
     /// Goes on in a newer version of the collection: what a tailable cursor does.
     pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
         self.execution.resume(collection)

@@ -3,6 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::index::keys;
+use crate::engine::pipeline::sort::check_meta;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::Direction;
@@ -14,6 +15,8 @@ use crate::value::{kind, print, raw};
 pub(crate) struct Sort {
     pub(crate) paths: Vec<Path>,
     pub(crate) directions: Vec<Direction>,
+    /// The places in the pattern where the text score counts, the highest first.
+    pub(crate) scores: Vec<usize>,
 }
 
 /// What a `sort` asks for.
@@ -36,10 +39,17 @@ impl Order {
         let mut sort = Sort {
             paths: Vec::new(),
             directions: Vec::new(),
+            scores: Vec::new(),
         };
         for (name, value) in raw::elements(pattern) {
             if name == "$natural" {
                 return natural(pattern, value);
+            }
+            if let RawBsonRef::Document(meta) = value {
+                check_meta(meta)?;
+                check_path(name)?;
+                sort.scores.push(sort.paths.len() + sort.scores.len());
+                continue;
             }
             let direction = direction(name, value)?;
             check_path(name)?;
@@ -52,7 +62,7 @@ impl Order {
         if sort.paths.len() > 32 {
             return Err(ServerError::new(Code::BAD_VALUE, "too many compound keys"));
         }
-        Ok(if sort.paths.is_empty() {
+        Ok(if sort.paths.is_empty() && sort.scores.is_empty() {
             Self::None
         } else {
             Self::Fields(sort)
@@ -66,10 +76,16 @@ impl Sort {
         &self,
         document: &RawDocument,
         collation: Option<&Collator>,
+        score: Option<f64>,
     ) -> Result<Vec<u8>, ServerError> {
-        keys::least(document, &self.paths, &self.directions, collation).map_err(|error| match error
-            .code()
-        {
+        keys::least(
+            document,
+            &self.paths,
+            &self.directions,
+            collation,
+            (&self.scores, score),
+        )
+        .map_err(|error| match error.code() {
             Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
                 Code::BAD_VALUE,
                 "cannot sort with keys that are parallel arrays",
@@ -131,14 +147,6 @@ fn direction(name: &str, value: RawBsonRef<'_>) -> Result<Direction, ServerError
             )
         });
     }
-    if let RawBsonRef::Document(meta) = value
-        && raw::get(meta, "$meta").is_some()
-    {
-        return Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            "the in-memory engine does not support sorting by $meta",
-        ));
-    }
     Err(ServerError::new(
         Code::location(15974),
         format!(
@@ -183,7 +191,7 @@ mod tests {
         let Order::Fields(sort) = Order::parse(Some(&pattern)).unwrap() else {
             panic!("a sort by fields");
         };
-        let key = |a, b| sort.key(&rawdoc! { "a": a, "b": b }, None).unwrap();
+        let key = |a, b| sort.key(&rawdoc! { "a": a, "b": b }, None, None).unwrap();
         assert!(key(1, 2) < key(2, 1));
         assert!(key(1, 1) < key(1, 2));
     }

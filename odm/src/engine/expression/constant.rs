@@ -245,6 +245,7 @@ impl Form {
                 within.constant(env, &bound)?;
                 Ok(None)
             }
+            Self::Meta(_) => Ok(None),
             Self::Map {
                 input,
                 name,

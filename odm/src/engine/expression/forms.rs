@@ -5,6 +5,7 @@ mod eval;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::globals::Scope;
+use crate::engine::expression::meta::Meta;
 use crate::engine::expression::operator::refuse;
 use crate::engine::expression::parse::{Node, check_variable_name, parse as expression};
 use crate::engine::expression::text;
@@ -41,6 +42,7 @@ pub(crate) enum Form {
         condition: Node,
         limit: Option<Node>,
     },
+    Meta(Meta),
     Reduce {
         input: Node,
         initial: Node,
@@ -61,6 +63,7 @@ const FORMS: &[(&str, Parse)] = &[
     ("$ifNull", if_null),
     ("$let", let_in),
     ("$map", map),
+    ("$meta", |raw, _| Meta::parse(raw).map(Form::Meta)),
     ("$or", |raw, scope| {
         constants_first(raw, scope).map(Form::Or)
     }),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bson::raw::RawBson;
 use bson::{DateTime, Timestamp};
 
+use crate::engine::expression::meta::Known;
 use crate::engine::expression::value::Value;
 use crate::engine::regex::Regex;
 #[cfg(feature = "memory")]
@@ -25,6 +26,9 @@ struct Inner {
     /// A variable may stand for a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
+    /// What is known of the document that an expression is about to see. All clones share it: whoever reads the
+    /// documents of an operation says it, and its expressions, which come later, ask.
+    known: Arc<Mutex<Known>>,
     random: Option<Random>,
     regexes: Regexes,
     /// How many pipelines of `$lookup` and `$unionWith` are around.
@@ -60,6 +64,7 @@ impl Globals {
             stored: false,
             variables: Vec::new(),
             collator: None,
+            known: Arc::default(),
             random: None,
             regexes: Regexes::default(),
             #[cfg(feature = "memory")]
@@ -101,6 +106,7 @@ impl Globals {
     pub(crate) fn inner_pipeline(mut self) -> Result<Self, ServerError> {
         let inner = Arc::make_mut(&mut self.0);
         inner.pipelines += 1;
+        inner.known = Arc::default();
         if inner.pipelines > MAX_PIPELINES {
             return Err(ServerError::new(
                 Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
@@ -110,6 +116,12 @@ impl Globals {
             ));
         }
         Ok(self)
+    }
+
+    /// Whether it belongs to a pipeline inside another.
+    #[cfg(feature = "memory")]
+    pub(crate) fn is_inner_pipeline(&self) -> bool {
+        self.0.pipelines > 0
     }
 
     /// The collation of the operation: comparisons of strings follow it.
@@ -157,6 +169,17 @@ impl Globals {
         }
         known.push(regex.clone());
         Ok(regex)
+    }
+
+    /// What `$meta` knows of the document at hand.
+    pub(crate) fn known(&self) -> Known {
+        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says what `$meta` knows of the next document.
+    #[cfg(feature = "memory")]
+    pub(crate) fn set_known(&self, known: Known) {
+        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
     /// `$$NOW`.

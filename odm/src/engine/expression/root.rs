@@ -3,7 +3,7 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::operator::refuse;
-use crate::engine::expression::shape::Shape;
+use crate::engine::expression::shape::{Kind, Shape};
 use crate::engine::expression::{Expression, Globals, Scope, Value, text};
 use crate::error::ServerError;
 use crate::value::raw::{elements, values};
@@ -43,7 +43,7 @@ pub(crate) fn project(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Shape, Serv
             "Invalid $project :: caused by :: projection specification must have at least one field",
         );
     }
-    Shape::project(spec, scope, &|_, _| None).map_err(invalid("$project"))
+    Shape::project(spec, scope, &|_, _| None, Kind::Include).map_err(invalid("$project"))
 }
 
 /// `$unset`.

@@ -34,7 +34,6 @@ pub(super) const UNSUPPORTED: &[&str] = &[
     "$dateFromString",
     "$dateToParts",
     "$function",
-    "$meta",
 ];
 
 /// Operators with named arguments that also take their first one alone.

@@ -6,7 +6,7 @@ use bson::{Bson, Document};
 
 use crate::engine::expression::Globals;
 use crate::engine::index::wildcard::Wildcard;
-use crate::engine::index::{partial, special};
+use crate::engine::index::{partial, special, text};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
@@ -23,7 +23,9 @@ pub(crate) enum Kind {
     Hashed,
     /// A key for every path.
     Wildcard,
-    /// Kept as a specification only; no plan uses it: text and geo indexes.
+    /// The terms of a document's strings, among ordered fields: only `$text` uses it.
+    Text,
+    /// Kept as a specification only; no plan uses it: geo indexes.
     Inert,
 }
 
@@ -60,6 +62,8 @@ pub(crate) struct Spec {
     pub(crate) sparse: bool,
     pub(crate) hidden: bool,
     pub(crate) partial: Option<Partial>,
+    /// What a text index reads.
+    pub(crate) text: Option<text::TextIndex>,
     /// `expireAfterSeconds`, of a TTL index.
     pub(crate) ttl: Option<i64>,
     pub(crate) collation: Option<Collator>,
@@ -125,6 +129,7 @@ impl Spec {
             sparse: false,
             hidden: false,
             partial: None,
+            text: None,
             ttl: None,
             collation: collation.cloned(),
             wildcard: None,
@@ -206,6 +211,7 @@ impl Spec {
             kind: match special {
                 None => Kind::Ordered,
                 Some("hashed") => Kind::Hashed,
+                Some("text") => Kind::Text,
                 Some("wildcard") => Kind::Wildcard,
                 Some(_) => Kind::Inert,
             },
@@ -233,6 +239,7 @@ impl Spec {
             sparse: flag("sparse"),
             hidden: flag("hidden"),
             partial,
+            text: (special == Some("text")).then(|| text::TextIndex::new(&document)),
             ttl: document
                 .get("expireAfterSeconds")
                 .and_then(number)

@@ -8,6 +8,7 @@ use crate::engine::index::spec::{Spec, number, refused, show};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::number::Number;
+use crate::value::text::Language;
 use crate::value::{kind as types, print, raw};
 
 /// The plugin that a key pattern asks for; `None` for a plain index.
@@ -207,42 +208,6 @@ fn hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The languages that the server's text search knows (version 3).
-const LANGUAGES: &[&str] = &[
-    "da",
-    "danish",
-    "de",
-    "dutch",
-    "en",
-    "english",
-    "es",
-    "fi",
-    "finnish",
-    "fr",
-    "french",
-    "german",
-    "hu",
-    "hungarian",
-    "it",
-    "italian",
-    "nb",
-    "nl",
-    "none",
-    "norwegian",
-    "porter",
-    "portuguese",
-    "pt",
-    "ro",
-    "romanian",
-    "ru",
-    "russian",
-    "spanish",
-    "sv",
-    "swedish",
-    "tr",
-    "turkish",
-];
-
 fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     let mut runs = 0;
     let mut before = false;
@@ -284,7 +249,7 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         None => {
             options.insert("default_language", "english");
         }
-        Some(Bson::String(language)) if is_language(language) => {}
+        Some(Bson::String(language)) if Language::parse(language).is_some() => {}
         Some(_) => return Err(refused("default_language is not valid")),
     }
     options
@@ -313,7 +278,7 @@ pub(crate) fn normalize(kind: Option<&str>, key: &Document) -> Document {
     stored
 }
 
-/// Refuses a document that a text or 2dsphere index of the server could not take.
+/// Refuses a document that a 2dsphere index of the server could not take.
 pub(crate) fn check_document(spec: &Spec, document: &RawDocument) -> Result<(), ServerError> {
     for (path, value) in spec.paths.iter().zip(spec.key.values()) {
         if is(value, "2dsphere") {
@@ -322,29 +287,7 @@ pub(crate) fn check_document(spec: &Spec, document: &RawDocument) -> Result<(), 
             }
         }
     }
-    if !spec.key.contains_key("_fts") {
-        return Ok(());
-    }
-    let field = spec
-        .document
-        .get_str("language_override")
-        .unwrap_or_default();
-    match raw::get(document, field) {
-        None => Ok(()),
-        Some(RawBsonRef::String(language)) if is_language(language) => Ok(()),
-        Some(RawBsonRef::String(language)) => Err(ServerError::new(
-            Code::location(17262),
-            format!("language override unsupported: {language}"),
-        )),
-        Some(_) => Err(ServerError::new(
-            Code::location(17261),
-            "found language override field in document with non-string type",
-        )),
-    }
-}
-
-fn is_language(word: &str) -> bool {
-    LANGUAGES.contains(&word.to_lowercase().as_str())
+    Ok(())
 }
 
 fn check_geometry(

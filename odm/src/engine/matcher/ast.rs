@@ -13,6 +13,8 @@ use crate::error::ServerError;
 use crate::value::kind::{Bracket, TypeSet};
 use crate::value::number::Number;
 use crate::value::path::Path;
+#[cfg(feature = "memory")]
+use crate::value::text::{Request, Search};
 
 /// A condition on a document.
 #[derive(Debug, Clone)]
@@ -31,6 +33,9 @@ pub(crate) enum Predicate {
     Expr(Expr),
     /// `$jsonSchema`.
     Schema(Box<Schema>),
+    /// `$text`.
+    #[cfg(feature = "memory")]
+    Text(Box<TextTest>),
     /// `$alwaysTrue` and `$alwaysFalse`.
     Always(bool),
 }
@@ -84,7 +89,7 @@ impl Predicate {
                 .try_for_each(|child| child.check_constants(globals)),
             Self::Not(negation) => negation.child.check_constants(globals),
             Self::Expr(expr) => expr.expression.check_constants(globals),
-            Self::Field(_) | Self::Schema(_) | Self::Always(_) => Ok(()),
+            Self::Field(_) | Self::Schema(_) | Self::Text(_) | Self::Always(_) => Ok(()),
         }
         .map_err(|error| error.within("Failed to optimize expression"))
     }
@@ -99,6 +104,7 @@ impl Predicate {
             Self::Not(negation) => negation.child.whole_document_operator(),
             Self::Expr(_) => Some("$expr"),
             Self::Schema(_) => Some("$jsonSchema"),
+            Self::Text(_) => Some("$text"),
             Self::Field(_) | Self::Always(_) => None,
         }
     }
@@ -114,6 +120,8 @@ impl Predicate {
             Self::Not(_) => (30, ""),
             Self::Nor(_) => (31, ""),
             Self::Expr(_) | Self::Schema(_) | Self::Always(_) => (40, ""),
+            #[cfg(feature = "memory")]
+            Self::Text(_) => (41, ""),
         }
     }
 }
@@ -249,4 +257,14 @@ pub(crate) struct Expr {
     pub(crate) expression: Expression,
     /// The condition as it was written.
     pub(crate) source: RawDocumentBuf,
+}
+
+/// `$text`. What it looks for is known once it is bound to the collection's text index.
+#[cfg(feature = "memory")]
+#[derive(Debug, Clone)]
+pub(crate) struct TextTest {
+    pub(crate) request: Request,
+    pub(crate) bound: Option<Search>,
+    /// The documents that are tested come from the index, which has found one of the terms in each.
+    pub(crate) listed: bool,
 }

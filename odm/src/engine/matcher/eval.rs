@@ -9,6 +9,8 @@ use crate::engine::matcher::ast::{
     Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
 };
 use crate::engine::matcher::path::{Answer, Leaf, Search};
+#[cfg(feature = "memory")]
+use crate::engine::matcher::text;
 use crate::value::collation::Collator;
 use crate::value::kind::Bracket;
 use crate::value::number::Number;
@@ -58,6 +60,8 @@ pub(super) fn matches(
         Predicate::Not(negation) => Ok(!matches(&negation.child, document, globals, &mut None)?),
         Predicate::Field(field) => field_matches(field, raw::walk(document), globals, position),
         Predicate::Schema(schema) => schema.matches(document),
+        #[cfg(feature = "memory")]
+        Predicate::Text(text) => text::matches(text, document),
         Predicate::Always(answer) => Ok(*answer),
     }
 }
@@ -210,6 +214,8 @@ fn passes(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> An
         Predicate::Always(answer) => Ok(*answer),
         // not among operators on a field
         Predicate::Expr(_) | Predicate::Schema(_) => Ok(false),
+        #[cfg(feature = "memory")]
+        Predicate::Text(_) => Ok(false),
     }
 }
 

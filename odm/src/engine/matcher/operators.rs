@@ -13,6 +13,7 @@ pub(super) enum TopLevel {
     Nor,
     Or,
     SampleRate,
+    Text,
     /// Known to a server, not offered here.
     Unsupported,
 }
@@ -56,7 +57,7 @@ const TOP_LEVEL: &[(&str, TopLevel)] = &[
     ("$nor", TopLevel::Nor),
     ("$or", TopLevel::Or),
     ("$sampleRate", TopLevel::SampleRate),
-    ("$text", TopLevel::Unsupported),
+    ("$text", TopLevel::Text),
     ("$where", TopLevel::Unsupported),
 ];
 

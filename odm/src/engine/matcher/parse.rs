@@ -2,7 +2,7 @@
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, rawdoc};
 
-use crate::engine::expression::{Expression, Globals};
+use crate::engine::expression::{Expression, Globals, meta};
 use crate::engine::matcher::ast::{Expr, Group, Negation, Predicate};
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::operators::{self, TopLevel};
@@ -106,7 +106,7 @@ fn top_level(
     };
     let whole_documents_only = matches!(
         operator,
-        TopLevel::Expr | TopLevel::SampleRate | TopLevel::Unsupported
+        TopLevel::Expr | TopLevel::SampleRate | TopLevel::Text | TopLevel::Unsupported
     );
     if whole_documents_only && place == Place::Element {
         return Err(bad_value(format!(
@@ -129,6 +129,9 @@ fn top_level(
             }
             Predicate::Always(operator == TopLevel::AlwaysTrue)
         }
+        TopLevel::Expr if meta::mentions(value, Some("textScore")) => {
+            return Err(meta::unavailable());
+        }
         TopLevel::Expr => Predicate::Expr(Expr {
             expression: Expression::parse(value, &globals.scope())?,
             source: single(name, value),
@@ -149,6 +152,10 @@ fn top_level(
                 source: single("$expr", RawBsonRef::Document(&comparison)),
             })
         }
+        #[cfg(feature = "memory")]
+        TopLevel::Text => crate::engine::matcher::text::parse(value)?,
+        #[cfg(not(feature = "memory"))]
+        TopLevel::Text => return Err(unsupported(name)),
         TopLevel::Unsupported => {
             return Err(unsupported(name));
         }

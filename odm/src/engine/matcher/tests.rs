@@ -156,7 +156,6 @@ fn what_the_regex_engine_lacks_is_refused() {
 fn known_operators_without_support_are_refused() {
     for filter in [
         bson::doc! { "$where": "true" },
-        bson::doc! { "$text": { "$search": "a" } },
         bson::doc! { "a": { "$near": [0, 0] } },
         bson::doc! { "a": { "$geoWithin": {} } },
     ] {

@@ -28,9 +28,12 @@ impl Projection {
                 "Cannot specify more than one positional projection per query.",
             );
         }
-        let shape = Shape::project(spec, &globals.scope(), &|path, value| {
-            special(path, value, globals)
-        })?;
+        let shape = Shape::project(
+            spec,
+            &globals.scope(),
+            &|path, value| special(path, value, globals),
+            Kind::Exclude,
+        )?;
         Ok(Self {
             shape,
             positional: positional > 0,

@@ -16,6 +16,8 @@ use crate::value::raw::{elements, get};
 pub(crate) struct SortPattern {
     paths: Vec<Path>,
     directions: Vec<Direction>,
+    /// The places in the pattern where the text score counts, the highest first.
+    scores: Vec<usize>,
 }
 
 impl SortPattern {
@@ -24,6 +26,7 @@ impl SortPattern {
         let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
         let mut paths: Vec<Path> = Vec::new();
         let mut directions = Vec::new();
+        let mut scores = Vec::new();
         for (name, value) in elements(spec) {
             let direction = match (Number::from_raw(value), value) {
                 (Some(number), _) => match number.to_i64_exact() {
@@ -37,22 +40,11 @@ impl SortPattern {
                         );
                     }
                 },
-                (None, RawBsonRef::Document(meta)) if get(meta, "$meta").is_some() => {
-                    return match get(meta, "$meta") {
-                        Some(RawBsonRef::String(
-                            known @ ("textScore" | "randVal" | "searchScore" | "geoNearDistance"),
-                        )) => Err(ServerError::new(
-                            Code::COMMAND_NOT_SUPPORTED,
-                            format!(
-                                "sorting by {{$meta: \"{known}\"}} is not supported by the in-memory engine"
-                            ),
-                        )),
-                        Some(other) => refuse(
-                            31138,
-                            format!("Illegal $meta sort: {}", text::element("$meta", other)),
-                        ),
-                        None => refuse(31138, "Illegal $meta sort".to_owned()),
-                    };
+                (None, RawBsonRef::Document(meta)) => {
+                    check_meta(meta)?;
+                    crate::engine::expression::field_path(name)?;
+                    scores.push(paths.len() + scores.len());
+                    continue;
                 }
                 _ => {
                     return refuse(
@@ -75,13 +67,17 @@ impl SortPattern {
                 directions.push(direction);
             }
         }
-        if paths.is_empty() {
+        if paths.is_empty() && scores.is_empty() {
             return refuse(
                 15976,
                 "$sort stage must have at least one sort key".to_owned(),
             );
         }
-        Ok(Self { paths, directions })
+        Ok(Self {
+            paths,
+            directions,
+            scores,
+        })
     }
 
     /// The paths and their directions.
@@ -93,13 +89,15 @@ impl SortPattern {
     }
 
     /// Bytes that order as the specification orders documents: the least of the keys that an index over the fields
-    /// would have.
+    /// would have, with the document's text score where that counts.
     pub(crate) fn key(
         &self,
         document: &RawDocument,
         collator: Option<&Collator>,
+        score: Option<f64>,
     ) -> Result<Vec<u8>, ServerError> {
         if let [path] = self.paths.as_slice()
+            && self.scores.is_empty()
             && path.as_str() == "_id"
         {
             // As in the index on it, an array there is one value.
@@ -110,15 +108,56 @@ impl SortPattern {
             }
             return Ok(bytes);
         }
-        keys::least(document, &self.paths, &self.directions, collator).map_err(|error| match error
-            .code()
-        {
+        keys::least(
+            document,
+            &self.paths,
+            &self.directions,
+            collator,
+            (&self.scores, score),
+        )
+        .map_err(|error| match error.code() {
             Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
                 Code::BAD_VALUE,
                 "cannot sort with keys that are parallel arrays",
             ),
             _ => error,
         })
+    }
+}
+
+/// Checks a `{$meta: …}`; only the text score passes.
+pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
+    let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
+    let Some(meta) = get(value, "$meta") else {
+        return refuse(
+            17312,
+            "$meta is the only expression supported by $sort right now".to_owned(),
+        );
+    };
+    if elements(value).count() > 1 {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Cannot have additional keys in a $meta sort specification",
+        ));
+    }
+    match meta {
+        RawBsonRef::String("textScore") => Ok(()),
+        RawBsonRef::String(known @ ("randVal" | "geoNearDistance")) => Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!("sorting by {{$meta: \"{known}\"}} is not supported by the in-memory engine"),
+        )),
+        RawBsonRef::String("searchScore") => refuse(
+            31218,
+            "$meta sort by 'searchScore' metadata is not supported".to_owned(),
+        ),
+        RawBsonRef::String("searchHighlights") => refuse(
+            31219,
+            "$meta sort by 'searchHighlights' metadata is not supported".to_owned(),
+        ),
+        other => refuse(
+            31138,
+            format!("Illegal $meta sort: {}", text::element("$meta", other)),
+        ),
     }
 }
 
@@ -135,7 +174,11 @@ mod tests {
         spec.append(bson::raw::cstr!("b"), 1);
         spec.append(bson::raw::cstr!("a"), -1);
         let pattern = SortPattern::parse(&spec).unwrap();
-        let key = |a, b| pattern.key(&rawdoc! { "a": a, "b": b }, None).unwrap();
+        let key = |a, b| {
+            pattern
+                .key(&rawdoc! { "a": a, "b": b }, None, None)
+                .unwrap()
+        };
         assert!(key(2, 1) < key(1, 1));
         assert!(key(1, 1) < key(1, 2));
     }

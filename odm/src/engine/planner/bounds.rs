@@ -46,7 +46,7 @@ pub(super) struct Given<'c> {
 /// Every way in which the conditions bound an index.
 pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Vec<Draft> {
     let spec = &*index.spec;
-    if spec.kind == Kind::Inert {
+    if matches!(spec.kind, Kind::Inert | Kind::Text) {
         return Vec::new();
     }
     let same_collation = spec.collation.as_ref() == collation;

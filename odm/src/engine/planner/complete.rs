@@ -21,6 +21,15 @@ pub(super) fn is_complete(
             return false;
         }
     }
+    holds_all(spec, conditions, collation)
+}
+
+/// The same, whatever fields a document lacks.
+pub(super) fn holds_all(
+    spec: &Spec,
+    conditions: &[Condition],
+    collation: Option<&Collator>,
+) -> bool {
     match &spec.partial {
         None => true,
         Some(partial) => implies(

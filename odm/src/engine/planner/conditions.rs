@@ -158,7 +158,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                 _ => false,
             };
         }
-        Predicate::Expr(_) | Predicate::Schema(_) => return false,
+        Predicate::Expr(_) | Predicate::Schema(_) | Predicate::Text(_) => return false,
         Predicate::Field(field) => field,
     };
     let path = format!("{}{}", place.prefix, field.path.as_str());

@@ -52,7 +52,7 @@ pub(super) fn find<'i>(
             "planner returned error :: caused by :: hint provided does not correspond to an existing index",
         ));
     };
-    if index.spec.kind == Kind::Inert {
+    if matches!(index.spec.kind, Kind::Inert | Kind::Text) {
         return Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
             format!(

@@ -54,7 +54,6 @@ pub(crate) enum Step {
     /// The entries of an index are counted without a look at documents.
     CountIndex(IndexScan),
     /// The records that an index of a kind of its own lists.
-    #[expect(dead_code, reason = "no kind has a variant yet")]
     Special(Special),
     /// Looks at documents.
     Fetch {

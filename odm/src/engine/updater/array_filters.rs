@@ -32,6 +32,9 @@ impl ArrayFilters {
                 )));
             }
             let matcher = Matcher::parse(filter, globals).map_err(|error| parsing(&error))?;
+            if matcher.text().is_some() {
+                return Err(parsing(&bad_value("$text is not allowed in this context")));
+            }
             let mut names = Vec::new();
             top_level_names(filter, &mut names);
             let identifier = match names.as_slice() {

@@ -8,7 +8,7 @@ use crate::engine::expression::{Globals, text};
 use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
 use crate::engine::updater::node::{Node, append, fields};
-use crate::error::{Code, ServerError};
+use crate::error::ServerError;
 use crate::value::order;
 use crate::value::raw::values;
 
@@ -34,12 +34,7 @@ impl Pull {
                     Ok(Self::Value(Matcher::parse(&wrapped(value), globals)?))
                 } else {
                     let matcher = Matcher::parse(condition, globals)?;
-                    if let Some(operator) = matcher.whole_document_operator() {
-                        return Err(ServerError::new(
-                            Code::QUERY_FEATURE_NOT_ALLOWED,
-                            format!("{operator} is not allowed in this context"),
-                        ));
-                    }
+                    matcher.refuse_whole_document_operators()?;
                     Ok(Self::Document(matcher))
                 }
             }

@@ -92,12 +92,21 @@ mod tests {
 
     #[test]
     fn the_tables_are_sorted() {
-        let sorted =
-            |ranges: &[(u32, u32)]| ranges.windows(2).all(|pair| matches!(pair, [(_, last), (first, _)] if last < first));
+        let sorted = |ranges: &[(u32, u32)]| {
+            ranges
+                .windows(2)
+                .all(|pair| matches!(pair, [(_, last), (first, _)] if last < first))
+        };
         assert!(sorted(DELIMITERS));
         assert!(sorted(MARKS));
-        let rows: Vec<_> = LOWER.iter().map(|(first, last, ..)| (*first, *last)).collect();
-        assert!(rows.windows(2).all(|pair| matches!(pair, [(one, _), (next, _)] if one < next)));
+        let rows: Vec<_> = LOWER
+            .iter()
+            .map(|(first, last, ..)| (*first, *last))
+            .collect();
+        assert!(
+            rows.windows(2)
+                .all(|pair| matches!(pair, [(one, _), (next, _)] if one < next))
+        );
     }
 
     // Each of these was seen on a MongoDB 6.0.5.

@@ -18,6 +18,8 @@ pub(crate) struct Fields {
     /// All strings of the document: `$**`.
     wildcard: bool,
     language: Language,
+    /// As it was written.
+    language_name: String,
     /// The field that names the language of the document it is in.
     language_field: String,
 }
@@ -58,14 +60,12 @@ impl Fields {
             };
             weights.insert(path.clone(), weight);
         }
+        let language_name = options.get_str("default_language").unwrap_or("english");
         Self {
             weights,
             wildcard,
-            language: options
-                .get_str("default_language")
-                .ok()
-                .and_then(Language::parse)
-                .unwrap_or(Language::English),
+            language: Language::parse(language_name).unwrap_or(Language::English),
+            language_name: language_name.to_owned(),
             language_field: options
                 .get_str("language_override")
                 .unwrap_or("language")
@@ -76,6 +76,11 @@ impl Fields {
     /// The language of a document that names none.
     pub(crate) fn language(&self) -> Language {
         self.language
+    }
+
+    /// The same, as the index has it.
+    pub(crate) fn language_name(&self) -> &str {
+        &self.language_name
     }
 
     /// The terms of a document, each with its score.
@@ -190,14 +195,22 @@ fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: Text<'_
     for token in tokenizer.tokens(found.text, Sensitivity::default()) {
         all += 1.0;
         let count = counts.entry(token).or_default();
-        count.next = if count.times > 0.0 { count.next * 2.0 } else { 1.0 };
+        count.next = if count.times > 0.0 {
+            count.next * 2.0
+        } else {
+            1.0
+        };
         count.times += 1.0;
         count.frequency += 1.0 / count.next;
     }
     for (term, count) in counts {
         // A short string that says little else says it louder.
         let share = 0.5 * count.times / all + 0.5;
-        let whole = if found.text.eq_ignore_ascii_case(&term) { 1.1 } else { 1.0 };
+        let whole = if found.text.eq_ignore_ascii_case(&term) {
+            1.1
+        } else {
+            1.0
+        };
         *scores.entry(term).or_default() += found.weight * count.frequency * share * whole;
     }
 }

@@ -50,28 +50,6 @@ impl Language {
         })
     }
 
-    /// Its English name, as the server writes it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Danish => "danish",
-            Self::Dutch => "dutch",
-            Self::English => "english",
-            Self::Finnish => "finnish",
-            Self::French => "french",
-            Self::German => "german",
-            Self::Hungarian => "hungarian",
-            Self::Italian => "italian",
-            Self::Norwegian => "norwegian",
-            Self::Portuguese => "portuguese",
-            Self::Romanian => "romanian",
-            Self::Russian => "russian",
-            Self::Spanish => "spanish",
-            Self::Swedish => "swedish",
-            Self::Turkish => "turkish",
-        }
-    }
-
     /// Whether a word in lower case is too common to be a term.
     pub(super) fn is_stop_word(self, word: &str) -> bool {
         stop_words::contains(stop_words::list(self), word)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bson::raw::RawDocument;
+use bson::raw::{RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
 
 use crate::error::{Code, ServerError};
 use crate::value::text::characters::{lower, without_diacritics};
@@ -24,7 +24,6 @@ pub(crate) struct Request {
 pub(crate) struct Search {
     fields: Fields,
     sensitivity: Sensitivity,
-    language: Language,
     /// As the index keeps them.
     keys: BTreeSet<String>,
     terms: BTreeSet<String>,
@@ -55,7 +54,6 @@ impl Search {
         Ok(Self {
             fields: fields.clone(),
             sensitivity,
-            language,
             keys: terms(&parts.words, Sensitivity::default()),
             terms: terms(&parts.words, sensitivity),
             excluded: terms(&parts.excluded, sensitivity),
@@ -69,19 +67,14 @@ impl Search {
         &self.keys
     }
 
-    pub(crate) fn language(&self) -> Language {
-        self.language
-    }
-
     /// `parsedTextQuery` of `explain`.
-    pub(crate) fn document(&self) -> bson::Document {
-        let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>();
-        bson::doc! {
-            "terms": list(&self.terms),
-            "negatedTerms": list(&self.excluded),
-            "phrases": self.phrases.clone(),
-            "negatedPhrases": self.excluded_phrases.clone(),
-        }
+    pub(crate) fn document(&self) -> RawDocumentBuf {
+        let mut document = RawDocumentBuf::new();
+        document.append(cstr!("terms"), array(&self.terms));
+        document.append(cstr!("negatedTerms"), array(&self.excluded));
+        document.append(cstr!("phrases"), array(&self.phrases));
+        document.append(cstr!("negatedPhrases"), array(&self.excluded_phrases));
+        document
     }
 
     /// Whether a document that has one of the [`keys`](Self::keys) is what was asked for.
@@ -93,9 +86,11 @@ impl Search {
         if decided {
             return Ok(true);
         }
-        Ok((!self.sensitivity.is_any() || self.has_any(&self.terms, document)?)
-            && (self.excluded.is_empty() || !self.has_any(&self.excluded, document)?)
-            && self.has_phrases(document)?)
+        Ok(
+            (!self.sensitivity.is_any() || self.has_any(&self.terms, document)?)
+                && (self.excluded.is_empty() || !self.has_any(&self.excluded, document)?)
+                && self.has_phrases(document)?,
+        )
     }
 
     /// Whether a document is what was asked for.
@@ -142,6 +137,10 @@ impl Search {
             without_diacritics(&cased)
         }
     }
+}
+
+fn array<'s>(texts: impl IntoIterator<Item = &'s String>) -> RawArrayBuf {
+    texts.into_iter().map(String::as_str).collect()
 }
 
 /// The parts of a search string.
@@ -193,7 +192,11 @@ fn split(search: &str) -> Parts {
             _ if phrase.is_some() && excludes => {}
             _ => {
                 excludes &= !after_space;
-                let words = if excludes { &mut parts.excluded } else { &mut parts.words };
+                let words = if excludes {
+                    &mut parts.excluded
+                } else {
+                    &mut parts.words
+                };
                 words.push_str(token);
                 words.push(' ');
             }

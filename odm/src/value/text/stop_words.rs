@@ -79,7 +79,10 @@ mod tests {
             for word in list.lines() {
                 assert!(contains(list, word), "{word}");
                 let longer = format!("{word}q");
-                assert_eq!(contains(list, &longer), list.lines().any(|other| other == longer));
+                assert_eq!(
+                    contains(list, &longer),
+                    list.lines().any(|other| other == longer)
+                );
             }
             assert!(!contains(list, ""));
             assert!(!contains(list, "zebra"));

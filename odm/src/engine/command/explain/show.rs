@@ -43,6 +43,15 @@ fn one(predicate: &Predicate) -> Document {
         }
         Predicate::Expr(expression) => written(&expression.source),
         Predicate::Schema(_) => doc! { "$jsonSchema": {} },
+        Predicate::Text(text) => {
+            let request = &text.request;
+            doc! { "$text": {
+                "$search": &request.search,
+                "$language": request.language.as_deref().unwrap_or_default(),
+                "$caseSensitive": request.case_sensitive,
+                "$diacriticSensitive": request.diacritic_sensitive,
+            } }
+        }
         Predicate::Always(true) => doc! { "$alwaysTrue": 1 },
         Predicate::Always(false) => doc! { "$alwaysFalse": 1 },
     }

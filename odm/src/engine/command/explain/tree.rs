@@ -5,11 +5,13 @@ use bson::{Bson, Document, doc};
 use crate::engine::catalog::collection::Collection;
 use crate::engine::command::explain::Around;
 use crate::engine::command::explain::show::{self, small};
+use crate::engine::command::explain::text;
 use crate::engine::cursor::exec::Stage;
 use crate::engine::cursor::trial::Tried;
 use crate::engine::index::wildcard::PATH;
 use crate::engine::matcher::Predicate;
 use crate::engine::planner::conditions;
+use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::value::key::Direction;
 
@@ -36,8 +38,14 @@ impl Tree<'_> {
         ran: Option<&Stage>,
         filter: Option<&Predicate>,
     ) -> Document {
-        let mut shown = doc! { "stage": name(node, self.around) };
         let residual = residual(node, filter);
+        // What fetches for a text index is shown below it; above, a document is only tested.
+        if let (Step::Fetch { .. }, None, [input]) = (&node.step, &residual, node.inputs.as_slice())
+            && matches!(input.step, Step::Special(_))
+        {
+            return self.stage(input, ran.and_then(|ran| ran.inputs.first()), filter);
+        }
+        let mut shown = doc! { "stage": name(node, self.around) };
         if let Some(residual) = residual {
             shown.insert("filter", residual);
         }
@@ -73,7 +81,10 @@ impl Tree<'_> {
     fn describe(&self, node: &Node, ran: Option<&Stage>, shown: &mut Document) {
         let counters = ran.map(|ran| &ran.counters);
         match &node.step {
-            Step::Nothing | Step::Special(_) => {}
+            Step::Nothing => {}
+            Step::Special(Special::Text(scan)) => {
+                shown.extend(text::described(self.collection, scan));
+            }
             Step::Records { backwards } => {
                 shown.insert("direction", direction(*backwards));
                 if let Some(counters) = counters {
@@ -322,7 +333,7 @@ fn name(node: &Node, around: &Around<'_>) -> &'static str {
         Step::ById(_) => "IDHACK",
         Step::Index(_) => "IXSCAN",
         Step::CountIndex(_) => "COUNT_SCAN",
-        Step::Special(special) => special.stage(),
+        Step::Special(Special::Text(_)) => "TEXT_MATCH",
         Step::Fetch { .. } => "FETCH",
         Step::Or => "OR",
         Step::Merge => "SORT_MERGE",

@@ -426,7 +426,9 @@ fn key(row: &Row, shared: &Shared) -> Result<Vec<u8>, ServerError> {
         Some(&row.1)
     };
     match (&shared.sort, bytes.and_then(|bytes| document(bytes))) {
-        (Some(sort), Some(document)) => sort.key(document, shared.collation.as_ref()),
+        (Some(sort), Some(document)) => {
+            sort.key(document, shared.collation.as_ref(), shared.score(row))
+        }
         _ => Ok(Vec::new()),
     }
 }

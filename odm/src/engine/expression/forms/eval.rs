@@ -72,6 +72,7 @@ impl Form {
                 }
                 bind(env, &mut values.into_iter(), within)
             }
+            Self::Meta(meta) => Ok(meta.eval(env.globals)),
             Self::Map {
                 input,
                 name,

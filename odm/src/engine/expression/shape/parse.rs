@@ -48,17 +48,20 @@ impl Shape {
         })
     }
 
-    /// `$project`, and the projection of `find` with its `special` operators. An empty one keeps everything.
+    /// `$project`, and the projection of `find` with its `special` operators. An empty one keeps everything; one that
+    /// has nothing but `$meta` is of the kind `only_meta`.
     pub(crate) fn project(
         spec: &RawDocument,
         scope: &Scope,
         special: &Special<'_>,
+        only_meta: Kind,
     ) -> Result<Self, ServerError> {
         let mut parser = Parser {
             scope,
             special,
             kind: None,
             otherwise: None,
+            only_meta,
             positional: false,
             matches_elements: false,
             tree: Tree::default(),
@@ -218,6 +221,8 @@ struct Parser<'p> {
     kind: Option<Kind>,
     /// What the projection is if nothing says it outright.
     otherwise: Option<Kind>,
+    /// What it is if it has nothing but `$meta`.
+    only_meta: Kind,
     tree: Tree,
     /// Whether the positional operator was met.
     positional: bool,
@@ -231,6 +236,14 @@ impl Parser<'_> {
     fn fields(&mut self, spec: &RawDocument, prefix: &str) -> Result<(), ServerError> {
         elements(spec).try_for_each(|(name, value)| {
             let path = joined(prefix, name);
+            if is_meta(value) && !path.ends_with(".$") {
+                // It goes with either kind.
+                field_path(&path)?;
+                let expression = self.expression(&path, value)?;
+                self.tree.insert(&path, Entry::Compute(expression))?;
+                self.otherwise.get_or_insert(self.only_meta);
+                return Ok(());
+            }
             match (self.special)(&path, value) {
                 None => self.plain(prefix, name, value),
                 Some(special) => {
@@ -433,6 +446,14 @@ fn collision(error: ServerError, spec: &RawDocument) -> ServerError {
             text::stored_document(spec)
         ),
     )
+}
+
+fn is_meta(value: RawBsonRef<'_>) -> bool {
+    let RawBsonRef::Document(document) = value else {
+        return false;
+    };
+    let mut fields = elements(document);
+    matches!((fields.next(), fields.next()), (Some(("$meta", _)), None))
 }
 
 /// A number or a boolean keeps or drops its field.

@@ -36,15 +36,18 @@ impl Stage for Sort {
         let mut keyed = Vec::new();
         for document in input {
             let document = document?;
-            keyed.push((
-                self.pattern.key(&document, cx.globals.collator())?,
-                document,
-            ));
+            let known = cx.globals.known();
+            let key = self
+                .pattern
+                .key(&document, cx.globals.collator(), known.text_score)?;
+            keyed.push((key, document, known));
         }
-        keyed.sort_by(|(left, _), (right, _)| left.cmp(right));
-        Ok(Box::new(
-            keyed.into_iter().map(|(_, document)| Ok(document)),
-        ))
+        keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
+        Ok(Box::new(keyed.into_iter().map(|(_, document, known)| {
+            // What was known of a document still is.
+            cx.globals.set_known(known);
+            Ok(document)
+        })))
     }
 
     fn planned(&self) -> Planned<'_> {

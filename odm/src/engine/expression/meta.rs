@@ -1,0 +1,86 @@
+//! `$meta`: what is known of a document beyond its fields.
+
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::engine::expression::globals::Globals;
+use crate::engine::expression::operator::refuse;
+use crate::engine::expression::value::Value;
+use crate::error::{Code, ServerError};
+use crate::value::raw::{elements, values};
+
+/// What is known of the document at hand.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Known {
+    /// The score that `$text` gave it.
+    pub(crate) text_score: Option<f64>,
+    /// The id of its record.
+    pub(crate) record: Option<i64>,
+}
+
+/// A compiled `$meta`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meta {
+    TextScore,
+    Record,
+    /// What no query of this engine has: index keys, random values, the scores of Atlas.
+    Never,
+}
+
+impl Meta {
+    pub(super) fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
+        let RawBsonRef::String(name) = argument else {
+            return refuse(17307, "$meta only supports string arguments");
+        };
+        match name {
+            "textScore" => Ok(Self::TextScore),
+            "recordId" => Ok(Self::Record),
+            "indexKey"
+            | "randVal"
+            | "searchScore"
+            | "searchHighlights"
+            | "searchScoreDetails"
+            | "timeseriesBucketMinTime"
+            | "timeseriesBucketMaxTime" => Ok(Self::Never),
+            "sortKey" | "geoNearDistance" | "geoNearPoint" => Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!("{{$meta: \"{name}\"}} is not supported by the in-memory engine"),
+            )),
+            other => refuse(17308, format!("Unsupported argument to $meta: {other}")),
+        }
+    }
+
+    pub(super) fn eval<'a>(self, globals: &Globals) -> Value<'a> {
+        let known = globals.known();
+        match self {
+            Self::TextScore => known.text_score.map(RawBson::Double),
+            Self::Record => known.record.map(RawBson::Int64),
+            Self::Never => None,
+        }
+        .map_or(Value::Missing, Value::Owned)
+    }
+}
+
+/// The refusal of a `{$meta: "textScore"}` where there is no `$text`.
+pub(crate) fn unavailable() -> ServerError {
+    ServerError::new(
+        Code::location(40218),
+        "query requires text score metadata, but it is not available",
+    )
+}
+
+/// Whether a `$meta` stands anywhere in a value; of this name, if one is given.
+pub(crate) fn mentions(value: RawBsonRef<'_>, wanted: Option<&str>) -> bool {
+    match value {
+        RawBsonRef::Document(document) => elements(document).any(|(name, value)| {
+            let is_it = name == "$meta"
+                && match (wanted, value) {
+                    (None, _) => true,
+                    (Some(wanted), RawBsonRef::String(name)) => name == wanted,
+                    _ => false,
+                };
+            is_it || mentions(value, wanted)
+        }),
+        RawBsonRef::Array(array) => values(array).any(|value| mentions(value, wanted)),
+        _ => false,
+    }
+}

@@ -1,0 +1,132 @@
+//! The entries of a text index: the ordered fields before, a term and its score, the ordered fields after.
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::index::Keys;
+use crate::engine::index::multikey::Arrays;
+use crate::engine::index::spec::number;
+use crate::error::{Code, ServerError};
+use crate::value::key::{self, Direction};
+use crate::value::path::Path;
+use crate::value::print;
+use crate::value::raw;
+use crate::value::text::Fields;
+
+/// What a text index reads of a document.
+#[derive(Debug, Clone)]
+pub(crate) struct TextIndex {
+    pub(crate) fields: Fields,
+    /// A query must have an equality for each of these.
+    pub(crate) before: Vec<Ordered>,
+    after: Vec<Ordered>,
+}
+
+/// An ordered field.
+#[derive(Debug, Clone)]
+pub(crate) struct Ordered {
+    pub(crate) path: Path,
+    direction: Direction,
+}
+
+impl Ordered {
+    /// Appends the field's part of a key.
+    pub(crate) fn append(&self, bytes: &mut Vec<u8>, value: RawBsonRef<'_>) {
+        key::append(bytes, value, self.direction, None);
+    }
+}
+
+impl TextIndex {
+    /// From a specification in its normal form.
+    pub(crate) fn new(specification: &Document) -> Self {
+        let mut before = Vec::new();
+        let mut after = Vec::new();
+        let mut passed = false;
+        for (path, value) in specification.get_document("key").into_iter().flatten() {
+            match path.as_str() {
+                "_fts" => passed = true,
+                "_ftsx" => {}
+                path => {
+                    let side = if passed { &mut after } else { &mut before };
+                    side.push(Ordered {
+                        path: Path::new(path),
+                        direction: match number(value) {
+                            Some(direction) if direction < 0.0 => Direction::Descending,
+                            _ => Direction::Ascending,
+                        },
+                    });
+                }
+            }
+        }
+        Self {
+            fields: Fields::new(specification),
+            before,
+            after,
+        }
+    }
+
+    /// The keys of a document, and what made them several.
+    pub(super) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+        let scores = self.fields.scores(document)?;
+        let before = ordered(&self.before, document)?;
+        let after = ordered(&self.after, document)?;
+        let mut keys: Keys = scores
+            .iter()
+            .map(|(term, score)| {
+                let mut bytes = before.clone();
+                append_term(&mut bytes, term);
+                bytes.extend(score.to_bits().to_be_bytes());
+                bytes.extend_from_slice(&after);
+                bytes
+            })
+            .collect();
+        keys.sort_unstable();
+        // Several terms are several keys, as an array's elements are.
+        let mut arrays = Arrays::default();
+        if keys.len() > 1 {
+            arrays.add("_fts");
+        }
+        Ok((keys, arrays))
+    }
+}
+
+/// Appends a term. A score follows it: scores are positive, so that their bits order as they do.
+pub(crate) fn append_term(bytes: &mut Vec<u8>, term: &str) {
+    key::append(bytes, RawBsonRef::String(term), Direction::Ascending, None);
+}
+
+/// The score in what follows a term.
+pub(crate) fn score(rest: &[u8]) -> Option<f64> {
+    let bits = rest.first_chunk::<8>()?;
+    Some(f64::from_bits(u64::from_be_bytes(*bits)))
+}
+
+fn ordered(fields: &[Ordered], document: &RawDocument) -> Result<Vec<u8>, ServerError> {
+    let mut bytes = Vec::new();
+    for field in fields {
+        field.append(&mut bytes, value(&field.path, document)?);
+    }
+    Ok(bytes)
+}
+
+/// The value of an ordered field, null where it is missing; nowhere on its path may be an array.
+fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, ServerError> {
+    let mut value = RawBsonRef::Document(document);
+    for part in path.as_str().split('.') {
+        value = match value {
+            RawBsonRef::Document(inner) => raw::get(inner, part).unwrap_or(RawBsonRef::Null),
+            _ => RawBsonRef::Null,
+        };
+        if matches!(value, RawBsonRef::Array(_)) {
+            return Err(ServerError::new(
+                Code::CANNOT_BUILD_INDEX_KEYS,
+                format!(
+                    "Field '{}' of text index contains an array in document: {}",
+                    path.as_str(),
+                    print::document(document)
+                ),
+            ));
+        }
+    }
+    Ok(value)
+}

@@ -255,6 +255,14 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     options
         .entry("language_override".to_owned())
         .or_insert(Bson::String("language".to_owned()));
+    if let Some(version) = options.get("textIndexVersion").and_then(number)
+        && (1.0..3.0).contains(&version)
+    {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!("the in-memory engine has no text indexes of version {version}"),
+        ));
+    }
     options
         .entry("textIndexVersion".to_owned())
         .or_insert(Bson::Int32(3));

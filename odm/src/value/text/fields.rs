@@ -29,7 +29,7 @@ const DEFAULT_WEIGHT: f64 = 1.0;
 
 /// One string of a document.
 pub(super) struct Text<'d> {
-    pub(super) text: &'d str,
+    pub(super) string: &'d str,
     pub(super) language: Language,
     weight: f64,
 }
@@ -94,7 +94,7 @@ impl Fields {
             if tokenizer.language() != found.language {
                 tokenizer = Tokenizer::new(found.language);
             }
-            add(&mut scores, &tokenizer, found);
+            add(&mut scores, &tokenizer, &found);
         })?;
         Ok(scores)
     }
@@ -138,7 +138,7 @@ impl Fields {
             let weight = self.weights.get(&path).copied();
             match value {
                 RawBsonRef::String(text) if weight.is_some() || self.wildcard => found(Text {
-                    text,
+                    string: text,
                     language,
                     weight: weight.unwrap_or(DEFAULT_WEIGHT),
                 }),
@@ -189,10 +189,10 @@ impl Fields {
 }
 
 /// Adds what one string says about its terms.
-fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: Text<'_>) {
+fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: &Text<'_>) {
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let mut all = 0.0;
-    for token in tokenizer.tokens(found.text, Sensitivity::default()) {
+    for token in tokenizer.tokens(found.string, Sensitivity::default()) {
         all += 1.0;
         let count = counts.entry(token).or_default();
         count.next = if count.times > 0.0 {
@@ -206,7 +206,7 @@ fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: Text<'_
     for (term, count) in counts {
         // A short string that says little else says it louder.
         let share = 0.5 * count.times / all + 0.5;
-        let whole = if found.text.eq_ignore_ascii_case(&term) {
+        let whole = if found.string.eq_ignore_ascii_case(&term) {
             1.1
         } else {
             1.0

@@ -106,7 +106,7 @@ impl Search {
     ) -> Result<bool, ServerError> {
         Ok(self.fields.texts(document)?.iter().any(|found| {
             Tokenizer::new(found.language)
-                .tokens(found.text, self.sensitivity)
+                .tokens(found.string, self.sensitivity)
                 .any(|token| terms.contains(&token))
         }))
     }
@@ -119,7 +119,7 @@ impl Search {
         let has = |phrase: &String| {
             texts.iter().any(|found| {
                 let fold = |text: &str| self.fold(text, found.language);
-                fold(found.text).contains(&fold(phrase))
+                fold(found.string).contains(&fold(phrase))
             })
         };
         Ok(self.phrases.iter().all(has) && !self.excluded_phrases.iter().any(has))
@@ -174,8 +174,8 @@ fn split(search: &str) -> Parts {
         let (token, after) = rest.split_at(length);
         match first {
             '-' => excludes |= phrase.is_none() && after_space,
-            '"' => match phrase.take() {
-                Some(start) => {
+            '"' => {
+                if let Some(start) = phrase.take() {
                     let end = start.len().saturating_sub(rest.len());
                     let text = start.get(..end).unwrap_or_default().to_owned();
                     if excludes {
@@ -183,12 +183,11 @@ fn split(search: &str) -> Parts {
                     } else {
                         parts.phrases.push(text);
                     }
-                }
-                None => {
+                } else {
                     phrase = Some(after);
                     excludes &= !after_space;
                 }
-            },
+            }
             _ if phrase.is_some() && excludes => {}
             _ => {
                 excludes &= !after_space;

@@ -92,6 +92,15 @@ impl Matcher {
         self.predicate.text()
     }
 
+    /// Whether a document that matches does so by the `$text` in it, and not only by an alternative to that.
+    #[cfg(feature = "memory")]
+    pub(crate) fn matches_by_text(&self, document: &RawDocument) -> Result<bool, ServerError> {
+        match text::alternative(&self.predicate) {
+            Some(alternative) => eval::matches(alternative, document, &self.globals, &mut None),
+            None => Ok(self.text().is_some()),
+        }
+    }
+
     /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.
     #[cfg(feature = "memory")]
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

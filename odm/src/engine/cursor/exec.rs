@@ -50,12 +50,11 @@ impl Shared {
     /// The text score of a record.
     fn score(&self, (record, bytes): &Row) -> Option<f64> {
         let score = self.scores.as_ref()?.get(record)?;
-        let text = self.matcher.as_ref()?.text()?;
+        let matcher = self.matcher.as_ref()?;
         // One that an alternative to `$text` found may have a term, and yet not be what was asked for.
-        let accepted = text.listed
+        let accepted = matcher.text()?.listed
             || document(bytes)
-                .zip(text.bound.as_ref())
-                .is_some_and(|(document, search)| search.accepts(document).unwrap_or(false));
+                .is_some_and(|document| matcher.matches_by_text(document).unwrap_or(false));
         accepted.then_some(*score)
     }
 

@@ -87,6 +87,17 @@ impl Predicate {
     }
 }
 
+/// Of the alternatives of a filter, the one that has the `$text`.
+pub(super) fn alternative(predicate: &Predicate) -> Option<&Predicate> {
+    let with_text =
+        |children: &'_ [Predicate]| children.iter().position(|child| child.text().is_some());
+    match predicate {
+        Predicate::And(group) => alternative(group.children.get(with_text(&group.children)?)?),
+        Predicate::Or(group) => group.children.get(with_text(&group.children)?),
+        _ => None,
+    }
+}
+
 /// How often a filter has `$text`, and whether any is below a `$nor`.
 fn places(predicate: &Predicate, negated: bool) -> (usize, bool) {
     let all = |children: &[Predicate], negated| {

@@ -71,9 +71,8 @@ fn push_without_diacritics(bare: &mut String, c: char) {
     let mut left = composed.chars();
     match (left.next(), left.next()) {
         (Some(base), None) => bare.push(base),
-        // What is more than a letter and its marks stays as it is.
-        (Some(_), Some(_)) => bare.push(c),
-        (None, _) => {}
+        // What is more or less than a letter and its marks stays as it is.
+        _ => bare.push(c),
     }
 }
 
@@ -116,7 +115,7 @@ mod tests {
         assert_eq!(lower("Iİ", Language::None), "iİ");
         assert_eq!(lower("Iİ", Language::Turkish), "ıi");
         assert_eq!(without_diacritics("àéİøßầ가"), "aeIøßa가");
-        assert_eq!(without_diacritics("e\u{301}"), "e");
+        assert_eq!(without_diacritics("e\u{301}^ \u{1fef}\u{387}"), "e \u{387}");
         assert!(is_delimiter('\'', Language::French));
         assert!(!is_delimiter('\'', Language::English));
         assert!(!is_delimiter('_', Language::French));

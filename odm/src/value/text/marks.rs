@@ -123,6 +123,8 @@ pub(super) const DELIMITERS: &[(u32, u32)] = &[
 
 /// Ranges of marks that go when diacritics do.
 pub(super) const MARKS: &[(u32, u32)] = &[
+    (0x005e, 0x005e),
+    (0x0060, 0x0060),
     (0x00a8, 0x00a8),
     (0x00af, 0x00af),
     (0x00b4, 0x00b4),
@@ -211,6 +213,7 @@ pub(super) const MARKS: &[(u32, u32)] = &[
     (0x1fed, 0x1fef),
     (0x1ffd, 0x1ffe),
     (0x2cef, 0x2cf1),
+    (0x2e2f, 0x2e2f),
     (0x302a, 0x302f),
     (0x3099, 0x309c),
     (0x30fc, 0x30fc),

@@ -110,6 +110,13 @@ pub(crate) fn iso_week(millis: i64) -> (i64, i64) {
     ((thursday - days_from_civil(year, 1, 1)) / 7 + 1, year)
 }
 
+/// The start of a day by the year, the week and the day of ISO 8601, any of which may be out of range.
+pub(crate) fn iso_day(year: i64, week: i64, day: i64) -> Option<i64> {
+    let fourth = days_from_civil(year, 1, 4);
+    let monday = fourth - (fourth + 3).rem_euclid(7);
+    (monday + (week - 1) * 7 + day - 1).checked_mul(DAY)
+}
+
 /// `2020-01-02T03:04:05.006Z`.
 pub(crate) fn iso(millis: i64) -> String {
     let p = parts(millis);
@@ -186,6 +193,35 @@ pub(crate) fn parse_iso(text: &str) -> Option<i64> {
         offset = zone_minutes(zone)?;
     }
     millis(at)?.checked_sub(offset * 60_000)
+}
+
+/// Whether a text that [`parse_iso`] does not read can be no date for a server either: it has no digits, too few, or the
+/// shape of ISO 8601 with parts out of their range. Of others a server might make a date by its many rules.
+pub(crate) fn is_no_date(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    if digits < 4 {
+        return true;
+    }
+    let is_day = |day: &str| {
+        let parts: Vec<&str> = day.split('-').collect();
+        matches!(parts.as_slice(), [year, month, day]
+            if digits_of(year) == Some(4) && digits_of(month) == Some(2) && digits_of(day) == Some(2))
+    };
+    match text.split_once(['T', ' ']) {
+        None => is_day(text),
+        Some((day, time)) => {
+            let clock: Vec<&str> = time.trim_end_matches('Z').split([':', '.']).collect();
+            let is_clock = (2..=4).contains(&clock.len())
+                && clock.iter().take(3).all(|part| digits_of(part) == Some(2));
+            is_day(day) && is_clock
+        }
+    }
+}
+
+fn digits_of(text: &str) -> Option<usize> {
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then_some(text.len())
 }
 
 /// The minutes east of UTC of `Z`, `+01:00`, `+0100`, `+01` or nothing.

@@ -419,6 +419,9 @@ fn named(
             }
         }
     }
+    if name == "$dateFromParts" {
+        one_calendar(&arguments)?;
+    }
     // A server looks for the value before the input.
     let mut in_order: Vec<_> = names.iter().zip(&arguments).collect();
     if name == "$setField" {
@@ -433,6 +436,26 @@ fn named(
         }
     }
     Ok(arguments)
+}
+
+/// `$dateFromParts` takes the parts of one calendar: year, month and day, or those of ISO 8601.
+fn one_calendar(arguments: &[Option<Node>]) -> Result<(), ServerError> {
+    let given = |index: usize| matches!(arguments.get(index), Some(Some(_)));
+    match (given(0), given(1)) {
+        (false, false) => refuse(
+            40516,
+            "$dateFromParts requires either 'year' or 'isoWeekYear' to be present",
+        ),
+        (true, _) if given(1) || given(3) || given(5) => refuse(
+            40489,
+            "$dateFromParts does not allow mixing natural dates with ISO dates",
+        ),
+        (false, true) if given(2) || given(4) => refuse(
+            40525,
+            "$dateFromParts does not allow mixing ISO dates with natural dates",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The one argument of an operator that may have more.

@@ -27,14 +27,7 @@ const FAMILIES: &[&[Operator]] = &[
 ];
 
 /// Known to the server, not evaluated here; sorted. They are refused by name.
-pub(super) const UNSUPPORTED: &[&str] = &[
-    "$_internalJsEmit",
-    "$accumulator",
-    "$dateFromParts",
-    "$dateFromString",
-    "$dateToParts",
-    "$function",
-];
+pub(super) const UNSUPPORTED: &[&str] = &["$_internalJsEmit", "$accumulator", "$function"];
 
 /// Operators with named arguments that also take their first one alone.
 pub(super) const BARE: &[&str] = &[
@@ -81,6 +74,9 @@ pub(super) fn not_an_object(name: &str) -> i32 {
         "$trim" | "$ltrim" | "$rtrim" => 50696,
         "$convert" => 9,
         "$dateToString" => 18629,
+        "$dateToParts" => 40524,
+        "$dateFromParts" => 40519,
+        "$dateFromString" => 40540,
         "$dateAdd" | "$dateSubtract" => 5_166_400,
         "$dateDiff" => 5_166_301,
         "$dateTrunc" => 5_439_007,
@@ -101,6 +97,9 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
         "$trim" | "$ltrim" | "$rtrim" => 50694,
         "$convert" => 9,
         "$dateToString" => 18534,
+        "$dateToParts" => 40520,
+        "$dateFromParts" => 40518,
+        "$dateFromString" => 40541,
         "$dateAdd" | "$dateSubtract" => 5_166_401,
         "$dateDiff" => 5_166_302,
         "$dateTrunc" => 5_439_008,
@@ -125,8 +124,8 @@ pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
         "$firstN" | "$lastN" | "$maxN" | "$minN" => {
             format!("Unknown argument for 'n' operator: {key}")
         }
-        "$dateToString" => format!("Unrecognized argument to {name}: {key}"),
-        "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
+        "$dateToString" | "$dateToParts" | "$dateFromParts" | "$dateFromString" | "$dateAdd"
+        | "$dateSubtract" | "$dateDiff" | "$dateTrunc" => {
             format!("Unrecognized argument to {name}: {key}")
         }
         _ => format!("unrecognized option to {name}: \"{key}\""),
@@ -149,8 +148,8 @@ pub(super) fn not_an_object_message(name: &str, argument: RawBsonRef<'_>) -> Str
         "$sortArray" | "$replaceOne" | "$replaceAll" => {
             format!("{name} requires an object as an argument, found: {found}")
         }
-        "$dateToString" | "$dateAdd" | "$dateSubtract" | "$dateDiff" | "$dateTrunc"
-        | "$unsetField" => {
+        "$dateToString" | "$dateToParts" | "$dateFromParts" | "$dateAdd" | "$dateSubtract"
+        | "$dateDiff" | "$dateTrunc" | "$unsetField" => {
             format!("{name} only supports an object as its argument")
         }
         _ => format!("{name} only supports an object as an argument, found: {found}"),
@@ -163,6 +162,8 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$trim" | "$ltrim" | "$rtrim", _) => 50695,
         ("$convert", _) => 9,
         ("$dateToString", _) => 18628,
+        ("$dateToParts", _) => 40522,
+        ("$dateFromString", _) => 40542,
         ("$dateAdd" | "$dateSubtract", _) => 5_166_402,
         ("$dateDiff", "endDate") => 5_166_304,
         ("$dateDiff", "unit") => 5_166_305,
@@ -198,7 +199,8 @@ pub(super) fn missing_argument_message(name: &str, key: &str, given: &RawDocumen
         "$dateAdd" | "$dateSubtract" => {
             format!("{name} requires startDate, unit, and amount to be present")
         }
-        "$convert" | "$dateDiff" | "$dateToString" | "$dateTrunc" => {
+        "$convert" | "$dateDiff" | "$dateFromString" | "$dateToParts" | "$dateToString"
+        | "$dateTrunc" => {
             format!("Missing '{key}' parameter to {name}")
         }
         _ if BARE.contains(&name) && name != "$getField" => format!(

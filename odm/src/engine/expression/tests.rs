@@ -61,6 +61,9 @@ cases::files!("expression", file, input: ["document"], [
     boolean,
     comparison,
     date,
+    date_parts,
+    date_steps,
+    date_strings,
     ends,
     find_regex,
     forms,
@@ -75,4 +78,5 @@ cases::files!("expression", file, input: ["document"], [
     trigonometry,
     types,
     unset_field,
+    zones,
 ]);

@@ -320,6 +320,16 @@ fn integer(
     fitted.map_or_else(|| overflow(value), Ok)
 }
 
+/// The refusal of a text that a server might read as a date.
+pub(super) fn unread_date(text: &str) -> ServerError {
+    ServerError::new(
+        Code::COMMAND_NOT_SUPPORTED,
+        format!(
+            "reading the date '{text}' is not supported by the in-memory engine: only ISO 8601 is, and $dateFromString with a format"
+        ),
+    )
+}
+
 fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
     let millis = match value {
         RawBsonRef::DateTime(date) => Some(date.timestamp_millis()),
@@ -327,6 +337,7 @@ fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::Timestamp(at) => Some(i64::from(at.time) * 1000),
         RawBsonRef::String(text) => match calendar::parse_iso(text) {
             Some(millis) => Some(millis),
+            None if !calendar::is_no_date(text) => return Err(unread_date(text)),
             None => {
                 return failure(format!(
                     "Error parsing date string '{text}'; only ISO 8601 dates are read by the in-memory engine"

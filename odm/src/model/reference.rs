@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -39,34 +40,42 @@ use super::Document;
 /// assert_eq!(filter.to_document()?, doc! {"publisher": "oreilly"});
 /// # Ok::<(), odm::Error>(())
 /// ```
-pub struct Ref<T: Document>(pub(crate) T::Id);
+pub struct Ref<T: Document> {
+    id: T::Id,
+    // Last, so that the size of a struct with a reference in it does not hang on `T` being a document:
+    // where it is not, the compiler would say so at every use of the struct.
+    to: PhantomData<fn() -> T>,
+}
 
 impl<T: Document> Ref<T> {
     /// A reference to `document`.
     pub fn to(document: &T) -> Self {
-        Self(document.id().clone())
+        Self::from(document.id().clone())
     }
 
     /// A reference to the document with this id, whether there is one or not.
     pub fn from(id: T::Id) -> Self {
-        Self(id)
+        Self {
+            id,
+            to: PhantomData,
+        }
     }
 
     /// The id of the document.
     pub fn id(&self) -> &T::Id {
-        &self.0
+        &self.id
     }
 
     /// The id of the document.
     pub fn into_id(self) -> T::Id {
-        self.0
+        self.id
     }
 }
 
 // By hand, because derives would ask of `T` what only its id needs.
 impl<T: Document> Clone for Ref<T> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self::from(self.id.clone())
     }
 }
 
@@ -74,7 +83,7 @@ impl<T: Document<Id: Copy>> Copy for Ref<T> {}
 
 impl<T: Document<Id: PartialEq>> PartialEq for Ref<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
+        self.id == other.id
     }
 }
 
@@ -82,42 +91,42 @@ impl<T: Document<Id: Eq>> Eq for Ref<T> {}
 
 impl<T: Document<Id: PartialOrd>> PartialOrd for Ref<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        self.0.partial_cmp(&other.0)
+        self.id.partial_cmp(&other.id)
     }
 }
 
 impl<T: Document<Id: Ord>> Ord for Ref<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
+        self.id.cmp(&other.id)
     }
 }
 
 impl<T: Document<Id: Hash>> Hash for Ref<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
+        self.id.hash(state);
     }
 }
 
 impl<T: Document<Id: fmt::Debug>> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ref").field(&self.0).finish()
+        f.debug_tuple("Ref").field(&self.id).finish()
     }
 }
 
 impl<T: Document<Id: fmt::Display>> fmt::Display for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&self.id, f)
     }
 }
 
 impl<T: Document> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.id.serialize(serializer)
     }
 }
 
 impl<'de, T: Document> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::Id::deserialize(deserializer).map(Self)
+        T::Id::deserialize(deserializer).map(Self::from)
     }
 }

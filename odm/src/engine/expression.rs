@@ -18,6 +18,7 @@ mod eval;
 mod forms;
 mod globals;
 mod hash;
+pub(crate) mod memory;
 pub(crate) mod meta;
 mod object;
 mod operator;

@@ -18,6 +18,7 @@ use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
+use crate::engine::expression::memory;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
@@ -207,9 +208,9 @@ impl Pipeline {
         let documents = self
             .stream(skip, input, Cx { source, globals })
             .map_err(while_running)?;
-        Ok(Box::new(
-            documents.map(|document| document.map_err(while_running)),
-        ))
+        Ok(Box::new(documents.map(|document| {
+            document.and_then(memory::checked).map_err(while_running)
+        })))
     }
 
     /// Streams `input` through all stages, inside of another pipeline, which words what fails.

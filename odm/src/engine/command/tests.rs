@@ -10,6 +10,7 @@ use bson::{Binary, Bson, Document, doc};
 use crate::cases;
 use crate::engine::{Context, Engine};
 
+mod bounds;
 mod concurrency;
 mod depth;
 mod garbage;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{ANY, Args, Operator, Outcome, integer, listed, refuse};
 use crate::engine::expression::sum::Sum;
 use crate::engine::expression::{Globals, Value, merge_into};
@@ -125,6 +126,7 @@ impl Accumulator {
                     && seen.insert(key::of(value, globals.collator()))
                 {
                     values.push(value);
+                    memory::check("$addToSet", values.as_bytes().len())?;
                 }
             }
             Self::Avg { sum, count } => {
@@ -158,6 +160,7 @@ impl Accumulator {
             Self::Push(array) => {
                 if let Some(value) = value.get() {
                     array.push(value);
+                    memory::check("$push", array.as_bytes().len())?;
                 }
             }
             Self::StdDev {

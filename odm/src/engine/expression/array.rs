@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::eval::append;
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
@@ -158,7 +159,13 @@ fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             return null();
         }
         match array(args, index) {
-            Some(items) => values(items).for_each(|item| joined.push(item)),
+            Some(items) => {
+                memory::check(
+                    args.operator,
+                    joined.as_bytes().len() + items.as_bytes().len(),
+                )?;
+                values(items).for_each(|item| joined.push(item));
+            }
             None => {
                 return refuse(
                     28664,
@@ -249,6 +256,15 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     if step == 0 {
         return refuse(34449, "$range requires a non-zero step value");
+    }
+    let length = ((end - start) / step + i64::from((end - start) % step != 0)).max(0);
+    // what the server would need: 16 bytes for each, and the list itself
+    let bytes = length * 16 + 40;
+    if usize::try_from(bytes).is_ok_and(|bytes| bytes > memory::LIMIT) {
+        return Err(memory::exceeded(&format!(
+            "$range would use too much memory ({bytes} bytes) and cannot spill to disk. Memory limit: {} bytes",
+            memory::LIMIT
+        )));
     }
     let mut items = RawArrayBuf::new();
     let mut at = start;

@@ -3,6 +3,7 @@
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::globals::Globals;
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{Args, Outcome};
 use crate::engine::expression::parse::Node;
 use crate::engine::expression::value::Value;
@@ -79,6 +80,7 @@ impl Node {
                 for (name, node) in fields {
                     if let Some(value) = node.eval(env)?.get() {
                         append(&mut document, name, value);
+                        memory::check("an object", document.as_bytes().len())?;
                     }
                 }
                 Ok(Value::Owned(RawBson::Document(document)))
@@ -87,6 +89,7 @@ impl Node {
                 let mut array = RawArrayBuf::new();
                 for node in nodes {
                     array.push(node.eval(env)?.or_null());
+                    memory::check("an array", array.as_bytes().len())?;
                 }
                 Ok(Value::Owned(RawBson::Array(array)))
             }
@@ -122,6 +125,10 @@ impl Node {
                     values,
                     given: arguments.iter().map(Option::is_some).collect(),
                     globals: env.globals,
+                })
+                .and_then(|value| {
+                    memory::check_value(operator.name, &value)?;
+                    Ok(value)
                 })
                 .map_err(|error| {
                     // A constant set is compared in another way, which has a number of its own.

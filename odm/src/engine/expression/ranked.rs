@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{
     Args, Operator, Outcome, Shape, integral, owned, refuse, row,
 };
@@ -97,6 +98,8 @@ pub(crate) struct Ranked {
     keep: Keep,
     n: usize,
     held: VecDeque<(Vec<u8>, RawBson)>,
+    /// What they measure, about.
+    bytes: usize,
 }
 
 impl Ranked {
@@ -105,6 +108,7 @@ impl Ranked {
             keep,
             n,
             held: VecDeque::new(),
+            bytes: 0,
         }
     }
 
@@ -116,7 +120,7 @@ impl Ranked {
             Keep::First => None,
             Keep::Last => {
                 if is_full {
-                    self.held.pop_front();
+                    self.drop(true);
                 }
                 None
             }
@@ -124,7 +128,7 @@ impl Ranked {
             Keep::Max | Keep::Min | Keep::Top | Keep::Bottom => Some(key()),
         };
         let Some(key) = ranked else {
-            self.held.push_back((Vec::new(), value.or_null().into()));
+            self.insert(self.held.len(), Vec::new(), value);
             return;
         };
         if is_full {
@@ -137,13 +141,46 @@ impl Ranked {
             if stays {
                 return;
             }
-            match self.keep {
-                Keep::Max | Keep::Bottom => self.held.pop_front(),
-                _ => self.held.pop_back(),
-            };
+            self.drop(matches!(self.keep, Keep::Max | Keep::Bottom));
         }
         let place = self.held.partition_point(|(other, _)| *other <= key);
-        self.held.insert(place, (key, value.or_null().into()));
+        self.insert(place, key, value);
+    }
+
+    fn insert(&mut self, place: usize, key: Vec<u8>, value: &Value<'_>) {
+        let value = value.or_null().into();
+        self.bytes += key.len() + memory::size(&value);
+        self.held.insert(place, (key, value));
+    }
+
+    fn drop(&mut self, first: bool) {
+        let dropped = if first {
+            self.held.pop_front()
+        } else {
+            self.held.pop_back()
+        };
+        if let Some((key, value)) = dropped {
+            self.bytes -= key.len() + memory::size(&value);
+        }
+    }
+
+    /// Refuses to hold more than a server would.
+    pub(crate) fn check_size(&self) -> Result<(), ServerError> {
+        if self.bytes <= memory::LIMIT {
+            return Ok(());
+        }
+        let name = match self.keep {
+            Keep::First => "$firstN",
+            Keep::Last => "$lastN",
+            Keep::Max => "$maxN",
+            Keep::Min => "$minN",
+            Keep::Top => "$topN",
+            Keep::Bottom => "$bottomN",
+        };
+        Err(memory::exceeded(&format!(
+            "{name} used too much memory and spilling to disk cannot reduce memory consumption any further. Memory limit: {} bytes",
+            memory::LIMIT
+        )))
     }
 
     pub(crate) fn into_array(self) -> RawArrayBuf {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use bson::raw::{RawArrayBuf, RawBsonRef};
 
 use crate::engine::expression::calendar;
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
@@ -83,7 +84,10 @@ fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             return null();
         }
         match string(args, index) {
-            Some(part) => joined.push_str(part),
+            Some(part) => {
+                memory::check_text(joined.len() + part.len())?;
+                joined.push_str(part);
+            }
             None => {
                 return refuse(
                     16702,
@@ -157,7 +161,17 @@ fn replace<'a>(args: &mut Args<'a>, run: fn(&str, &str, &str) -> String) -> Outc
         }
     }
     match (string(args, 0), string(args, 1), string(args, 2)) {
-        (Some(input), Some(find), Some(by)) => owned(run(input, find, by)),
+        (Some(input), Some(find), Some(by)) => {
+            if by.len() > find.len() {
+                let times = if args.operator == "$replaceOne" {
+                    usize::from(input.contains(find))
+                } else {
+                    input.matches(find).count()
+                };
+                memory::check_text(input.len() + times.saturating_mul(by.len() - find.len()))?;
+            }
+            owned(run(input, find, by))
+        }
         _ => null(),
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::expression::memory;
 use crate::engine::expression::shape::{Bearing, Kind, Shape, Transform};
 use crate::engine::expression::{Globals, Value, append, text};
 use crate::engine::matcher::Matcher;
@@ -62,7 +63,9 @@ impl Projection {
         matched_index: Option<usize>,
         globals: &Globals,
     ) -> Result<RawDocumentBuf, ServerError> {
-        self.shape.apply(document, globals, matched_index)
+        self.shape
+            .apply(document, globals, matched_index)
+            .and_then(memory::checked)
     }
 }
 

@@ -44,6 +44,9 @@ fn invalid<T>(message: &str) -> Translated<T> {
     Err(Problem::Invalid(message.to_owned()))
 }
 
+/// How deep groups may stand in each other, as PCRE is built.
+const MAX_NESTED: usize = 250;
+
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str, modes: Modes, dialect: Dialect) -> Translated<String> {
     let groups = group::Groups::scan(pattern);
@@ -86,6 +89,9 @@ impl Translator<'_> {
             match letter {
                 '\\' => self.escape()?,
                 '[' => self.class()?,
+                '(' if self.open.len() >= MAX_NESTED => {
+                    return invalid("parentheses are too deeply nested");
+                }
                 '(' => self.group()?,
                 ')' => {
                     let Some(modes) = self.open.pop() else {

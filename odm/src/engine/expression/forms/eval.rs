@@ -4,6 +4,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::engine::expression::eval::{Env, Local};
 use crate::engine::expression::forms::Form;
+use crate::engine::expression::memory;
 use crate::engine::expression::operator::{Outcome, integral_32, refuse};
 use crate::engine::expression::parse::Node;
 use crate::engine::expression::text;
@@ -87,6 +88,7 @@ impl Form {
                     for item in items {
                         let value = bind(env, &mut std::iter::once((name.as_str(), item)), within)?;
                         mapped.push(value.or_null());
+                        memory::check("$map", mapped.as_bytes().len())?;
                     }
                     Ok(mapped)
                 },

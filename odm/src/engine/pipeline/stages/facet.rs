@@ -2,6 +2,7 @@
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
+use crate::engine::expression::memory;
 use crate::engine::expression::{Globals, append, text};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::{Documents, Pipeline};
@@ -85,6 +86,16 @@ impl Stage for Facet {
             let mut array = RawArrayBuf::new();
             for document in pipeline.stream(0, copies, cx)? {
                 array.push(document?);
+                let size = result.as_bytes().len() + array.as_bytes().len();
+                if size > memory::LIMIT {
+                    return Err(ServerError::new(
+                        Code::location(4_031_700),
+                        format!(
+                            "document constructed by $facet is {size} bytes, which exceeds the limit of {} bytes",
+                            memory::LIMIT
+                        ),
+                    ));
+                }
             }
             append(&mut result, name, RawBsonRef::Array(&array));
         }

@@ -2,6 +2,7 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::expression::memory;
 use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
@@ -147,6 +148,16 @@ impl Lookup {
         let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
         for other in self.pipeline.stream(skip, input, inner)? {
             found.push(other?);
+            if found.as_bytes().len() > memory::LIMIT {
+                return Err(ServerError::new(
+                    Code::location(4568),
+                    format!(
+                        "Total size of documents in {} matching pipeline's $lookup stage exceeds {} bytes",
+                        self.from,
+                        memory::LIMIT
+                    ),
+                ));
+            }
         }
         Ok(found)
     }

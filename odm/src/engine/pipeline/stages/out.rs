@@ -2,6 +2,7 @@
 
 use bson::raw::RawBsonRef;
 
+use crate::engine::expression::memory;
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage, Target};
@@ -69,7 +70,9 @@ pub(super) fn parse(
 
 impl Stage for Out {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let documents = input.collect::<Result<_, _>>()?;
+        let documents = input
+            .map(|document| document.and_then(memory::checked))
+            .collect::<Result<_, _>>()?;
         cx.source
             .replace_all(self.database.as_deref(), &self.collection, documents)?;
         Ok(Box::new(std::iter::empty()))

@@ -154,7 +154,7 @@ impl Field {
                     _ => key::of(value.or_null(), globals.collator()),
                 };
                 ranked.add(&value, || key);
-                Ok(())
+                ranked.check_size()
             }
         }
     }

@@ -25,6 +25,7 @@ mod hello;
 mod insert;
 mod list_indexes;
 mod modify;
+mod pictured;
 mod reply;
 mod retry;
 mod session;

@@ -6,7 +6,7 @@ use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf, cstr};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::explain_hint;
+use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::int;

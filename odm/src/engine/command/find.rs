@@ -9,6 +9,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::aggregate;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
+use crate::engine::command::pictured;
 use crate::engine::command::reply::Batch;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
@@ -153,7 +154,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let mut prepared = find
         .query
         .prepare(collection.as_deref())
-        .map_err(|error| explain_hint(error, &namespace, &call.args))?;
+        .map_err(|error| pictured::explain_hint(error, &namespace, &call.args))?;
     if tail != Tail::No {
         if call.transaction.is_some() {
             return Err(ServerError::new(
@@ -292,7 +293,7 @@ fn check_capped(
         Code::BAD_VALUE,
         "tailable cursor requested on non capped collection",
     );
-    Err(named(
+    Err(pictured::named(
         &error,
         &call.namespace(),
         call.args.filled("filter"),
@@ -300,90 +301,6 @@ fn check_capped(
         find.projection_document,
         "",
     ))
-}
-
-/// Names the query in a refusal of its hint, as the server does.
-pub(crate) fn explain_hint(
-    error: ServerError,
-    namespace: &Namespace,
-    args: &Args<'_>,
-) -> ServerError {
-    let filter = args.filled("filter").or_else(|| args.filled("query"));
-    let projection = args
-        .document("projection")
-        .or_else(|| args.document("fields"));
-    name_query(
-        error,
-        namespace,
-        filter,
-        args.document("sort"),
-        projection,
-        "",
-    )
-}
-
-/// What the server adds for updates and pipelines.
-pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
-
-/// The same for a statement that is no command of its own.
-pub(crate) fn name_query(
-    error: ServerError,
-    namespace: &Namespace,
-    filter: Option<&RawDocument>,
-    sort: Option<&RawDocument>,
-    projection: Option<&RawDocument>,
-    collation: &str,
-) -> ServerError {
-    if !error.message().starts_with("planner returned error") {
-        return error;
-    }
-    named(&error, namespace, filter, sort, projection, collation)
-}
-
-fn named(
-    error: &ServerError,
-    namespace: &Namespace,
-    filter: Option<&RawDocument>,
-    sort: Option<&RawDocument>,
-    projection: Option<&RawDocument>,
-    collation: &str,
-) -> ServerError {
-    let shown = |document: Option<&RawDocument>| {
-        document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
-    };
-    let tree = match filter {
-        None => "$and\n".to_owned(),
-        Some(filter) => tree(filter),
-    };
-    ServerError::new(
-        error.code(),
-        format!(
-            "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n{collation} {}",
-            shown(sort),
-            shown(projection),
-            error.message()
-        ),
-    )
-}
-
-/// The server's picture of a filter of plain equalities; of others, the filter itself.
-fn tree(filter: &RawDocument) -> String {
-    use std::fmt::Write as _;
-
-    let mut lines: Vec<String> = raw::elements(filter)
-        .map(|(name, value)| match value {
-            RawBsonRef::Document(_) => crate::value::print::field(name, value),
-            value => format!("{name} $eq {}", crate::value::print::value(value)),
-        })
-        .collect();
-    if lines.len() == 1 {
-        return lines.pop().unwrap_or_default() + "\n";
-    }
-    lines.sort();
-    lines.iter().fold("$and\n".to_owned(), |mut tree, line| {
-        let _ = writeln!(tree, "    {line}");
-        tree
-    })
 }
 
 /// A projected document; the filter says which element the positional `$` means.

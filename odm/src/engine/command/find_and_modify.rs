@@ -5,8 +5,9 @@ use bson::{Bson, Document, doc};
 
 use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::{explain_hint, project as project_one, projected};
+use crate::engine::command::find::{project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};

@@ -4,8 +4,8 @@ use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::command::find::{SIMPLE, name_query};
 use crate::engine::command::insert::check_capped;
+use crate::engine::command::pictured::{SIMPLE, name_query};
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;

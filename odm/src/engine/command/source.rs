@@ -14,6 +14,7 @@ use crate::engine::cursor::query::{Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
+use crate::engine::txn::writer::Writer;
 use crate::engine::updater::check_id;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -127,8 +128,7 @@ impl Source for CallSource<'_, '_> {
         let bypass = call.args.flag("bypassDocumentValidation");
         let (filter, update, upsert, otherwise) = match write {
             MergeWrite::Insert(document) => {
-                call.ensure(&namespace)?;
-                call.write(&namespace, bypass, |writer| {
+                call.write_ensured(&namespace, bypass, |writer| {
                     writer.insert(document.clone()).map(drop)
                 })?;
                 return Ok(true);
@@ -162,7 +162,7 @@ impl Source for CallSource<'_, '_> {
         };
         let checked = change.check(&wanted)?;
         let context = call.context.clone();
-        let was_there = call.write(&namespace, bypass, |writer| {
+        let write = |writer: &mut Writer<'_>| {
             let outcome =
                 modify::update(writer, &wanted, &change, &checked, || context.object_id())?;
             let was_there = outcome.matched > 0 || outcome.upserted.is_some();
@@ -171,7 +171,11 @@ impl Source for CallSource<'_, '_> {
                 return Ok(true);
             }
             Ok(was_there)
-        })?;
+        };
+        if upsert || otherwise.is_some() {
+            return call.write_ensured(&namespace, bypass, write);
+        }
+        let was_there = call.write(&namespace, bypass, write)?;
         Ok(was_there.unwrap_or(false))
     }
 
@@ -179,7 +183,7 @@ impl Source for CallSource<'_, '_> {
         &self,
         database: Option<&str>,
         collection: &str,
-        documents: Vec<RawDocumentBuf>,
+        mut documents: Vec<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
         let namespace = self.namespace(database, collection);
         let mut call = self.call.borrow_mut();
@@ -205,7 +209,7 @@ impl Source for CallSource<'_, '_> {
         let bypass = call.args.flag("bypassDocumentValidation");
         let context = call.context.clone();
         // All or nothing: an error leaves the collection as it was.
-        call.write(&namespace, bypass, |writer| {
+        call.write_ensured(&namespace, bypass, |writer| {
             let records: Vec<_> = writer
                 .collection
                 .scan(None, false, usize::MAX)
@@ -215,14 +219,13 @@ impl Source for CallSource<'_, '_> {
             for record in records {
                 writer.remove(record)?;
             }
-            for document in documents {
+            for document in std::mem::take(&mut documents) {
                 if let Some(id) = raw::get(&document, "_id") {
                     check_id(id)?;
                 }
                 writer.insert(super::insert::with_id(document, || context.object_id()))?;
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 }

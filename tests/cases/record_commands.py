@@ -96,6 +96,49 @@ def inserts():
 
 
 @topic
+def plans():
+    """What indexes answer: keys alone, wildcards, alternatives, hints, min and max."""
+    yield insert("a", *({"_id": i, "b": i % 3, "a": i % 5, "s": f"x{i}"} for i in range(12)))
+    yield insert("a", {"a": 2, "_id": 12}, {"c": {"d": [1, {"e": 2}]}, "_id": 13}, {"_id": 14, "a": None, "b": 7})
+    yield create(index([("a", 1), ("b", -1)], "ab"), index([("$**", 1)], "w"), index([("s", 1)], "s", sparse=True))
+    yield create(index([("b", "hashed")], "h"), index([("c.d.e", 1)], "cde"))
+    # Of keys alone, fields come in the order of the index, and what is missing is null.
+    for projection in ({"_id": 0, "b": 1, "a": 1}, {"_id": 0, "b": 1}, {"b": 1, "a": 1}):
+        yield find("a", {"a": 2}, projection=projection, hint="ab")
+        yield find("a", {"a": {"$in": [2, 4]}}, projection=projection, sort=key(("a", -1), ("b", 1)), hint="ab")
+    yield find("a", {"c.d.e": {"$gt": 0}}, projection={"_id": 0, "c.d.e": 1})
+    yield find("a", {"c.d.e": 2}, hint="w")
+    yield find("a", {"c.d": {"$exists": True}}, hint="w")
+    yield find("a", {"s": {"$regex": "^x1"}}, hint="w")
+    yield find("a", {"a": 3, "s": "x3"}, hint="w")
+    yield find("a", {"$or": [{"a": 3, "b": 0}, {"s": "x4"}, {"a": 3}]})
+    yield find("a", {"$or": [{"a": 3}, {"a": 1, "b": 2}]}, sort={"b": -1}, projection={"a": 1, "b": 1})
+    for filter in ({}, {"a": None}):
+        yield find("a", filter, hint="w")
+    yield find("a", hint="nope")
+    for bounds in (
+        {"min": {"a": 2}},
+        {"min": {"s": "x3"}, "max": {"s": "x7"}, "hint": "s"},
+        {"min": {"s": "x3"}, "hint": {"s": 1}, "sort": {"s": -1}, "limit": 2},
+        {"max": {"s": "x3"}, "hint": "s", "filter": {"b": 1}},
+        {"min": key(("a", 2), ("b", 1)), "max": key(("a", 4), ("b", 1)), "hint": "ab"},
+        {"min": {"a": 2}, "hint": "ab"},
+        {"min": {"s": "x3"}, "max": {"a": 1}, "hint": "s"},
+        {"min": {"s": "x3"}, "max": {"s": "x3"}, "hint": "s"},
+        {"min": {"s": "x3"}, "hint": {"$natural": 1}},
+        {"min": {"a": 2}, "hint": "w"},
+    ):
+        yield find("a", bounds.pop("filter", {}), **bounds)
+    for query in ({"a": 2}, {"a": {"$gt": 1}}, {"a": {"$in": [1, 3]}}, {"b": 1}, {"a": None}, {"c.d.e": 2}):
+        yield {"count": "a", "query": query}
+        yield {"count": "a", "query": query, "skip": 1, "limit": 2}
+        yield {"distinct": "a", "key": "b", "query": query}
+    # Unique indexes name the keys.
+    yield create(index([("c.d.e", 1), ("s", -1)], "u", unique=True))
+    yield insert("a", {"_id": 20, "c": {"d": [{"e": 2}, {"e": 5}]}})
+
+
+@topic
 def finds():
     yield insert("a", *({"_id": i, "a": i % 5, "b": i % 3, "s": f"x{i}"} for i in range(20)))
     yield {"find": "a", "batchSize": 1, "singleBatch": True}

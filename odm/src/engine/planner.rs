@@ -113,6 +113,13 @@ pub(crate) fn plan(
     candidates.truncate(MOST_CANDIDATES);
     if candidates.is_empty() {
         candidates.push(match hinted {
+            Hinted::Index(index) if index.spec.kind == Kind::Wildcard => {
+                return Err(hint::no_plan(if wanted.filter.is_none() {
+                    "No query solutions"
+                } else {
+                    "$hint: refusing to build whole-index solution, because it's a wildcard index"
+                }));
+            }
             Hinted::Index(index) => search.finish(index, Draft::whole(index)),
             _ => search.records(false),
         });
@@ -154,6 +161,16 @@ impl Wanted<'_> {
             return node;
         }
         let sorts = self.sort.is_some() && !sorted;
+        // What is left by a projection that keeps the sort's fields is smaller to sort.
+        let early = self.projects
+            && sorts
+            && self.sort.is_some_and(|(paths, _)| {
+                self.made_of
+                    .is_some_and(|kept| paths.iter().all(|path| kept.contains(path)))
+            });
+        if early {
+            node = node.under(Step::Project);
+        }
         if sorts {
             let limit = self.limit.map(|limit| limit.saturating_add(self.skip));
             node = node.under(Step::Sort { limit });
@@ -179,7 +196,7 @@ impl Wanted<'_> {
                 _ => node.under(skip),
             };
         }
-        if self.projects {
+        if self.projects && !early {
             node = node.under(Step::Project);
         }
         match self.limit {
@@ -218,21 +235,19 @@ impl Search<'_, '_> {
             }
             let drafts = bounds::drafts(index, given, self.wanted.collation);
             let bounded = !drafts.is_empty();
-            let mut sorted = false;
-            for draft in drafts {
-                let node = self.finish(index, draft);
-                sorted |= !node.any(&|step| matches!(step, Step::Sort { .. }));
-                found.push(node);
-            }
-            let orders = !is_hinted || !bounded;
-            if orders && !(bounded && sorted) {
+            found.extend(drafts.into_iter().map(|draft| self.finish(index, draft)));
+            if !is_hinted || !bounded {
                 ordering.extend(self.ordered(index));
             }
         }
         for (child, branches) in &self.conditions.branches {
             found.extend(self.within(indexes, *child, branches, is_hinted));
         }
-        found.extend(ordering);
+        // Only where nothing else gives the order.
+        let sorts = |step: &Step| matches!(step, Step::Sort { .. });
+        if found.iter().all(|node| node.any(&sorts)) {
+            found.extend(ordering);
+        }
         found
     }
 
@@ -262,7 +277,7 @@ impl Search<'_, '_> {
             return Ok(None);
         };
         let mut drafts = Vec::new();
-        for branch in *branches {
+        for branch in branches {
             let mut candidates = self.branch(indexes, branch, &[], false);
             if candidates.is_empty() {
                 return Ok(None);
@@ -291,7 +306,7 @@ impl Search<'_, '_> {
         &self,
         indexes: &[&Index],
         child: usize,
-        branches: &[Predicate],
+        branches: &[&Predicate],
         is_hinted: bool,
     ) -> Option<Node> {
         let drafts = branches
@@ -342,7 +357,7 @@ impl Search<'_, '_> {
     fn joined(
         &self,
         child: usize,
-        branches: &[Predicate],
+        branches: &[&Predicate],
         mut drafts: Vec<(&Index, Draft)>,
     ) -> Node {
         let directions: Option<Vec<bool>> = self.wanted.sort.and_then(|sort| {

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::catalog::collection::document;
+use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::command::args::{Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::query::{Query, Shape};
 use crate::engine::cursor::sort::check_path;
+use crate::engine::index::Index;
+use crate::engine::index::spec::Kind as IndexKind;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key;
@@ -50,14 +52,30 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     check_path(key)?;
     let path = Path::new(key);
+    let filter = call.args.document("query");
+    let globals = call.globals(call.args.document("collation"), None, collection.as_deref())?;
+    let mut only = RawDocumentBuf::new();
+    if key != "_id" {
+        only.append(cstr!("_id"), 0);
+    }
+    if let Ok(name) = <&CStr>::try_from(key) {
+        only.append(name, 1);
+    }
+    let index = collection
+        .as_deref()
+        .filter(|_| filter.is_none_or(RawDocument::is_empty))
+        .and_then(|collection| index_of(collection, &path, globals.collator()));
     let query = Query {
-        filter: call.args.document("query"),
+        filter,
         sort: None,
-        hint: None,
+        hint: index.map(RawBsonRef::String),
         skip: 0,
         limit: None,
-        globals: call.globals(call.args.document("collation"), None, collection.as_deref())?,
-        shape: Shape::default(),
+        globals,
+        shape: Shape {
+            projection: Some(&only),
+            ..Shape::default()
+        },
     };
     let mut values = Values::new(path, query.globals.collator());
     if call.find_view(&namespace).is_some() {
@@ -85,6 +103,28 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     }
     Ok(values.into_reply(RawBson::Double(1.0)))
+}
+
+/// The index whose keys are the values: a server reads these, and so answers null for what is missing.
+fn index_of<'c>(
+    collection: &'c Collection,
+    path: &Path,
+    collation: Option<&Collator>,
+) -> Option<&'c str> {
+    let serves = |index: &&Index| {
+        let spec = &index.spec;
+        spec.kind == IndexKind::Ordered
+            && spec.paths.first() == Some(path)
+            && !index.arrays.has(path.as_str())
+            && !(spec.hidden || spec.sparse || spec.partial.is_some())
+            && collation.is_none()
+            && spec.collation.is_none()
+    };
+    collection
+        .indexes
+        .iter()
+        .find(serves)
+        .map(|index| index.spec.name.as_str())
 }
 
 /// The values so far, in the order of values, as on the server.

@@ -508,6 +508,8 @@ impl Whole<'_> {
         if self.subplanned {
             let mut above = doc! { "stage": "SUBPLAN" };
             above.extend(common(root));
+            above.insert("works", number(outer.works));
+            above.insert("needTime", number(outer.again));
             above.insert("inputStage", stages);
             stages = above;
         }
@@ -591,14 +593,15 @@ impl Whole<'_> {
                 outer.works += 1;
             }
         }
+        let asks_first = self.subplanned || !matches!(self.goal(), Goal::Read);
         loop {
             outer.works += 1;
-            if outer.met >= most {
+            if outer.met >= most || (asks_first && found.execution.root.is_at_end()) {
                 return Ok(());
             }
             match found.execution.work()? {
                 Work::Row((_, bytes)) => self.meet(&bytes, outer)?,
-                Work::Again => {}
+                Work::Again => outer.again += 1,
                 Work::End => return Ok(()),
             }
         }
@@ -626,4 +629,6 @@ struct Outer {
     works: u64,
     met: u64,
     modified: u64,
+    /// How often the plan had nothing yet.
+    again: u64,
 }

@@ -89,6 +89,17 @@ impl<'a> Find<'a> {
             .map(|projection| projected(projection, args.document("filter"), &globals))
             .transpose()?;
         let sort = args.filled("sort");
+        let (min, max) = (args.filled("min"), args.filled("max"));
+        if let (Some(min), Some(max)) = (min, max)
+            && !raw::elements(min)
+                .map(|(name, _)| name)
+                .eq(raw::elements(max).map(|(name, _)| name))
+        {
+            return Err(ServerError::new(
+                Code::location(51176),
+                "min and max must have the same field names",
+            ));
+        }
         Ok(Self {
             query: Query {
                 filter: args.document("filter"),
@@ -101,8 +112,8 @@ impl<'a> Find<'a> {
                     scored: asks_for_metadata(projection_document),
                     projection: projection_document,
                     counts: false,
-                    min: args.filled("min"),
-                    max: args.filled("max"),
+                    min,
+                    max,
                 },
             },
             projection,

@@ -130,6 +130,7 @@ cases::files!("command", file, input: [], [
     renames,
     merges,
     outs,
+    plans,
     retries,
     statistics,
     tailable,

@@ -81,7 +81,7 @@ pub(crate) struct Conditions<'a> {
     /// They say all that the predicate says, as far as each of them fits.
     pub(crate) complete: bool,
     /// The disjunctions beside them.
-    pub(crate) branches: Vec<(usize, &'a [Predicate])>,
+    pub(crate) branches: Vec<(usize, Vec<&'a Predicate>)>,
 }
 
 /// The children of a filter in the order in which a server looks at them: its one conjunction's, or itself.
@@ -146,7 +146,9 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                     found.all.push(condition);
                     return true;
                 }
-                found.branches.push((place.child, &group.children));
+                found
+                    .branches
+                    .push((place.child, group.evaluated().collect()));
             }
             return false;
         }

@@ -8,7 +8,7 @@ use crate::engine::index::{Index, append};
 use crate::engine::planner::Wanted;
 use crate::engine::planner::tree::Limits;
 use crate::error::{Code, ServerError};
-use crate::value::{print, raw};
+use crate::value::raw;
 
 /// What a hint asks for.
 pub(super) enum Hinted<'i> {
@@ -26,6 +26,9 @@ pub(super) fn find<'i>(
         Some(RawBsonRef::String(name)) => indexes.iter().find(|index| index.spec.name == name),
         Some(RawBsonRef::Document(key)) => {
             if let Some(value) = raw::get(key, "$natural") {
+                if wanted.min.is_some() || wanted.max.is_some() {
+                    return Err(no_plan("min and max are incompatible with $natural"));
+                }
                 let backwards =
                     matches!(value, RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1))
                         || matches!(value, RawBsonRef::Double(value) if value < 0.0);
@@ -68,7 +71,7 @@ fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
     if wanted.min.is_some() || wanted.max.is_some() {
         return Err(ServerError::new(
             Code::location(51173),
-            "When using min()/max() a hint of which index to use must be provided",
+            "planner returned error :: caused by :: When using min()/max() a hint of which index to use must be provided",
         ));
     }
     Ok(Hinted::No)
@@ -76,6 +79,12 @@ fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
 
 /// The keys of `min` and `max`, which name the fields of the index in their order.
 pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
+    if index.spec.kind == Kind::Hashed {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            "the in-memory engine does not support min and max in the order of hashes",
+        ));
+    }
     let key = |bound: Option<&RawDocument>| {
         bound
             .map(|bound| {
@@ -100,22 +109,25 @@ pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, Serve
     if let (Some(min), Some(max)) = (&limits.min, &limits.max)
         && min >= max
     {
-        let shown = |bound: Option<&RawDocument>| bound.map(print::document).unwrap_or_default();
         return Err(ServerError::new(
             Code::location(51175),
-            format!(
-                "planner returned error :: caused by :: The value provided for min() {} does not come before the value provided for max() {} in the hinted index",
-                shown(wanted.min),
-                shown(wanted.max)
-            ),
+            "planner returned error :: caused by :: The value provided for min() does not come before the value provided for max() in the hinted index",
         ));
     }
     Ok(limits)
 }
 
+/// The refusal of a query that has no plan.
+pub(super) fn no_plan(why: &str) -> ServerError {
+    ServerError::new(
+        Code::NO_QUERY_EXECUTION_PLANS,
+        format!("planner returned error :: caused by :: {why}"),
+    )
+}
+
 fn mismatch() -> ServerError {
     ServerError::new(
         Code::location(51174),
-        "The index chosen is not compatible with min/max",
+        "planner returned error :: caused by :: The index chosen is not compatible with min/max",
     )
 }

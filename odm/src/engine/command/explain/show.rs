@@ -91,6 +91,10 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
             };
             Bson::Document(doc! { operator: owned(operand.value()) })
         }
+        Test::In(list) if list.regexes.is_empty() && list.values.len() == 1 => {
+            let only = list.values.first().map(|operand| owned(operand.value()));
+            Bson::Document(doc! { "$eq": only })
+        }
         Test::In(list) => {
             let values = list.values.iter().map(|operand| owned(operand.value()));
             // A stored pattern has no zero byte, so both convert.

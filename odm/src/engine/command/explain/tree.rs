@@ -60,7 +60,7 @@ impl Tree<'_> {
         let mut inputs = node.inputs.iter().enumerate().map(|(at, input)| {
             let own = input
                 .branch
-                .and_then(|branch| branches.and_then(|all| all.get(branch)))
+                .and_then(|branch| branches.as_ref()?.get(branch).copied())
                 .or(filter);
             self.stage(input, ran.and_then(|ran| ran.inputs.get(at)), own)
         });
@@ -317,11 +317,11 @@ pub(super) fn common(ran: &Stage) -> Document {
     }
 }
 
-fn alternatives(filter: &Predicate) -> Option<&[Predicate]> {
+fn alternatives(filter: &Predicate) -> Option<Vec<&Predicate>> {
     conditions::children(filter)
         .into_iter()
         .find_map(|child| match child {
-            Predicate::Or(group) => Some(group.children.as_slice()),
+            Predicate::Or(group) => Some(group.evaluated().collect()),
             _ => None,
         })
 }

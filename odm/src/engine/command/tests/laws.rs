@@ -278,7 +278,9 @@ proptest! {
         let distinct = |collection: &str| {
             let mut distinct = ask("distinct", collection);
             distinct.insert("key", order[0].0);
-            run(distinct).get_array("values").unwrap().len()
+            // Keys do not tell a missing value from null, so a server answers null for it here and there.
+            let values = run(distinct).get_array("values").unwrap().clone();
+            values.into_iter().filter(|value| *value != Bson::Null).count()
         };
         prop_assert_eq!(distinct("plain"), distinct("indexed"));
 

@@ -69,6 +69,8 @@ enum State {
         limit: Option<usize>,
         keyed: Vec<(Vec<u8>, Row)>,
         sorted: Option<std::vec::IntoIter<Row>>,
+        /// It has said that nothing more comes.
+        done: bool,
     },
     Skip(u64),
     Limit(u64),
@@ -155,6 +157,7 @@ impl Stage {
                 limit: limit.and_then(|limit| usize::try_from(limit).ok()),
                 keyed: Vec::new(),
                 sorted: None,
+                done: false,
             },
             Step::Skip(count) => State::Skip(*count),
             Step::Limit(count) => State::Limit(*count),
@@ -186,13 +189,12 @@ impl Stage {
         let input = || self.inputs.first().is_none_or(Self::is_at_end);
         match &self.state {
             State::End => true,
-            State::Records { done, .. } => *done,
+            State::Records { done, .. } | State::Sort { done, .. } => *done,
             State::Index(indexed) => indexed.done,
             State::Listed(records) => records.len() == 0,
             State::Fetch { .. } | State::Project | State::Skip(_) => input(),
             State::Or { at, .. } => *at >= self.inputs.len(),
             State::Merge(merge) => merge.waiting.is_empty() && merge.heap.is_empty(),
-            State::Sort { sorted, .. } => sorted.as_ref().is_some_and(|rows| rows.len() == 0),
             State::Limit(left) => *left == 0 || input(),
         }
     }
@@ -340,9 +342,12 @@ impl Stage {
                 limit,
                 keyed,
                 sorted,
+                done,
             } => {
                 if let Some(rows) = sorted {
-                    return Ok(rows.next().map_or(Work::End, Work::Row));
+                    let row = rows.next();
+                    *done = row.is_none();
+                    return Ok(row.map_or(Work::End, Work::Row));
                 }
                 let work = match inputs.first_mut() {
                     Some(input) => input.work(shared)?,

@@ -169,11 +169,11 @@ impl Walk {
     }
 
     pub(super) fn step(&mut self, index: &Index) -> Met {
-        if self.done {
-            return Met::End;
-        }
         if self.seeks == 0 {
             self.seeks = 1;
+        }
+        if self.done {
+            return Met::End;
         }
         let Some(entry) = self.next_entry(index) else {
             self.done = true;

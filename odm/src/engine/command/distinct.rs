@@ -93,7 +93,9 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         return Ok(values.into_reply(RawBson::Int32(1)));
     }
-    let prepared = query.prepare(collection.as_deref())?;
+    let prepared = query
+        .prepare(collection.as_deref())
+        .map_err(|error| super::pictured::explain_hint(error, &call.namespace(), &call.args))?;
     if let Some(collection) = collection {
         for row in prepared.run(collection, call.deadline())? {
             let (_, bytes) = row.map_err(|e| e.within("Executor error during distinct command"))?;

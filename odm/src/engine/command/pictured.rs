@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::Args;
+use crate::engine::cursor::query::NO_COLLECTION;
 use crate::error::ServerError;
 use crate::value::raw;
 
@@ -39,6 +40,10 @@ pub(crate) fn name_query(
     projection: Option<&RawDocument>,
     collation: &str,
 ) -> ServerError {
+    if let Some(why) = error.message().strip_suffix(NO_COLLECTION) {
+        let message = format!("{why} (no such collection '{namespace}')");
+        return ServerError::new(error.code(), message);
+    }
     if !error.message().starts_with("planner returned error") {
         return error;
     }

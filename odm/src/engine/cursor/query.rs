@@ -145,7 +145,12 @@ impl Query<'_> {
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
                 let mut matcher = Matcher::parse(filter, &self.globals)?;
-                matcher.bind_text(collection.and_then(Collection::text_fields))?;
+                matcher
+                    .bind_text(collection.and_then(Collection::text_fields))
+                    .map_err(|error| match collection {
+                        None if error.code() == Code::INDEX_NOT_FOUND => missing(&error),
+                        _ => error,
+                    })?;
                 matcher.check_constants(&self.globals)?;
                 Some(Arc::new(matcher))
             }
@@ -354,6 +359,13 @@ impl Iterator for Found {
             None => self.execution.next(),
         }
     }
+}
+
+/// What a refusal for want of an index says where there is no collection, whose name is not known here.
+pub(crate) const NO_COLLECTION: &str = " (no such collection)";
+
+fn missing(error: &ServerError) -> ServerError {
+    ServerError::new(error.code(), format!("{}{NO_COLLECTION}", error.message()))
 }
 
 /// A document of one's own, from a record's bytes.

@@ -21,6 +21,19 @@ pub(crate) fn compile(
     })
 }
 
+/// Whether a filter has a `$text`, which a server refuses before it looks at the rest.
+pub(crate) fn has_text(filter: &Document) -> bool {
+    filter
+        .iter()
+        .any(|(name, value)| match (name.as_str(), value) {
+            ("$text", _) => true,
+            ("$and" | "$or" | "$nor", Bson::Array(clauses)) => {
+                clauses.iter().filter_map(Bson::as_document).any(has_text)
+            }
+            _ => false,
+        })
+}
+
 /// Refuses the operators that the server does not allow in a partial index.
 pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
     for (name, value) in filter {

@@ -409,8 +409,14 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                 Some(_) => {}
             },
             "collation" | "partialFilterExpression" | "wildcardProjection" => {
-                if !matches!(value, Bson::Document(_)) {
+                let Bson::Document(filter) = value else {
                     return Err(wrong_type(field, "an object", value));
+                };
+                if field == "partialFilterExpression" && partial::has_text(filter) {
+                    return Err(ServerError::new(
+                        Code::BAD_VALUE,
+                        "$text is not allowed in this context",
+                    ));
                 }
             }
             word if BOOLEANS.contains(&word) => {

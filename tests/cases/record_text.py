@@ -1,0 +1,144 @@
+"""Records what a real mongod answers to text searches: see record_commands.py, which takes the same arguments."""
+
+import sys
+
+from bson.son import SON
+
+from record_commands import BY_ID, FM, create, find, index, insert, main, run, update
+
+TOPICS = {}
+
+
+def topic(function):
+    TOPICS[function.__name__] = function
+    return function
+
+
+SCORE = {"$meta": "textScore"}
+
+
+def text(search, **options):
+    return {"$text": {"$search": search, **{f"${name}": value for name, value in options.items()}}}
+
+
+@topic
+def text_search():
+    by_score = {"sort": SON([("s", SCORE), ("_id", 1)]), "projection": {"s": SCORE}}
+    words = [
+        "the coffee shop", "Coffee coffee shops", "shopping for coffee, coffee and cake", "café au lait",
+        "Cafe\u0301 CAFÉ", "a shop-window: no coffee", ["running", "runs", "ran a run"], {"t": "coffee"}, "naïve", 7,
+    ]
+    yield find("a", text("coffee"))
+    yield create(index([("t", "text")]))
+    yield insert("a", *({"_id": i, "t": t, "n": i % 3} for i, t in enumerate(words)))
+    for search in [
+        text("coffee"), text("COFFEE shop"), text("shops -cake"), text('"coffee shop"'), text('coffee -"coffee shop"'),
+        text("run"), text("the"), text(""), text("-coffee"), text('"COFFEE" cake -the'), text("cafe"), text("naive cafe lait"),
+        text("Café", caseSensitive=True), text("café", diacriticSensitive=True), text("naïve", diacriticSensitive=True),
+        text("Cafe", caseSensitive=True, diacriticSensitive=False), text("shops", language="none"),
+        text("shops", language="english"), text("running", language="fr"), text('"of'), text("- coffee"), text("--coffee shop"),
+        text("coffee\t-shop"), text("coffee-shop"), text("coffee -shop-window run"),
+    ]:
+        yield find("a", search, **by_score)
+    yield find("a", {**text("coffee"), "n": 1}, sort={"_id": 1})
+    yield find("a", {"$and": [text("coffee"), {"n": {"$ne": 1}}]}, **by_score)
+    yield find("a", {"$or": [text("coffee"), {"_id": 9}]}, **by_score)
+    yield find("a", text("coffee"), sort=SON([("n", 1), ("s", SCORE), ("_id", 1)]), skip=1, limit=2)
+    yield find("a", text("coffee"), sort={"_id": 1}, projection=SON([("n", 1), ("s", SCORE)]))
+    yield find("a", text("coffee"), sort={"_id": 1}, projection=SON([("t", 0), ("s", SCORE)]))
+    yield find("a", text("coffee"), sort={"_id": 1}, projection={"n": SCORE, "x.y": SCORE})
+    yield find("a", text("coffee"), sort={"_id": 1}, projection={"n": {"$add": [SCORE, 1]}})
+    yield {"count": "a", "query": text("coffee")}
+    yield {"distinct": "a", "key": "n", "query": text("coffee")}
+    yield update("a", {"q": text("cake"), "u": {"$set": {"t": "no more of it"}}, "multi": True})
+    yield {"count": "a", "query": text("cake")}
+    yield {"count": "a", "query": text("more")}
+    yield {FM: "a", "query": text("coffee"), "sort": SON([("s", SCORE), ("_id", 1)]), "remove": True, "fields": {"s": SCORE}}
+    yield {"delete": "a", "deletes": [{"q": text("coffee"), "limit": 0}]}
+    yield find("a", sort={"_id": 1})
+
+
+@topic
+def text_pipelines():
+    yield create(index([("t", "text")]))
+    yield insert("a", *({"_id": i, "t": t, "n": [i, 0]} for i, t in enumerate(["one", "one two", "one one", "two"])))
+    found = {"$match": text("one")}
+    by_score = {"$sort": SON([("s", SCORE), ("_id", 1)])}
+    yield run(found, BY_ID)
+    yield run(found, by_score)
+    yield run(found, {"$project": {"s": SCORE}}, BY_ID)
+    yield run(found, by_score, {"$limit": 2}, {"$set": {"s": SCORE}})
+    yield run(found, {"$unwind": "$n"}, {"$project": {"n": 1}}, by_score, {"$set": {"s": SCORE}})
+    yield run(found, {"$group": {"_id": None, "most": {"$max": SCORE}, "sum": {"$sum": SCORE}}})
+    yield run(found, {"$replaceRoot": {"newRoot": {"s": SCORE}}}, {"$sort": {"s": 1}})
+    yield run({"$limit": 1}, found)
+    yield run(found, found)
+    yield run({"$project": {"s": SCORE}})
+    yield run(by_score)
+    yield run(found, {"$match": {"$expr": {"$gt": [SCORE, 1]}}})
+    yield run(found, {"$set": {"s": {"$meta": "indexKey"}}}, BY_ID)
+    yield run({"$set": {"s": {"$meta": ["textScore"]}}})
+    yield run({"$set": {"s": {"$meta": "score"}}})
+
+
+@topic
+def text_indexes():
+    long = {"a": "word", "b": {"c": ["word word", {"d": "word"}]}, "p": 1}
+    french = {"_id": 1, "a": "les mots", "language": "fr", "b": {"language": "none", "c": "les mots"}}
+    for parts, options in [
+        ([("a", "text"), ("b.c", "text")], {"weights": {"a": 5, "b.c.d": 2}}),
+        ([("$**", "text")], {}),
+        ([("$**", "text")], {"weights": {"b.c": 10, "$**": 3}, "default_language": "french"}),
+        ([("a", "text")], {"language_override": "in", "default_language": "none"}),
+        ([("p", 1), ("a", "text"), ("q", -1)], {}),
+        ([("a", "text")], {"partialFilterExpression": {"p": {"$gt": 0}}}),
+    ]:
+        yield create(index(parts, **options))
+        yield insert("a", {"_id": 0, **long}, french, {"_id": 2, "a": "Word", "in": "none"})
+        for search in ["word", "les", "mot", "mots"]:
+            yield find("a", {**text(search), "p": 1}, sort={"_id": 1}, projection={"s": SCORE})
+        yield insert("a", {"_id": 3, "language": "klingon"})
+        yield insert("a", {"_id": 4, "language": 4})
+        yield insert("a", {"_id": 5, "a": "word", "p": [1]})
+        yield {"drop": "a"}
+    yield create(index([("a", "text")]))
+    yield create(index([("b", "text")], name="other"))
+    yield create(index([("a", "text"), ("b", 1), ("c", "text")], name="apart"))
+    yield create(index([("a", "text")], default_language="porter"), collection="b")
+    yield create(index([("a", "text")], default_language="klingon"), collection="b")
+
+
+@topic
+def text_refusals():
+    yield create(index([("t", "text")]))
+    yield insert("a", {"_id": 1, "t": "a word", "z": [1, 2]})
+    yield insert("b", {"_id": 1})
+    word = text("word")
+    for filter in [
+        {"$text": 1}, {"$text": {}}, {"$text": {"$search": 1}}, text("a", language=1), text("a", language="klingon"),
+        text("a", caseSensitive=1), text("a", diacriticSensitive="x"), text("a", fast=True), {"$and": [word, word]},
+        {"$nor": [word]}, {"x": word}, {"x": {"$not": word}}, {"x": {"$elemMatch": word}},
+    ]:
+        yield find("a", filter)
+    yield find("b", word)
+    yield find("a", word, hint="_id_")
+    yield find("a", word, sort={"$natural": 1})
+    yield find("a", sort={"s": SCORE})
+    yield find("a", projection={"s": SCORE})
+    for meta in ["fast", 1, "searchScore", "searchHighlights", "recordId"]:
+        yield find("a", word, sort={"s": {"$meta": meta}})
+    yield find("a", word, sort={"s": {"x": 1}})
+    yield find("a", word, sort={"s": SON([("$meta", "textScore"), ("x", 1)])})
+    yield find("a", word, projection={"s": {"$meta": "fast"}})
+    yield find("a", word, projection={"s": {"$meta": 1}})
+    yield find("a", {**word, "z": 2}, projection={"z.$": 1})
+    yield update("a", {"q": {"_id": 1}, "u": {"$pull": {"z": word}}})
+    yield update("a", {"q": {"_id": 1}, "u": {"$set": {"z.$[x]": 1}}, "arrayFilters": [{"x": 1, **word}]})
+    yield update("a", {"q": {**word, "z": 2}, "u": {"$set": {"z.$": 9}}})
+    yield find("a")
+    yield {"create": "c", "validator": word}
+    yield create(index([("q", 1)], name="q", partialFilterExpression=word))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:], topics=TOPICS)

@@ -41,15 +41,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         Shape::Named(&[("input", true), ("sortBy", true)]),
         sort,
     ),
-    row(
-        "$zip",
-        Shape::Named(&[
-            ("inputs", true),
-            ("useLongestLength", false),
-            ("defaults", false),
-        ]),
-        zip,
-    ),
 ];
 
 fn array<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v RawArray> {
@@ -404,79 +395,6 @@ fn sort<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let mut items: Vec<_> = values(items).collect();
     items.sort_by(|left, right| order.compare(*left, *right, args.globals.collator()));
     owned(items.into_iter().collect::<RawArrayBuf>())
-}
-
-fn zip<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.is_nullish(0) {
-        return null();
-    }
-    let Some(inputs) = array(args, 0) else {
-        return refuse(
-            34461,
-            format!(
-                "inputs must be an array of expressions, found {}",
-                args.type_name(0)
-            ),
-        );
-    };
-    let longest = match args.get(1) {
-        None => false,
-        Some(RawBsonRef::Boolean(longest)) => longest,
-        Some(_) => {
-            return refuse(
-                34463,
-                format!(
-                    "useLongestLength must be a bool, found {}",
-                    args.type_name(1)
-                ),
-            );
-        }
-    };
-    let defaults: Vec<_> = array(args, 2)
-        .map(|d| values(d).collect())
-        .unwrap_or_default();
-    if !defaults.is_empty() && !longest {
-        return refuse(
-            34466,
-            "cannot specify defaults unless useLongestLength is true",
-        );
-    }
-    let mut rows = Vec::new();
-    for input in values(inputs) {
-        match input {
-            RawBsonRef::Array(items) => rows.push(values(items).collect::<Vec<_>>()),
-            RawBsonRef::Null | RawBsonRef::Undefined => return null(),
-            other => {
-                return refuse(
-                    34468,
-                    format!(
-                        "$zip found a non-array expression in input: {}",
-                        text::computed(other)
-                    ),
-                );
-            }
-        }
-    }
-    if !defaults.is_empty() && defaults.len() != rows.len() {
-        return refuse(34467, "defaults and inputs must have the same length");
-    }
-    let lengths = rows.iter().map(Vec::len);
-    let length = if longest {
-        lengths.max()
-    } else {
-        lengths.min()
-    }
-    .unwrap_or(0);
-    let mut zipped = RawArrayBuf::new();
-    for index in 0..length {
-        let mut tuple = RawArrayBuf::new();
-        for (row, items) in rows.iter().enumerate() {
-            let default = || defaults.get(row).copied().unwrap_or(RawBsonRef::Null);
-            tuple.push(items.get(index).copied().unwrap_or_else(default));
-        }
-        zipped.push(tuple);
-    }
-    owned(zipped)
 }
 
 fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {

@@ -266,6 +266,10 @@ impl Form {
                 all(limit.iter(), env, bound)?;
                 Ok(None)
             }
+            Self::Zip(zip) => {
+                all(zip.nodes(), env, bound)?;
+                Ok(None)
+            }
             Self::Reduce {
                 input,
                 initial,

@@ -114,7 +114,9 @@ impl Node {
                         Some(argument) if is_needed => argument.eval(env)?,
                         _ => Value::Missing,
                     };
-                    let ends = decides(operator.name, at, &value);
+                    let ends = decides(operator.name, at, &value)
+                        || (operator.name, at) == ("$slice", 1)
+                            && values.first().is_some_and(Value::is_nullish);
                     values.push(value);
                     if ends {
                         break;

@@ -1,6 +1,7 @@
 //! Operators that decide which of their arguments are evaluated, and with which variables.
 
 mod eval;
+mod zip;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
@@ -11,6 +12,8 @@ use crate::engine::expression::parse::{Node, check_variable_name, parse as expre
 use crate::engine::expression::text;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
+
+use self::zip::Zip;
 
 /// A compiled form; `forms/eval.rs` runs it.
 #[derive(Debug, Clone)]
@@ -43,6 +46,7 @@ pub(crate) enum Form {
         limit: Option<Node>,
     },
     Meta(Meta),
+    Zip(Zip),
     Reduce {
         input: Node,
         initial: Node,
@@ -69,6 +73,7 @@ const FORMS: &[(&str, Parse)] = &[
     }),
     ("$reduce", reduce),
     ("$switch", switch),
+    ("$zip", zip::parse),
 ];
 
 /// The names of the forms.

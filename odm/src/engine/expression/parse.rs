@@ -58,7 +58,6 @@ pub(super) fn is_folded(name: &str) -> bool {
             | "$setField"
             | "$sortArray"
             | "$unsetField"
-            | "$zip"
     )
 }
 

@@ -81,7 +81,6 @@ pub(super) fn not_an_object(name: &str) -> i32 {
         "$dateDiff" => 5_166_301,
         "$dateTrunc" => 5_439_007,
         "$sortArray" => 2_942_500,
-        "$zip" => 34460,
         "$regexFind" | "$regexFindAll" | "$regexMatch" => 51103,
         "$setField" | "$unsetField" => 4_161_100,
         "$maxN" | "$minN" => 5_787_900,
@@ -104,7 +103,6 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
         "$dateDiff" => 5_166_302,
         "$dateTrunc" => 5_439_008,
         "$sortArray" => 2_942_501,
-        "$zip" => 34464,
         "$regexFind" | "$regexFindAll" | "$regexMatch" => 31024,
         "$setField" | "$unsetField" => 4_161_101,
         "$firstN" | "$lastN" | "$maxN" | "$minN" => 5_787_901,
@@ -116,7 +114,7 @@ pub(super) fn unknown_argument(name: &str) -> i32 {
 
 pub(super) fn unknown_argument_message(name: &str, key: &str) -> String {
     match name {
-        "$convert" | "$zip" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexFind"
+        "$convert" | "$sortArray" | "$trim" | "$ltrim" | "$rtrim" | "$regexFind"
         | "$regexFindAll" | "$regexMatch" | "$getField" | "$setField" | "$unsetField"
         | "$replaceOne" | "$replaceAll" => {
             format!("{name} found an unknown argument: {key}")
@@ -172,7 +170,6 @@ pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
         ("$dateTrunc", _) => 5_439_009,
         ("$sortArray", "input") => 2_942_502,
         ("$sortArray", _) => 2_942_503,
-        ("$zip", _) => 34465,
         ("$regexFind" | "$regexFindAll" | "$regexMatch", "input") => 31022,
         ("$regexFind" | "$regexFindAll" | "$regexMatch", _) => 31023,
         ("$firstN" | "$lastN" | "$maxN" | "$minN", "n") => 5_787_906,

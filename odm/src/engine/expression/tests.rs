@@ -68,6 +68,7 @@ cases::files!("expression", file, input: ["document"], [
     find_regex,
     forms,
     hash,
+    lazy,
     object,
     paths,
     random,

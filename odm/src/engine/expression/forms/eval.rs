@@ -125,6 +125,7 @@ impl Form {
                     },
                 )
             }
+            Self::Zip(zip) => zip.eval(env),
             Self::Reduce {
                 input,
                 initial,

@@ -200,11 +200,11 @@ impl Store {
         self.dispatch(request, session)
     }
 
-    async fn exec_watched<'s>(
+    async fn exec_watched(
         self,
         request: Request,
-        session: Option<&'s mut Session>,
-    ) -> Result<Response<'s>> {
+        session: Option<&mut Session>,
+    ) -> Result<Response<'_>> {
         let command = request.command()?;
         let updates = request.operation.updates();
         let started = Instant::now();

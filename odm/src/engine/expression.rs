@@ -11,7 +11,6 @@ mod arithmetic;
 mod array;
 pub(crate) mod calendar;
 mod comparison;
-#[cfg(feature = "memory")]
 mod constant;
 mod date;
 mod eval;

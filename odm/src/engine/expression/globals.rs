@@ -9,9 +9,7 @@ use bson::{DateTime, Timestamp};
 use crate::engine::expression::meta::Known;
 use crate::engine::expression::value::Value;
 use crate::engine::regex::Regex;
-#[cfg(feature = "memory")]
-use crate::error::Code;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -244,6 +242,7 @@ impl Scope {
     }
 
     /// The scope of the variables of a command, which no document gives a value.
+    #[cfg(feature = "memory")]
     #[must_use]
     pub(crate) fn before_documents(mut self) -> Self {
         self.is_before_documents = true;

@@ -6,7 +6,6 @@ use crate::engine::expression::eval::append;
 use crate::engine::expression::operator::{
     Args, Operator, Outcome, Shape, count, null, owned, refuse, row,
 };
-#[cfg(feature = "memory")]
 use crate::engine::expression::value::Value;
 use crate::engine::regex::Regex;
 use crate::error::{Code, ServerError};
@@ -22,7 +21,6 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// Refuses a pattern and options that no document can make good. A server compiles them, if they are constant,
 /// before it reads a document.
-#[cfg(feature = "memory")]
 pub(super) fn check(
     operator: &'static str,
     pattern: Value<'_>,

@@ -227,6 +227,14 @@ fn explain_tells_the_plan() {
         (8, 9, 8),
     );
     check(doc! { "count": "a" }, "RECORD_STORE_FAST_COUNT", (0, 0, 0));
+    // A view's plan is that of its pipeline.
+    let ones = doc! { "create": "ones", "viewOn": "a", "pipeline": [{ "$match": { "_id": { "$gte": 18 } } }] };
+    run(&engine, &context, "x", &ones);
+    check(
+        doc! { "find": "ones" },
+        r#"FETCH < IXSCAN { "_id": ["[18, inf.0]"] }"#,
+        (2, 2, 2),
+    );
 }
 
 #[test]

@@ -49,6 +49,10 @@ pub(crate) fn generate<'a>(
     paths: &[Path],
     emit: &mut dyn FnMut(&Values<'a>) -> Result<(), ServerError>,
 ) -> Result<bool, ServerError> {
+    if let Some(values) = plain(document, paths) {
+        emit(&values)?;
+        return Ok(false);
+    }
     let cursors = paths
         .iter()
         .map(|path| Cursor {
@@ -58,6 +62,21 @@ pub(crate) fn generate<'a>(
         })
         .collect();
     expand(cursors, Some(document), emit)
+}
+
+/// The one key of a document without an array at the paths; `None` where one is met.
+fn plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Option<Values<'a>> {
+    let mut values = Values::new();
+    for path in paths {
+        match along(document, path.segments()) {
+            Some(Step {
+                value: RawBsonRef::Array(_),
+                ..
+            }) => return None,
+            step => values.push(step.map(|step| step.value)),
+        }
+    }
+    Some(values)
 }
 
 /// The bytes by which a document is sorted: the least of its keys in an index over these fields, with its text score
@@ -73,7 +92,7 @@ pub(crate) fn least(
     let append_score = |bytes: &mut Vec<u8>| key::append(bytes, score, Direction::Descending, None);
     let mut least: Option<Vec<u8>> = None;
     generate(document, paths, &mut |values| {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(16 * values.len());
         let mut at = 0;
         for (value, direction) in values.iter().zip(directions) {
             while places.contains(&at) {

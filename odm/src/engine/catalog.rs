@@ -6,6 +6,7 @@
 //! What this module is not: it knows no sessions, no transactions and no commands.
 
 pub(crate) mod collection;
+pub(crate) mod draft;
 pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod special;
@@ -17,7 +18,8 @@ use imbl::OrdMap;
 
 use crate::error::{Code, ServerError};
 
-use collection::Collection;
+use collection::{Collection, Locks};
+use draft::Draft;
 use namespace::Namespace;
 use view::View;
 
@@ -35,6 +37,13 @@ impl Root {
         self.databases
             .get(&namespace.database)?
             .get(&namespace.collection)
+    }
+
+    /// The collection to be changed where it is, by whoever holds its writer lock.
+    pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Arc<Collection>> {
+        self.databases
+            .get_mut(&namespace.database)?
+            .get_mut(&namespace.collection)
     }
 
     /// The collections of a database, by name.
@@ -131,7 +140,7 @@ impl Catalog {
     pub(crate) fn edit<T>(
         &self,
         namespace: &Namespace,
-        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+        edit: impl FnOnce(&mut Collection, &mut Locks) -> Edit<T>,
     ) -> Option<T> {
         loop {
             let shared = Arc::clone(&self.collection(namespace)?.shared);
@@ -143,16 +152,48 @@ impl Catalog {
         }
     }
 
-    /// The same, if nobody else is writing there.
-    pub(crate) fn try_edit<T>(
+    /// Runs `write` on a draft of a collection with its writer lock held, and publishes the draft if the answer's flag
+    /// says so. `None` where there is no such collection.
+    pub(crate) fn write<T>(
         &self,
         namespace: &Namespace,
-        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
+    ) -> Option<T> {
+        loop {
+            let shared = Arc::clone(&self.collection(namespace)?.shared);
+            let mut locks = shared.lock();
+            if let Some(latest) = self.current(namespace, &shared) {
+                return Some(self.publish_draft(latest, &mut locks, write));
+            }
+        }
+    }
+
+    /// The same, if nobody else is writing there.
+    pub(crate) fn try_write<T>(
+        &self,
+        namespace: &Namespace,
+        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
     ) -> Option<T> {
         let shared = Arc::clone(&self.collection(namespace)?.shared);
         let mut locks = shared.try_lock()?;
         let latest = self.current(namespace, &shared)?;
-        Some(self.publish_edit(namespace, &latest, &mut locks, edit))
+        Some(self.publish_draft(latest, &mut locks, write))
+    }
+
+    fn publish_draft<T>(
+        &self,
+        latest: Arc<Collection>,
+        locks: &mut Locks,
+        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
+    ) -> T {
+        let mut draft = Draft::new(latest);
+        let (publish, value) = write(&mut draft, locks);
+        if publish {
+            // The old version goes after the lock.
+            let replaced = draft.publish(&mut self.publish());
+            drop(replaced);
+        }
+        value
     }
 
     /// The collection, if it is still the one to which the lock belongs.
@@ -169,8 +210,8 @@ impl Catalog {
         &self,
         namespace: &Namespace,
         latest: &Collection,
-        locks: &mut collection::Locks,
-        edit: impl FnOnce(&mut Collection, &mut collection::Locks) -> Edit<T>,
+        locks: &mut Locks,
+        edit: impl FnOnce(&mut Collection, &mut Locks) -> Edit<T>,
     ) -> T {
         let mut working = latest.clone();
         match edit(&mut working, locks) {

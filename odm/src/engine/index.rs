@@ -11,6 +11,7 @@ pub(crate) mod partial;
 pub(crate) mod spec;
 pub(crate) mod special;
 pub(crate) mod text;
+pub(crate) mod tree;
 pub(crate) mod wildcard;
 
 use std::ops::Bound;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
-use imbl::OrdSet;
+use smallvec::SmallVec;
 
 use crate::error::{Code, ServerError};
 use crate::value::key::{self, Direction};
@@ -28,6 +29,8 @@ use crate::value::raw::get;
 use keys::Values;
 use multikey::Arrays;
 use spec::{Kind, Part, Spec};
+use tree::Tree;
+use tree::entries::Entries;
 
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
@@ -38,8 +41,13 @@ pub(crate) struct Index {
     pub(crate) spec: Arc<Spec>,
     /// Where some document had an array on an indexed path. It stays so, as on the server.
     pub(crate) arrays: Arrays,
-    entries: OrdSet<Arc<[u8]>>,
+    entries: Tree<Entries>,
+    /// The size of all entries.
+    bytes: usize,
 }
+
+/// The bytes of a key and of a record id.
+pub(crate) type Entry = SmallVec<[u8; 32]>;
 
 /// The keys of one document, without its record id. Sorted, each once.
 pub(crate) type Keys = Vec<Vec<u8>>;
@@ -65,7 +73,8 @@ impl Index {
         Self {
             spec,
             arrays: Arrays::default(),
-            entries: OrdSet::new(),
+            entries: Tree::default(),
+            bytes: 0,
         }
     }
 
@@ -165,26 +174,57 @@ impl Index {
 
     /// Whether another record has this key.
     pub(crate) fn holds(&self, key: &[u8], except: Option<RecordId>) -> bool {
-        self.records_of(key).any(|record| Some(record) != except)
+        let mut held = false;
+        self.each_record_of(key, &mut |record| {
+            held = Some(record) != except;
+            !held
+        });
+        held
+    }
+
+    /// The first record of exactly this key.
+    pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
+        let mut first = None;
+        self.entries.ascend(Bound::Included(key), &mut |leaf, at| {
+            first = leaf.get(at);
+            false
+        });
+        first.filter(|entry| key_of(entry) == key).map(record_of)
     }
 
     /// The records of exactly this key.
-    pub(crate) fn records_of<'a>(&'a self, key: &'a [u8]) -> impl Iterator<Item = RecordId> + 'a {
-        let from: Arc<[u8]> = key.into();
-        self.entries
-            .range::<_, [u8]>((Bound::Included(&*from), Bound::Unbounded))
-            .take_while(|entry| key_of(entry) == key)
-            .map(|entry| record_of(entry))
-            .collect::<Vec<_>>()
-            .into_iter()
+    pub(crate) fn records_of(&self, key: &[u8]) -> Vec<RecordId> {
+        let mut records = Vec::new();
+        self.each_record_of(key, &mut |record| {
+            records.push(record);
+            true
+        });
+        records
+    }
+
+    fn each_record_of(&self, key: &[u8], visit: &mut dyn FnMut(RecordId) -> bool) {
+        self.entries.ascend(Bound::Included(key), &mut |leaf, at| {
+            leaf.get(at)
+                .is_some_and(|entry| key_of(entry) == key && visit(record_of(entry)))
+        });
     }
 
     pub(crate) fn insert(&mut self, key: &[u8], record: RecordId) {
-        self.entries.insert(entry(key, record));
+        let entry = entry(key, record);
+        let before = self.entries.len();
+        self.entries.edit(&entry, |leaf| leaf.insert(&entry));
+        if self.entries.len() > before {
+            self.bytes += entry.len();
+        }
     }
 
     pub(crate) fn remove(&mut self, key: &[u8], record: RecordId) {
-        self.entries.remove(&entry(key, record));
+        let entry = entry(key, record);
+        let before = self.entries.len();
+        self.entries.edit(&entry, |leaf| leaf.remove(&entry));
+        if self.entries.len() < before {
+            self.bytes -= entry.len();
+        }
     }
 
     /// How many entries there are.
@@ -194,7 +234,7 @@ impl Index {
 
     /// The size of all entries.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.len()).sum()
+        self.bytes
     }
 
     /// Up to `limit` entries between two bounds, from one end.
@@ -204,25 +244,31 @@ impl Index {
         high: Bound<&[u8]>,
         direction: Direction,
         limit: usize,
-    ) -> Vec<Arc<[u8]>> {
-        if let (
-            Bound::Included(low) | Bound::Excluded(low),
-            Bound::Included(high) | Bound::Excluded(high),
-        ) = (low, high)
-            && low > high
-        {
-            return Vec::new();
-        }
-        if let (Bound::Excluded(low), Bound::Excluded(high)) = (low, high)
-            && low == high
-        {
-            return Vec::new();
-        }
-        let range = self.entries.range::<_, [u8]>((low, high));
+    ) -> Vec<Entry> {
+        let (from, until) = match direction {
+            Direction::Ascending => (low, high),
+            Direction::Descending => (high, low),
+        };
+        let is_inside = |entry: &[u8]| match (direction, until) {
+            (_, Bound::Unbounded) => true,
+            (Direction::Ascending, Bound::Included(high)) => entry <= high,
+            (Direction::Ascending, Bound::Excluded(high)) => entry < high,
+            (Direction::Descending, Bound::Included(low)) => entry >= low,
+            (Direction::Descending, Bound::Excluded(low)) => entry > low,
+        };
+        let mut found = Vec::new();
+        let mut visit = |leaf: &Entries, at: usize| {
+            let Some(entry) = leaf.get(at).filter(|entry| is_inside(entry)) else {
+                return false;
+            };
+            found.push(Entry::from_slice(entry));
+            found.len() < limit
+        };
         match direction {
-            Direction::Ascending => range.take(limit).cloned().collect(),
-            Direction::Descending => range.rev().take(limit).cloned().collect(),
+            Direction::Ascending => self.entries.ascend(from, &mut visit),
+            Direction::Descending => self.entries.descend(from, &mut visit),
         }
+        found
     }
 
     /// The refusal of a document whose key another record has.
@@ -326,11 +372,10 @@ pub(crate) fn hash_key(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn entry(key: &[u8], record: RecordId) -> Arc<[u8]> {
-    let mut bytes = Vec::with_capacity(key.len() + 8);
-    bytes.extend_from_slice(key);
+fn entry(key: &[u8], record: RecordId) -> Entry {
+    let mut bytes = Entry::from_slice(key);
     bytes.extend_from_slice(&record.to_be_bytes());
-    bytes.into()
+    bytes
 }
 
 /// The record id at the end of an entry.

@@ -4,15 +4,17 @@
 //! clone; nothing here takes them.
 
 use std::collections::HashMap;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use bson::raw::RawDocument;
-use imbl::OrdMap;
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::multikey::Arrays;
+use crate::engine::index::tree::records::Records;
+use crate::engine::index::tree::{Leaf, Tree};
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
 use crate::value::text::Fields;
@@ -75,7 +77,7 @@ pub(crate) struct Collection {
     /// Changes with the indexes and the options, not with the data.
     pub(crate) version: u64,
     pub(crate) shared: Arc<Shared>,
-    records: OrdMap<RecordId, Arc<[u8]>>,
+    records: Tree<Records>,
     pub(crate) indexes: Vec<Index>,
     bytes: u64,
 }
@@ -95,6 +97,12 @@ pub(crate) struct IndexChange {
 }
 
 impl Change {
+    /// How many keys go and come.
+    pub(crate) fn keys(&self) -> usize {
+        let keys = |change: &IndexChange| change.removed.len() + change.added.len();
+        self.indexes.iter().map(keys).sum()
+    }
+
     /// The half that takes keys away.
     pub(crate) fn removals(&self) -> Self {
         self.half(|change| IndexChange {
@@ -133,7 +141,7 @@ impl Collection {
             options: Arc::new(options),
             version: 0,
             shared: Arc::default(),
-            records: OrdMap::new(),
+            records: Tree::default(),
             indexes,
             bytes: 0,
         }
@@ -149,7 +157,9 @@ impl Collection {
     }
 
     pub(crate) fn get(&self, record: RecordId) -> Option<&Arc<[u8]>> {
-        self.records.get(&record)
+        let leaf = self.records.leaf(&record)?;
+        let (_, bytes) = leaf.get(leaf.find(&record).ok()?)?;
+        Some(bytes)
     }
 
     /// The document of a record.
@@ -168,6 +178,25 @@ impl Collection {
             .find_map(|index| Some(&index.spec.text.as_ref()?.fields))
     }
 
+    /// Shows the records after `from` (before it, backwards), until `visit` has enough and answers false.
+    pub(crate) fn visit<'c>(
+        &'c self,
+        from: Option<RecordId>,
+        backwards: bool,
+        visit: &mut dyn FnMut(RecordId, &'c Arc<[u8]>) -> bool,
+    ) {
+        let edge = from.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut visit = |leaf: &'c Records, at: usize| {
+            leaf.get(at)
+                .is_some_and(|(record, bytes)| visit(*record, bytes))
+        };
+        if backwards {
+            self.records.descend(edge, &mut visit);
+        } else {
+            self.records.ascend(edge, &mut visit);
+        }
+    }
+
     /// Up to `limit` records after `from` (before it, backwards).
     pub(crate) fn scan(
         &self,
@@ -175,24 +204,16 @@ impl Collection {
         backwards: bool,
         limit: usize,
     ) -> Vec<(RecordId, Arc<[u8]>)> {
-        use std::ops::Bound::{Excluded, Unbounded};
-
-        let edge = from.map_or(Unbounded, Excluded);
-        let pair = |(record, bytes): (&RecordId, &Arc<[u8]>)| (*record, Arc::clone(bytes));
-        if backwards {
-            let range = self.records.range((Unbounded, edge));
-            range.rev().take(limit).map(pair).collect()
-        } else {
-            self.records
-                .range((edge, Unbounded))
-                .take(limit)
-                .map(pair)
-                .collect()
-        }
+        let mut found = Vec::new();
+        self.visit(from, backwards, &mut |record, bytes| {
+            found.push((record, Arc::clone(bytes)));
+            found.len() < limit
+        });
+        found
     }
 
     pub(crate) fn oldest(&self) -> Option<RecordId> {
-        self.records.get_min().map(|(record, _)| *record)
+        self.scan(None, false, 1).first().map(|(record, _)| *record)
     }
 
     /// What putting `after` in the place of `before` does to the indexes. Uniqueness is not checked yet.
@@ -265,9 +286,10 @@ impl Collection {
         let before = match after {
             Some(after) => {
                 self.bytes += length(&after);
-                self.records.insert(record, after)
+                self.records
+                    .edit(&record, |leaf| leaf.insert(record, after))
             }
-            None => self.records.remove(&record),
+            None => self.records.edit(&record, |leaf| leaf.remove(record)),
         };
         if let Some(before) = before {
             self.bytes -= length(&before);
@@ -287,16 +309,16 @@ impl Collection {
 
     /// The entries of a new index over all records.
     pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
-        for (record, bytes) in &self.records {
-            let Some(document) = document(bytes) else {
+        for (record, bytes) in self.scan(None, false, usize::MAX) {
+            let Some(document) = document(&bytes) else {
                 continue;
             };
             let (keys, arrays) = index.keys(document)?;
             for key in &keys {
-                if index.spec.unique && index.holds(key, Some(*record)) {
+                if index.spec.unique && index.holds(key, Some(record)) {
                     return Err(index.duplicate(&self.namespace.to_string(), document, key));
                 }
-                index.insert(key, *record);
+                index.insert(key, record);
             }
             index.arrays.add_all(arrays);
         }

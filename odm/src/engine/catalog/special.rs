@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Bound;
-use std::sync::Arc;
 
 use crate::engine::catalog::collection::Collection;
 use crate::engine::index::{self, RecordId, text};
@@ -50,7 +49,7 @@ fn each_posting(collection: &Collection, scan: &TextScan, mut found: impl FnMut(
         // No score has so many bits set.
         let mut high = low.clone();
         high.extend([0xff; 8]);
-        let entries: Vec<Arc<[u8]>> = index.range(
+        let entries = index.range(
             Bound::Included(&low),
             Bound::Excluded(&high),
             Direction::Descending,

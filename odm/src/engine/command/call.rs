@@ -184,20 +184,16 @@ impl Call<'_> {
         }
         self.engine
             .catalog
-            .edit(namespace, |collection, locks| {
+            .write(namespace, |draft, locks| {
                 let mut writer = Writer {
-                    collection,
+                    draft,
                     locks,
                     inside: None,
                     changed: false,
                     bypass_validation,
                 };
                 let result = write(&mut writer);
-                if writer.changed && result.is_ok() {
-                    Edit::Publish(result)
-                } else {
-                    Edit::Unchanged(result)
-                }
+                (writer.changed && result.is_ok(), result)
             })
             .transpose()
     }

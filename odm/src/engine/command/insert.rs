@@ -75,13 +75,13 @@ pub(crate) fn is_fatal(error: &ServerError) -> bool {
 }
 
 /// Inside a transaction, a capped collection takes no writes.
-pub(crate) fn check_capped(writer: &Writer<'_>) -> Result<(), ServerError> {
-    if writer.inside.is_some() && writer.collection.options.capped.is_some() {
+pub(crate) fn check_capped(writer: &mut Writer<'_>) -> Result<(), ServerError> {
+    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
             format!(
                 "Collection '{}' is a capped collection. Writes in transactions are not allowed on capped collections.",
-                writer.collection.namespace
+                writer.collection().namespace
             ),
         ));
     }

@@ -71,7 +71,7 @@ impl Change<'_> {
 /// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
 /// met twice.
 fn find(
-    writer: &Writer<'_>,
+    writer: &mut Writer<'_>,
     target: &Target<'_>,
     collation: &str,
 ) -> Result<
@@ -94,10 +94,11 @@ fn find(
             ..Shape::default()
         },
     };
-    let prepared = query.prepare(Some(writer.collection)).map_err(|error| {
+    let snapshot = writer.draft.snapshot();
+    let prepared = query.prepare(Some(&snapshot)).map_err(|error| {
         name_query(
             error,
-            &writer.collection.namespace,
+            &snapshot.namespace,
             Some(target.filter),
             target.sort,
             None,
@@ -105,7 +106,6 @@ fn find(
         )
     })?;
     let matcher = prepared.matcher.clone();
-    let snapshot = std::sync::Arc::new(writer.collection.clone());
     let mut found = prepared.run(snapshot, target.deadline.clone())?;
     let mut records = Vec::new();
     while let Some(row) = found.next() {
@@ -135,7 +135,7 @@ pub(crate) fn update(
     let mut outcome = Outcome::default();
     for record in records {
         let Some(before) = writer
-            .collection
+            .collection()
             .document(record)
             .map(RawDocument::to_owned)
         else {
@@ -216,7 +216,7 @@ pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Out
     for record in records {
         if !target.multi {
             outcome.before = writer
-                .collection
+                .collection()
                 .document(record)
                 .map(RawDocument::to_owned);
         }

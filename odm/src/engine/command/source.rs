@@ -211,7 +211,7 @@ impl Source for CallSource<'_, '_> {
         // All or nothing: an error leaves the collection as it was.
         call.write_ensured(&namespace, bypass, |writer| {
             let records: Vec<_> = writer
-                .collection
+                .collection()
                 .scan(None, false, usize::MAX)
                 .into_iter()
                 .map(|(record, _)| record)

@@ -3,8 +3,8 @@
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument};
 
+use crate::engine::catalog::Catalog;
 use crate::engine::catalog::collection::Collection;
-use crate::engine::catalog::{Catalog, Edit};
 use crate::engine::index::RecordId;
 use crate::engine::txn::writer::Writer;
 use crate::value::path::Path;
@@ -23,10 +23,10 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
     drop(root);
     for namespace in namespaces {
         // Any command may find itself looking after what expires, a reader's too: it waits for no writer.
-        catalog.try_edit(&namespace, |collection, locks| {
-            let records = expired(collection, now);
+        catalog.try_write(&namespace, |draft, locks| {
+            let records = expired(draft.collection(), now);
             let mut writer = Writer {
-                collection,
+                draft,
                 locks,
                 inside: None,
                 changed: false,
@@ -36,11 +36,7 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
                 // A conflict only postpones it.
                 let _ = writer.remove(record);
             }
-            if writer.changed {
-                Edit::Publish(())
-            } else {
-                Edit::Unchanged(())
-            }
+            (writer.changed, ())
         });
     }
 }

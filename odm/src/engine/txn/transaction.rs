@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bson::DateTime;
 
 use crate::engine::catalog::collection::{Collection, Owner};
+use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::{Catalog, Root};
 use crate::engine::index::RecordId;
@@ -79,7 +80,7 @@ impl Transaction {
         bypass_validation: bool,
         write: impl FnOnce(&mut Writer<'_>) -> T,
     ) -> Result<Option<T>, ServerError> {
-        let Some(mut working) = self.working.collection(namespace).map(|c| (**c).clone()) else {
+        let Some(working) = self.working.collection(namespace).cloned() else {
             return Ok(None);
         };
         let shared = Arc::clone(&working.shared);
@@ -95,8 +96,9 @@ impl Transaction {
             }
         }
         let written = self.written.entry(namespace.clone()).or_default();
+        let mut draft = Draft::new(working);
         let mut writer = Writer {
-            collection: &mut working,
+            draft: &mut draft,
             locks: &mut locks,
             inside: Some(Inside {
                 owner: self.owner,
@@ -109,7 +111,7 @@ impl Transaction {
         };
         let result = write(&mut writer);
         if writer.changed {
-            self.working.put(working);
+            draft.publish(&mut self.working);
         }
         Ok(Some(result))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner};
+use crate::engine::catalog::draft::Draft;
 use crate::engine::index::RecordId;
 use crate::engine::txn::write_conflict;
 use crate::error::ServerError;
@@ -23,7 +24,7 @@ pub(crate) struct Inside<'a> {
 /// One collection, open for writing.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
-    pub(crate) collection: &'a mut Collection,
+    pub(crate) draft: &'a mut Draft,
     pub(crate) locks: &'a mut Locks,
     pub(crate) inside: Option<Inside<'a>>,
     pub(crate) changed: bool,
@@ -32,12 +33,19 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// The collection with all that was written so far.
+    pub(crate) fn collection(&mut self) -> &Collection {
+        self.draft.collection()
+    }
+
     /// Stores a new document, which has its `_id` already.
     pub(crate) fn insert(&mut self, document: RawDocumentBuf) -> Result<RecordId, ServerError> {
-        let record = self.collection.shared.next_record();
+        let collection = self.collection();
+        let record = collection.shared.next_record();
+        let capped = collection.options.capped.is_some();
         self.write(record, None, Some(document))?;
-        while self.collection.is_overfull() {
-            let Some(oldest) = self.collection.oldest() else {
+        while capped && self.collection().is_overfull() {
+            let Some(oldest) = self.collection().oldest() else {
                 break;
             };
             self.remove(oldest)?;
@@ -51,12 +59,12 @@ impl Writer<'_> {
         record: RecordId,
         document: RawDocumentBuf,
     ) -> Result<(), ServerError> {
-        let before = self.collection.get(record).cloned();
+        let before = self.collection().get(record).cloned();
         self.write(record, before.as_deref(), Some(document))
     }
 
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
-        match self.collection.get(record).cloned() {
+        match self.collection().get(record).cloned() {
             Some(before) => self.write(record, Some(&before), None),
             None => Ok(()),
         }
@@ -95,21 +103,23 @@ impl Writer<'_> {
         before: Option<&[u8]>,
         after: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
+        self.draft.settle();
+        let collection = self.draft.settled();
         let before_document = before.and_then(|bytes| RawDocument::from_bytes(bytes).ok());
         if let Some(after) = &after
             && !self.bypass_validation
         {
-            self.collection.options.validate(after, before_document)?;
+            collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
-        let change = self.collection.change(before_document, after.as_deref())?;
+        let change = collection.change(before_document, after.as_deref())?;
         self.check_keys(&change, record)?;
         if let Some(after) = &after {
-            self.collection.check_unique(&change, record, after)?;
+            collection.check_unique(&change, record, after)?;
         }
         self.take_locks(&change, record);
         let after = after.map(|document| document.into_bytes().into());
-        self.collection.apply(&change, record, after);
+        self.draft.apply(change, record, after);
         self.changed = true;
         Ok(())
     }
@@ -118,7 +128,8 @@ impl Writer<'_> {
         if self.inside.is_none() && self.locks.keys.is_empty() {
             return Ok(());
         }
-        for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
+        let collection = self.draft.settled();
+        for (index, change) in collection.indexes.iter().zip(&change.indexes) {
             if !index.spec.refuses_duplicates() {
                 continue;
             }
@@ -137,10 +148,10 @@ impl Writer<'_> {
             if let Some(published) = published {
                 // A key that was committed after the snapshot, by a record that is not ours.
                 let newer = |key: &Vec<u8>| {
-                    published.records_of(key).any(|other| {
+                    published.records_of(key).into_iter().any(|other| {
                         other != record
                             && !inside.written.contains(&other)
-                            && !index.records_of(key).any(|known| known == other)
+                            && !index.records_of(key).contains(&other)
                     })
                 };
                 if change.added.iter().any(newer) {
@@ -157,7 +168,8 @@ impl Writer<'_> {
         };
         inside.written.insert(record);
         self.locks.records.insert(record, inside.owner);
-        for (index, change) in self.collection.indexes.iter().zip(&change.indexes) {
+        let collection = self.draft.settled();
+        for (index, change) in collection.indexes.iter().zip(&change.indexes) {
             if index.spec.refuses_duplicates() {
                 for key in change.added.iter().chain(&change.removed) {
                     self.locks

@@ -5,9 +5,8 @@
 
 use std::collections::VecDeque;
 use std::ops::Bound;
-use std::sync::Arc;
 
-use crate::engine::index::{Index, hash_key, key_of};
+use crate::engine::index::{Entry, Index, hash_key, key_of};
 use crate::engine::planner::interval::{Edge, Interval, after};
 use crate::engine::planner::tree::IndexScan;
 use crate::value::key::{self, Direction};
@@ -34,7 +33,7 @@ pub(super) struct Walk {
     high: Bound<Vec<u8>>,
     /// None where the range alone decides.
     fields: Option<Vec<Field>>,
-    ready: VecDeque<Arc<[u8]>>,
+    ready: VecDeque<Entry>,
     chunk: usize,
     done: bool,
     /// How often the walk went to a place in the index.
@@ -44,7 +43,7 @@ pub(super) struct Walk {
 /// What became of one step.
 pub(super) enum Met {
     /// An entry within the bounds.
-    Entry(Arc<[u8]>),
+    Entry(Entry),
     /// A key outside of them: the walk went on elsewhere.
     Outside,
     /// A key behind all of them.
@@ -146,7 +145,7 @@ impl Walk {
         }
     }
 
-    fn next_entry(&mut self, index: &Index) -> Option<Arc<[u8]>> {
+    fn next_entry(&mut self, index: &Index) -> Option<Entry> {
         if let Some(entry) = self.ready.pop_front() {
             return Some(entry);
         }

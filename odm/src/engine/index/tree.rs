@@ -1,0 +1,337 @@
+//! A persistent ordered tree: a clone costs a pointer, and a change copies only what another clone still holds.
+//!
+//! What lies in the leaves is up to [`Leaf`]: packed keys (`entries`), or records. A leaf holds many, and the tree is
+//! flat, so that memory goes to what is stored and a search touches few places.
+//!
+//! What this module is not: it knows neither values nor documents.
+
+pub(crate) mod entries;
+pub(crate) mod records;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// The most children of a branch.
+const MOST: usize = 64;
+
+/// A sorted run of what the tree holds.
+pub(crate) trait Leaf: Clone + Default + fmt::Debug {
+    /// What is looked for.
+    type Key: ?Sized;
+    /// A key to keep.
+    type Edge: Clone + fmt::Debug;
+
+    fn len(&self) -> usize;
+    /// The first key.
+    fn edge(&self) -> Option<Self::Edge>;
+    fn compare(edge: &Self::Edge, key: &Self::Key) -> Ordering;
+    /// Where the key is, or where it would be.
+    fn find(&self, key: &Self::Key) -> Result<usize, usize>;
+    fn is_too_large(&self) -> bool;
+    /// Whether the two may be one.
+    fn fits(&self, other: &Self) -> bool;
+    /// Splits off what begins at a place.
+    fn split(&mut self, at: usize) -> Self;
+    fn append(&mut self, other: &Self);
+}
+
+#[derive(Debug, Clone)]
+enum Node<L: Leaf> {
+    Leaf(L),
+    Branch(Branch<L>),
+}
+
+/// Children from left to right; each edge is at or below the first key of the child to its right, and above all keys to
+/// its left.
+#[derive(Debug, Clone)]
+struct Branch<L: Leaf> {
+    edges: Vec<L::Edge>,
+    children: Vec<Arc<Node<L>>>,
+}
+
+/// The tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree<L: Leaf> {
+    root: Arc<Node<L>>,
+    len: usize,
+}
+
+impl<L: Leaf> Default for Tree<L> {
+    fn default() -> Self {
+        Self {
+            root: Arc::new(Node::Leaf(L::default())),
+            len: 0,
+        }
+    }
+}
+
+impl<L: Leaf> Tree<L> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The leaf that holds the key if the tree does.
+    pub(crate) fn leaf(&self, key: &L::Key) -> Option<&L> {
+        let mut node = &*self.root;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return Some(leaf),
+                Node::Branch(branch) => node = branch.children.get(branch.child(key))?,
+            }
+        }
+    }
+
+    /// Changes the leaf that holds the key, or would. `edit` adds or takes away one at most, and the answer is its.
+    pub(crate) fn edit<R>(&mut self, key: &L::Key, edit: impl FnOnce(&mut L) -> R) -> R {
+        let root = Arc::make_mut(&mut self.root);
+        let (value, growth, right) = root.edit(key, true, edit);
+        self.len = self.len.saturating_add_signed(growth);
+        if let Some((edge, right)) = right {
+            let left = Arc::clone(&self.root);
+            self.root = Arc::new(Node::Branch(Branch {
+                edges: vec![edge],
+                children: vec![left, right],
+            }));
+        }
+        // A branch of one child is no better than the child, and one of none is an empty leaf.
+        while growth < 0
+            && let Node::Branch(branch) = &*self.root
+            && branch.children.len() < 2
+        {
+            self.root = match branch.children.first() {
+                Some(only) => Arc::clone(only),
+                None => Arc::new(Node::Leaf(L::default())),
+            };
+        }
+        value
+    }
+
+    /// Shows leaves and places from a bound upwards, until `visit` has enough and answers false.
+    pub(crate) fn ascend<'t>(
+        &'t self,
+        from: Bound<&L::Key>,
+        visit: &mut dyn FnMut(&'t L, usize) -> bool,
+    ) {
+        self.root.ascend(from, visit);
+    }
+
+    /// The same, downwards.
+    pub(crate) fn descend<'t>(
+        &'t self,
+        from: Bound<&L::Key>,
+        visit: &mut dyn FnMut(&'t L, usize) -> bool,
+    ) {
+        self.root.descend(from, visit);
+    }
+}
+
+/// What an edit left: its answer, by how much the node grew, and what was split off to the right.
+type Edited<L, R> = (R, isize, Option<(<L as Leaf>::Edge, Arc<Node<L>>)>);
+
+impl<L: Leaf> Node<L> {
+    /// `last` tells that nothing lies to the right: what grows there is likely to be appended to.
+    fn edit<R>(
+        &mut self,
+        key: &L::Key,
+        last: bool,
+        edit: impl FnOnce(&mut L) -> R,
+    ) -> Edited<L, R> {
+        match self {
+            Self::Leaf(leaf) => {
+                let before = leaf.len();
+                let value = edit(leaf);
+                let growth = leaf.len().cast_signed() - before.cast_signed();
+                if !leaf.is_too_large() || leaf.len() < 2 {
+                    return (value, growth, None);
+                }
+                let end = leaf.len() - 1;
+                let at = if last && leaf.find(key) == Ok(end) {
+                    end
+                } else {
+                    leaf.len() / 2
+                };
+                let right = leaf.split(at);
+                let split = right.edge().map(|edge| (edge, Arc::new(Self::Leaf(right))));
+                (value, growth, split)
+            }
+            Self::Branch(branch) => {
+                let (value, growth, split) = branch.edit(key, last, edit);
+                let right = split.map(|(edge, right)| (edge, Arc::new(Self::Branch(right))));
+                (value, growth, right)
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Leaf(leaf) => leaf.len() == 0,
+            Self::Branch(branch) => branch.children.is_empty(),
+        }
+    }
+
+    /// Takes in its right neighbour, if the two fit in one.
+    fn join(&mut self, edge: &L::Edge, right: &Self) -> bool {
+        match (self, right) {
+            (Self::Leaf(leaf), Self::Leaf(right)) if leaf.fits(right) => {
+                leaf.append(right);
+                true
+            }
+            (Self::Branch(branch), Self::Branch(right))
+                if branch.children.len() + right.children.len() <= MOST / 2 =>
+            {
+                branch.edges.push(edge.clone());
+                branch.edges.extend_from_slice(&right.edges);
+                branch.children.extend_from_slice(&right.children);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn ascend<'t>(
+        &'t self,
+        from: Bound<&L::Key>,
+        visit: &mut dyn FnMut(&'t L, usize) -> bool,
+    ) -> bool {
+        match self {
+            Self::Leaf(leaf) => {
+                let start = match from {
+                    Bound::Unbounded => 0,
+                    Bound::Included(key) => leaf.find(key).unwrap_or_else(|at| at),
+                    Bound::Excluded(key) => leaf.find(key).map_or_else(|at| at, |at| at + 1),
+                };
+                (start..leaf.len()).all(|at| visit(leaf, at))
+            }
+            Self::Branch(branch) => {
+                let start = branch.bound(from, 0);
+                let mut from = from;
+                branch.children.iter().skip(start).all(|child| {
+                    let from = std::mem::replace(&mut from, Bound::Unbounded);
+                    child.ascend(from, visit)
+                })
+            }
+        }
+    }
+
+    fn descend<'t>(
+        &'t self,
+        from: Bound<&L::Key>,
+        visit: &mut dyn FnMut(&'t L, usize) -> bool,
+    ) -> bool {
+        match self {
+            Self::Leaf(leaf) => {
+                let end = match from {
+                    Bound::Unbounded => leaf.len(),
+                    Bound::Included(key) => leaf.find(key).map_or_else(|at| at, |at| at + 1),
+                    Bound::Excluded(key) => leaf.find(key).unwrap_or_else(|at| at),
+                };
+                (0..end).rev().all(|at| visit(leaf, at))
+            }
+            Self::Branch(branch) => {
+                let end = branch.bound(from, branch.edges.len());
+                let mut from = from;
+                branch.children.iter().take(end + 1).rev().all(|child| {
+                    let from = std::mem::replace(&mut from, Bound::Unbounded);
+                    child.descend(from, visit)
+                })
+            }
+        }
+    }
+}
+
+impl<L: Leaf> Branch<L> {
+    /// The child that holds the key if any does.
+    fn child(&self, key: &L::Key) -> usize {
+        self.edges
+            .partition_point(|edge| L::compare(edge, key) != Ordering::Greater)
+    }
+
+    fn bound(&self, bound: Bound<&L::Key>, unbounded: usize) -> usize {
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) => self.child(key),
+            Bound::Unbounded => unbounded,
+        }
+    }
+
+    fn edit<R>(
+        &mut self,
+        key: &L::Key,
+        last: bool,
+        edit: impl FnOnce(&mut L) -> R,
+    ) -> (R, isize, Option<(L::Edge, Self)>) {
+        let at = self.child(key);
+        let is_end = at + 1 == self.children.len();
+        let child = self
+            .children
+            .get_mut(at)
+            .expect("a branch has a child more than edges");
+        let (value, growth, split) = Arc::make_mut(child).edit(key, last && is_end, edit);
+        if growth < 0 {
+            self.shrink(at);
+        }
+        let Some((edge, right)) = split else {
+            return (value, growth, None);
+        };
+        self.edges.insert(at, edge);
+        self.children.insert(at + 1, right);
+        if self.children.len() <= MOST {
+            return (value, growth, None);
+        }
+        let half = if last && is_end {
+            self.children.len() - 1
+        } else {
+            self.children.len() / 2
+        };
+        let children = self.children.split_off(half);
+        let edges = self.edges.split_off(half);
+        let split = self
+            .edges
+            .pop()
+            .map(|edge| (edge, Self { edges, children }));
+        (value, growth, split)
+    }
+
+    /// After something was taken from a child: joins it with a neighbour, or drops it when nothing is left of it.
+    fn shrink(&mut self, at: usize) {
+        if self.children.get(at).is_some_and(|child| child.is_empty()) {
+            self.children.remove(at);
+            if !self.edges.is_empty() {
+                self.edges.remove(at.saturating_sub(1));
+            }
+            return;
+        }
+        for left in [Some(at), at.checked_sub(1)].into_iter().flatten() {
+            let (Some(edge), Some((head, tail))) = (
+                self.edges.get(left),
+                self.children.split_at_mut_checked(left + 1),
+            ) else {
+                continue;
+            };
+            let (Some(one), Some(other)) = (head.last_mut(), tail.first()) else {
+                continue;
+            };
+            if one.may_join(other) && Arc::make_mut(one).join(edge, other) {
+                self.children.remove(left + 1);
+                self.edges.remove(left);
+                return;
+            }
+        }
+    }
+}
+
+impl<L: Leaf> Node<L> {
+    /// Whether [`join`](Self::join) would do it, so that nothing is copied in vain.
+    fn may_join(&self, right: &Self) -> bool {
+        match (self, right) {
+            (Self::Leaf(leaf), Self::Leaf(right)) => leaf.fits(right),
+            (Self::Branch(branch), Self::Branch(right)) => {
+                branch.children.len() + right.children.len() <= MOST / 2
+            }
+            _ => false,
+        }
+    }
+}

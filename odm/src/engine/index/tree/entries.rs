@@ -1,0 +1,140 @@
+//! A leaf of packed byte strings, one after the other.
+
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use crate::engine::index::tree::Leaf;
+
+/// So many entries a leaf holds.
+const MOST: usize = 128;
+
+/// So many bytes a leaf holds, unless they are of one entry.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// Sorted byte strings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Entries {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<u32>,
+}
+
+impl Entries {
+    fn start(&self, at: usize) -> usize {
+        match at.checked_sub(1) {
+            None => 0,
+            Some(before) => self.end(before),
+        }
+    }
+
+    fn end(&self, at: usize) -> usize {
+        self.ends
+            .get(at)
+            .and_then(|end| usize::try_from(*end).ok())
+            .unwrap_or(self.bytes.len())
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
+        let end = usize::try_from(*self.ends.get(at)?).ok()?;
+        self.bytes.get(self.start(at)..end)
+    }
+
+    /// Adds an entry unless it is there.
+    pub(crate) fn insert(&mut self, entry: &[u8]) {
+        let Err(at) = self.find(entry) else { return };
+        let (start, old) = (self.start(at), self.bytes.len());
+        // Doubling would leave a third of all leaves' memory unused.
+        if self.bytes.capacity() - old < entry.len() {
+            self.bytes.reserve_exact(entry.len().max(old / 8));
+        }
+        self.bytes.extend_from_slice(entry);
+        if start < old {
+            self.bytes.copy_within(start..old, start + entry.len());
+            if let Some(place) = self.bytes.get_mut(start..start + entry.len()) {
+                place.copy_from_slice(entry);
+            }
+        }
+        if self.ends.capacity() == self.ends.len() {
+            self.ends.reserve_exact((self.ends.len() / 8).max(4));
+        }
+        let added = length(entry.len());
+        self.ends.insert(at, length(start) + added);
+        for end in self.ends.iter_mut().skip(at + 1) {
+            *end += added;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, entry: &[u8]) {
+        let Ok(at) = self.find(entry) else { return };
+        let (start, end) = (self.start(at), self.end(at));
+        self.bytes.drain(start..end);
+        self.ends.remove(at);
+        let removed = length(entry.len());
+        for end in self.ends.iter_mut().skip(at) {
+            *end -= removed;
+        }
+    }
+}
+
+/// Leaves are far below 4 GB: a document is at most 16 MB, and so are its keys.
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+impl Leaf for Entries {
+    type Key = [u8];
+    type Edge = SmallVec<[u8; 24]>;
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn edge(&self) -> Option<Self::Edge> {
+        self.get(0).map(SmallVec::from_slice)
+    }
+
+    fn compare(edge: &Self::Edge, key: &[u8]) -> Ordering {
+        edge.as_slice().cmp(key)
+    }
+
+    fn find(&self, key: &[u8]) -> Result<usize, usize> {
+        let (mut low, mut high) = (0, self.ends.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle).unwrap_or_default().cmp(key) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return Ok(middle),
+            }
+        }
+        Err(low)
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.ends.len() > MOST || self.bytes.len() > MOST_BYTES
+    }
+
+    fn fits(&self, other: &Self) -> bool {
+        self.ends.len() + other.ends.len() <= MOST / 2
+            && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
+    }
+
+    fn split(&mut self, at: usize) -> Self {
+        let start = self.start(at);
+        let bytes = self.bytes.split_off(start);
+        let mut ends = self.ends.split_off(at);
+        for end in &mut ends {
+            *end -= length(start);
+        }
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        Self { bytes, ends }
+    }
+
+    fn append(&mut self, other: &Self) {
+        let start = length(self.bytes.len());
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| end + start));
+    }
+}

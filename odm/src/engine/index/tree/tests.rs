@@ -1,0 +1,127 @@
+//! The tree beside the standard library's, under random changes, with snapshots held.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use proptest::prelude::*;
+
+use super::entries::Entries;
+use super::{Leaf, Node, Tree};
+
+impl Tree<Entries> {
+    fn listed(&self, from: Bound<&[u8]>, backwards: bool) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        let mut visit = |leaf: &Entries, at: usize| {
+            found.push(leaf.get(at).unwrap().to_vec());
+            true
+        };
+        if backwards {
+            self.descend(from, &mut visit);
+        } else {
+            self.ascend(from, &mut visit);
+        }
+        found
+    }
+}
+
+/// Checks what the tree promises of its nodes; the answer is the depth.
+fn check(node: &Node<Entries>, is_root: bool) -> usize {
+    match node {
+        Node::Leaf(leaf) => {
+            assert!(is_root || leaf.len() > 0, "an empty leaf");
+            assert!(!leaf.is_too_large() || leaf.len() == 1);
+            0
+        }
+        Node::Branch(branch) => {
+            assert_eq!(branch.children.len(), branch.edges.len() + 1);
+            assert!(branch.children.len() <= super::MOST);
+            assert!(!is_root || branch.children.len() > 1);
+            let depths: BTreeSet<_> = branch
+                .children
+                .iter()
+                .map(|child| check(child, false))
+                .collect();
+            assert_eq!(depths.len(), 1, "children of different depths");
+            depths.into_iter().next().unwrap() + 1
+        }
+    }
+}
+
+fn key(number: u32) -> Vec<u8> {
+    // Of different lengths, some long.
+    let mut key = number.to_be_bytes().to_vec();
+    key.resize(
+        4 + usize::try_from(number % 7 * (number % 5) * 40).unwrap(),
+        7,
+    );
+    key
+}
+
+fn change(tree: &mut Tree<Entries>, model: &mut BTreeSet<Vec<u8>>, number: u32, insert: bool) {
+    let key = key(number);
+    if insert {
+        tree.edit(&key, |leaf| leaf.insert(&key));
+        model.insert(key);
+    } else {
+        tree.edit(&key, |leaf| leaf.remove(&key));
+        model.remove(&key);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_tree_is_a_sorted_set(
+        changes in prop::collection::vec((0_u32..3000, prop::bool::weighted(0.6)), 0..6000),
+        probes in prop::collection::vec(0_u32..3000, 8),
+    ) {
+        let mut tree = Tree::default();
+        let mut model = BTreeSet::new();
+        let mut held = Vec::new();
+        for (at, (number, insert)) in changes.into_iter().enumerate() {
+            if at % 1500 == 0 {
+                held.push((tree.clone(), model.clone()));
+            }
+            change(&mut tree, &mut model, number, insert);
+        }
+        held.push((tree, model));
+        for (tree, model) in held {
+            check(&tree.root, true);
+            prop_assert_eq!(tree.len(), model.len());
+            let all: Vec<_> = model.iter().cloned().collect();
+            prop_assert_eq!(tree.listed(Bound::Unbounded, false), all);
+            for number in &probes {
+                let key = key(*number);
+                for bound in [Bound::Included(&*key), Bound::Excluded(&*key)] {
+                    let up: Vec<_> = model.range::<[u8], _>((bound, Bound::Unbounded)).cloned().collect();
+                    prop_assert_eq!(tree.listed(bound, false), up);
+                    let down: Vec<_> =
+                        model.range::<[u8], _>((Bound::Unbounded, bound)).rev().cloned().collect();
+                    prop_assert_eq!(tree.listed(bound, true), down);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_appended_fills_the_leaves_and_what_is_removed_empties_the_tree() {
+    let mut tree: Tree<Entries> = Tree::default();
+    let key = |number: u32| number.to_be_bytes();
+    for number in 0..20_000 {
+        tree.edit(&key(number), |leaf| leaf.insert(&key(number)));
+    }
+    let mut leaves = 0;
+    tree.ascend(Bound::Unbounded, &mut |_, at| {
+        leaves += usize::from(at == 0);
+        true
+    });
+    assert_eq!(leaves, 20_000_usize.div_ceil(128));
+    check(&tree.root, true);
+    for number in (0..20_000).rev() {
+        tree.edit(&key(number), |leaf| leaf.remove(&key(number)));
+    }
+    assert_eq!(tree.len(), 0);
+    assert!(matches!(&*tree.root, Node::Leaf(leaf) if leaf.len() == 0));
+}

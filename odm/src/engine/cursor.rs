@@ -2,6 +2,7 @@
 //!
 //! What this module is not: it changes nothing, and knows no commands.
 
+pub(crate) mod by_id;
 pub(crate) mod exec;
 pub(crate) mod open;
 pub(crate) mod query;

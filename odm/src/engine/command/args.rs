@@ -146,6 +146,11 @@ impl<'a> Args<'a> {
             .map(|(_, value)| *value)
     }
 
+    /// Whether nothing but these is given.
+    pub(crate) fn has_only(&self, names: &[&str]) -> bool {
+        self.values.iter().all(|(name, _)| names.contains(name))
+    }
+
     pub(crate) fn document(&self, name: &str) -> Option<&'a RawDocument> {
         match self.get(name)? {
             RawBsonRef::Document(document) => Some(document),

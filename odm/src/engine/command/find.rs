@@ -13,6 +13,7 @@ use crate::engine::command::pictured;
 use crate::engine::command::reply::Batch;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
+use crate::engine::cursor::by_id;
 use crate::engine::cursor::open::{Cursor, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
@@ -158,6 +159,9 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         let documents = aggregate.run(call)?;
         return aggregate::open(call, aggregate.namespace, documents, Some(batch_size));
     }
+    if let Some(reply) = by_id(call, &namespace)? {
+        return Ok(reply);
+    }
     let find = Find::parse(call, &namespace, &call.args)?;
     let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
     let single = call.args.flag("singleBatch");
@@ -208,6 +212,35 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         used: call.now.timestamp_millis(),
     };
     first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
+}
+
+/// The answer to the simplest command, which looks for one `_id`; `None` to any other.
+fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<RawDocumentBuf>, ServerError> {
+    let args = &call.args;
+    let Some(filter) = args.document("filter") else {
+        return Ok(None);
+    };
+    if !args.has_only(&["filter", "limit", "singleBatch"]) {
+        return Ok(None);
+    }
+    args.natural("limit")?;
+    let Some(collection) = call.find_collection(namespace) else {
+        return Ok(None);
+    };
+    if collection.options.collation.is_some() {
+        return Ok(None);
+    }
+    let mut batch = Batch::new();
+    match by_id::find(filter, &collection) {
+        None => return Ok(None),
+        Some(by_id::Found::Nothing) => {}
+        Some(by_id::Found::Record(record)) => {
+            if let Some(bytes) = collection.get(record) {
+                batch.push(owned(bytes));
+            }
+        }
+    }
+    Ok(Some(batch.into_reply(cstr!("firstBatch"), 0, namespace)))
 }
 
 /// The transaction that a cursor is bound to.

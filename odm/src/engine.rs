@@ -21,7 +21,8 @@ pub(crate) mod pipeline;
 pub(crate) mod planner;
 pub(crate) mod refusal;
 pub(crate) mod regex;
-#[cfg(all(test, feature = "memory"))]
+#[cfg(test)]
+#[cfg(feature = "memory")]
 mod support_table;
 #[cfg(feature = "memory")]
 pub(crate) mod txn;

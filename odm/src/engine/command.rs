@@ -47,7 +47,7 @@ use crate::engine::catalog::Catalog;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::context::Context;
 use crate::engine::cursor::open::Cursors;
-use crate::engine::refusal;
+use crate::engine::refusal::{self, Absent};
 use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::session::{Mode, Sessions, lock};
 use crate::error::{Code, ServerError};
@@ -110,8 +110,11 @@ impl Engine {
             ));
         };
         let Some(row) = table::find(name) else {
-            if let Some(reason) = refusal::command(name) {
-                let because = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            if let Some(absent) = refusal::command(name) {
+                let because = match absent {
+                    Absent::Planned => String::new(),
+                    Absent::Refused(reason) => format!(": {reason}"),
+                };
                 return Err(args::unsupported(&format!("the command '{name}'{because}")));
             }
             return Err(ServerError::new(

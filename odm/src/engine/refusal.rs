@@ -253,16 +253,24 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     REASONS.iter().map(|(name, _)| *name)
 }
 
-/// Whether a server has a command that the engine has not, and the reason where it is refused for good.
+/// A command of a server's that the engine has not.
 #[cfg(feature = "memory")]
-pub(crate) fn command(name: &str) -> Option<Option<&'static str>> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    Planned,
+    Refused(&'static str),
+}
+
+/// Whether a server has a command that the engine has not.
+#[cfg(feature = "memory")]
+pub(crate) fn command(name: &str) -> Option<Absent> {
     if PLANNED_COMMANDS.contains(&name) {
-        return Some(None);
+        return Some(Absent::Planned);
     }
     COMMANDS
         .iter()
         .find(|(_, names)| names.contains(&name))
-        .map(|(reason, _)| Some(*reason))
+        .map(|(reason, _)| Absent::Refused(reason))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::engine::command::args::{GENERIC, Kind};
 use crate::engine::command::{known_commands, known_statements};
 use crate::engine::index::spec;
 use crate::engine::pipeline::{known_stages, runs_accumulator};
+use crate::engine::refusal::Absent;
 use crate::engine::{Context, Engine, expression, matcher, refusal, updater};
 
 /// What to do when the chapter is stale.
@@ -310,8 +311,8 @@ fn other_commands() -> Vec<Row> {
             continue;
         }
         let status = match refusal::command(&name) {
-            Some(Some(reason)) => Status::Refused(reason),
-            Some(None) => Status::Planned,
+            Some(Absent::Refused(reason)) => Status::Refused(reason),
+            Some(Absent::Planned) => Status::Planned,
             None => panic!("a server has the command {name}: give it a row"),
         };
         rows.push((name, status));

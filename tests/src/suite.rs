@@ -9,6 +9,7 @@ mod joins;
 mod saves;
 mod sessions;
 mod sync;
+mod text;
 mod transactions;
 mod updates;
 mod validation;
@@ -29,6 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
         saves::CASES,
         sessions::CASES,
         sync::CASES,
+        text::CASES,
         transactions::CASES,
         updates::CASES,
         values::CASES,

@@ -163,13 +163,11 @@ impl Tree {
         let parts = plain_parts(&joined(prefix, path));
         let mut tree = self;
         for part in parts {
-            let at = match tree.fields.iter().position(|(known, _)| *known == part) {
-                Some(at) => at,
-                None => {
-                    tree.fields.push((part, Entry::Below(Self::default())));
-                    tree.fields.len() - 1
-                }
-            };
+            let known = tree.fields.iter().position(|(known, _)| *known == part);
+            if known.is_none() {
+                tree.fields.push((part, Entry::Below(Self::default())));
+            }
+            let at = known.unwrap_or(tree.fields.len() - 1);
             match tree.fields.get_mut(at) {
                 Some((_, Entry::Below(below))) => tree = below,
                 _ => return Err(collides_above(path)),

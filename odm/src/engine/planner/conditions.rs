@@ -318,7 +318,13 @@ fn one_value(test: &Test, collation: Option<&Collator>) -> Option<(Vec<Interval>
         Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
         Test::Type(types) => {
             let (intervals, fit) = of_types(*types)?;
-            values(intervals, fit)
+            // A wildcard index has keys of what is in a document, not of the document.
+            let about = if types.contains(ElementType::EmbeddedDocument) {
+                About::Whole
+            } else {
+                About::Values
+            };
+            Some((intervals, fit, about))
         }
         Test::Compare(comparison, operand) => {
             let value = operand.value();

@@ -302,3 +302,26 @@ proptest! {
         );
     }
 }
+
+#[test]
+fn a_wildcard_index_does_not_lose_whole_documents() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| run(&engine, &context, "x", &command);
+    run(doc! { "createIndexes": "a", "indexes": [{ "key": { "$**": 1 }, "name": "w" }] });
+    run(
+        doc! { "insert": "a", "documents": [{ "_id": 0, "a": { "c": 0 } }, { "_id": 1, "a": [{ "c": 0 }] }] },
+    );
+    for filter in [
+        doc! { "a": { "$type": "object" } },
+        doc! { "a": { "$type": ["object", "int"] } },
+        doc! { "a": { "$elemMatch": { "$type": "object" } } },
+    ] {
+        let found = ids(&run(doc! { "find": "a", "filter": filter.clone() }));
+        let expected: &[i32] = if filter.to_string().contains("elemMatch") {
+            &[1]
+        } else {
+            &[0, 1]
+        };
+        assert_eq!(found, expected, "{filter}");
+    }
+}

@@ -6,6 +6,7 @@ mod errors;
 mod filters;
 mod indexes;
 mod joins;
+mod pipelines;
 mod saves;
 mod sessions;
 mod sync;
@@ -27,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
         filters::CASES,
         indexes::CASES,
         joins::CASES,
+        pipelines::CASES,
         saves::CASES,
         sessions::CASES,
         sync::CASES,

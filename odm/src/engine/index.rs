@@ -160,9 +160,7 @@ impl Index {
             .spec
             .paths
             .iter()
-            .zip(&self.spec.parts)
-            .filter(|(_, part)| part.hashed)
-            .find_map(|(path, _)| first_array(document, path.as_str()))
+            .find_map(|path| first_array(document, path.as_str()))
             .unwrap_or("");
         ServerError::new(
             Code::location(16766),

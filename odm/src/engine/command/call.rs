@@ -117,7 +117,14 @@ impl Call<'_> {
                     ),
                 )
             })?;
-            let expression = Expression::parse(value, &globals.scope().before_documents())?;
+            let scope = globals.scope();
+            let expression = Expression::parse(value, &scope)?;
+            if scope.sees_document() {
+                return Err(ServerError::new(
+                    Code::location(4_890_500),
+                    "Command let Expression tried to access a field, but this is not allowed because Command let Expressions run before the query examines any documents.",
+                ));
+            }
             let value = expression
                 .eval(raw::empty_document(), &globals)?
                 .or_null()

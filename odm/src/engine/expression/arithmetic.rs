@@ -112,7 +112,10 @@ fn shifted<'a>(date: DateTime, by: Number, operator: &str) -> Outcome<'a> {
     };
     match by.and_then(|by| date.timestamp_millis().checked_add(by)) {
         Some(millis) => owned(DateTime::from_millis(millis)),
-        None => refuse(2, format!("date overflow in {operator}")),
+        None => Err(ServerError::new(
+            Code::OVERFLOW,
+            format!("date overflow in {operator}"),
+        )),
     }
 }
 

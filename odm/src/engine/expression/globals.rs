@@ -1,6 +1,7 @@
 //! What is the same for every document of one operation: the clock, the collation, the caller's variables.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::raw::RawBson;
@@ -208,7 +209,7 @@ impl Globals {
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             is_stored: self.0.stored,
-            is_before_documents: false,
+            sees_document: Arc::default(),
             names: self
                 .0
                 .variables
@@ -223,7 +224,7 @@ impl Globals {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     is_stored: bool,
-    is_before_documents: bool,
+    sees_document: Arc<AtomicBool>,
     names: Vec<String>,
 }
 
@@ -241,23 +242,15 @@ impl Scope {
         self.is_stored
     }
 
-    /// The scope of the variables of a command, which no document gives a value.
-    #[cfg(feature = "memory")]
-    #[must_use]
-    pub(crate) fn before_documents(mut self) -> Self {
-        self.is_before_documents = true;
-        self
+    /// Notes a look at the document.
+    pub(crate) fn see_document(&self) {
+        self.sees_document.store(true, Ordering::Relaxed);
     }
 
-    /// Refuses a look at the document where there is none yet.
-    pub(crate) fn check_document(&self) -> Result<(), ServerError> {
-        if self.is_before_documents {
-            return Err(ServerError::new(
-                Code::location(4_890_500),
-                "Command let Expression tried to access a field, but this is not allowed because Command let Expressions run before the query examines any documents.",
-            ));
-        }
-        Ok(())
+    /// Whether an expression of this scope looked at the document.
+    #[cfg(feature = "memory")]
+    pub(crate) fn sees_document(&self) -> bool {
+        self.sees_document.load(Ordering::Relaxed)
     }
 
     pub(crate) fn knows(&self, name: &str) -> bool {

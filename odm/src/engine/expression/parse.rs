@@ -87,7 +87,7 @@ fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
         }
         let path = path.map_or(Ok(Vec::new()), field_path)?;
         if !scope.knows(name) && matches!(name, "ROOT" | "CURRENT") {
-            scope.check_document()?;
+            scope.see_document();
         }
         return Ok(Node::Variable(name.to_owned(), path));
     }
@@ -98,7 +98,7 @@ fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
     if scope.knows("CURRENT") {
         return Ok(Node::Variable("CURRENT".to_owned(), path));
     }
-    scope.check_document()?;
+    scope.see_document();
     Ok(Node::Field(path))
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::eval::append;
+use crate::engine::expression::operator::refuse;
 use crate::engine::expression::{Expression, Globals};
 use crate::error::ServerError;
 use crate::value::raw::{elements, get, values};
@@ -223,6 +224,9 @@ impl Tree {
                         ..run
                     };
                     for item in values(&kept) {
+                        if !matches!(item, RawBsonRef::Array(_) | RawBsonRef::Document(_)) {
+                            return refuse(51247, "positional operator '.$' element mismatch");
+                        }
                         if let Some(item) = self.value(item, run)? {
                             mapped.push(item);
                         }

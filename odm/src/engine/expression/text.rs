@@ -1,5 +1,7 @@
 //! How the server prints values in its messages.
 
+use std::fmt::Write as _;
+
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::calendar;
@@ -82,6 +84,23 @@ fn write(out: &mut String, value: RawBsonRef<'_>) {
         RawBsonRef::Double(n) => out.push_str(&double(n)),
         RawBsonRef::ObjectId(id) => out.push_str(&id.to_hex()),
         RawBsonRef::DateTime(date) => out.push_str(&calendar::iso(date.timestamp_millis())),
+        RawBsonRef::JavaScriptCode(code) => {
+            let _ = write!(out, "Code(\"{code}\")");
+        }
+        RawBsonRef::JavaScriptCodeWithScope(code) => {
+            let scope = print::value(RawBsonRef::Document(code.scope));
+            let _ = write!(out, "CodeWScope(\"{}\", {scope})", code.code);
+        }
+        RawBsonRef::Symbol(text) => {
+            let _ = write!(out, "Symbol(\"{text}\")");
+        }
+        RawBsonRef::Binary(binary) => {
+            let _ = write!(out, "BinData({}, \"", u8::from(binary.subtype));
+            for byte in binary.bytes {
+                let _ = write!(out, "{byte:02X}");
+            }
+            out.push_str("\")");
+        }
         other => out.push_str(&print::value(other)),
     }
 }

@@ -4,9 +4,10 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
-use crate::engine::updater::node::{Node, identical};
+use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
+use crate::value::order;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -100,7 +101,9 @@ impl Behaviour for Arithmetic {
             })?;
             let result = RawBson::from(result.to_raw());
             // NaN equals nothing, so it always counts as a change.
-            let same = !number.is_nan() && identical(old, result.as_raw_bson_ref());
+            let same = !number.is_nan()
+                && old.element_type() == result.element_type()
+                && order::equal(old, result.as_raw_bson_ref(), None);
             Ok(if same {
                 Change::Nothing
             } else {

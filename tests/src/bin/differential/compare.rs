@@ -112,7 +112,16 @@ fn recent(date: DateTime) -> bool {
 /// A message without the ids that are drawn anew each time.
 pub(crate) fn bare(text: &str) -> String {
     if let Some((before, after)) = text.split_once("ObjectId('") {
-        return format!("{before}ObjectId('{}", bare(after.get(24..).unwrap_or("")));
+        return format!(
+            "{}ObjectId('{}",
+            bare(before),
+            bare(after.get(24..).unwrap_or(""))
+        );
+    }
+    // The time of the write.
+    if let Some((before, after)) = text.split_once("new Date(179") {
+        let rest = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        return format!("{}new Date(now{}", bare(before), bare(rest));
     }
     let is_uuid =
         |word: &&str| word.trim_end_matches(':').len() == 36 && word.matches('-').count() == 4;

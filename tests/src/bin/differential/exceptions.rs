@@ -2,6 +2,8 @@
 
 use odm::bson::{Bson, Document};
 
+use crate::json::json;
+
 /// The name of the exception that covers this difference.
 pub(crate) fn name(
     command: &Document,
@@ -9,9 +11,34 @@ pub(crate) fn name(
     server: &Document,
 ) -> Option<&'static str> {
     let (here, there) = (memory.contains_key("code"), server.contains_key("code"));
+    let message = |reply: &Document| reply.get_str("errmsg").unwrap_or("").to_owned();
+    let both = |text: &str| message(memory).contains(text) && message(server).contains(text);
+    if both("hint provided does not correspond to an existing index") {
+        return Some("the picture of a filter where a hint is refused");
+    }
+    if both("'newRoot' expression") {
+        return Some("the picture of a document that $replaceRoot refuses");
+    }
+    if both("is invalid") && (both("locale:")) {
+        return Some("the picture of a collation that is refused");
+    }
+    if here != there
+        && mentions(command, &|key, value| {
+            key == "collation" && value.as_document().is_some()
+        })
+        && message(server).contains("Cannot index type Symbol with a collation")
+    {
+        return Some("symbols in an index with a collation");
+    }
     let stages = command.get_array("pipeline").map_or(0, Vec::len);
-    if mentions(command, &|key, _| key == "$group") && (here || there) {
-        return Some("errors within $group: the server's other execution engine has its own");
+    if mentions(command, &|key, _| key == "$group") {
+        if here || there {
+            return Some("errors within $group: the server's other execution engine has its own");
+        }
+        let written = |reply: &Document| json(reply);
+        if written(memory).contains("$symbol") || written(server).contains("$numberDecimal") {
+            return Some("symbols and overflows within $group");
+        }
     }
     if here && !there && stages > 1 {
         return Some("errors in documents that a later stage drops: the server drops them first");

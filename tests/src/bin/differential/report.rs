@@ -135,7 +135,7 @@ async fn has_two_faults(stores: &mut Stores, case: &Case, difference: &Differenc
         Kind::Refusal => 1,
         Kind::Answer | Kind::Panic => return false,
     };
-    if wanted.len() != enough {
+    if wanted.len() != enough || enough == 2 && wanted.first() == wanted.get(1) {
         return false;
     }
     let mut seen = BTreeSet::new();

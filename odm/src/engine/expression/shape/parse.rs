@@ -339,14 +339,15 @@ impl Parser<'_> {
                 }
                 None => {
                     field_path(&path)?;
+                    if self.kind == Some(Kind::Exclude) && matches!(value, RawBsonRef::Document(_))
+                    {
+                        return refuse(
+                            31252,
+                            "Cannot use expression other than $meta in exclusion projection",
+                        );
+                    }
                     let expression = self.expression(&path, value)?;
                     if self.kind == Some(Kind::Exclude) {
-                        if matches!(value, RawBsonRef::Document(_)) {
-                            return refuse(
-                                31252,
-                                "Cannot use expression other than $meta in exclusion projection",
-                            );
-                        }
                         self.tree
                             .insert_below(prefix, name, Entry::Compute(expression))?;
                         return refuse(

@@ -534,6 +534,14 @@ def graph_lookups():
 
 CANONICAL = json_util.CANONICAL_JSON_OPTIONS
 
+@topic
+def kept():
+    """What `differential --keep` added: its commands are in the file itself, each case in a database of its own."""
+    for step in json_util.loads((Path(__file__).parent / "command" / "kept.json").read_text(), json_options=KEPT):
+        yield {**step["command"], "$on": step["db"]}
+
+
+KEPT = json_util.JSONOptions(json_mode=json_util.JSONMode.CANONICAL, document_class=SON)
 VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
 
 

@@ -125,6 +125,7 @@ cases::files!("command", file, input: [], [
     graph_lookups,
     index_specs,
     inserts,
+    kept,
     listings,
     names,
     renames,

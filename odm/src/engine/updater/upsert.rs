@@ -7,6 +7,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::updater::Update;
 use crate::engine::updater::node::{Node, build, fields};
 use crate::error::{Code, ServerError};
+use crate::value::order;
 use crate::value::raw::values;
 
 /// The equalities of a (checked) filter as a document; a replacement takes only the `_id`. Pass the result to
@@ -101,10 +102,15 @@ fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), Ser
                         ("$eq", value) => found.push((path, value)),
                         ("$in", RawBsonRef::Array(list)) => {
                             let mut values = values(list);
-                            match (values.next(), values.next()) {
-                                (Some(RawBsonRef::RegularExpression(_)), None) => {}
-                                (Some(only), None) => found.push((path, only)),
-                                _ => {}
+                            match values.next() {
+                                Some(RawBsonRef::RegularExpression(_)) | None => {}
+                                // Equal values are one.
+                                Some(first)
+                                    if values.all(|value| order::equal(first, value, None)) =>
+                                {
+                                    found.push((path, first));
+                                }
+                                Some(_) => {}
                             }
                         }
                         ("$all", RawBsonRef::Array(list)) => {

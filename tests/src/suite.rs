@@ -7,6 +7,7 @@ mod filters;
 mod indexes;
 mod joins;
 mod pipelines;
+mod places;
 mod saves;
 mod sessions;
 mod sync;
@@ -29,6 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
         indexes::CASES,
         joins::CASES,
         pipelines::CASES,
+        places::CASES,
         saves::CASES,
         sessions::CASES,
         sync::CASES,

@@ -5,6 +5,7 @@
 //!
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
+pub(crate) mod geo;
 pub(crate) mod keys;
 pub(crate) mod multikey;
 pub(crate) mod partial;
@@ -120,18 +121,26 @@ impl Index {
         })?;
         found.sort_unstable();
         found.dedup();
-        let arrays = if multikey {
+        let mut arrays = if multikey {
             Arrays::of(&self.spec.paths, document)
         } else {
             Arrays::default()
         };
+        if multikey && self.spec.kind == Kind::Geo {
+            // A shape has several keys without an array.
+            for (path, part) in self.spec.paths.iter().zip(&self.spec.parts) {
+                if part.geo.is_some() {
+                    arrays.add(path.as_str());
+                }
+            }
+        }
         Ok((found, arrays))
     }
 
-    fn each_key<'a>(
+    fn each_key(
         &self,
-        document: &'a RawDocument,
-        emit: &mut dyn FnMut(&Values<'a>, &Spec),
+        document: &RawDocument,
+        emit: &mut dyn FnMut(&Values<'_>, &Spec),
     ) -> Result<bool, ServerError> {
         let spec = &*self.spec;
         if let Some(partial) = &spec.partial
@@ -139,9 +148,8 @@ impl Index {
         {
             return Ok(false);
         }
-        if spec.kind == Kind::Inert {
-            special::check_document(spec, document)?;
-            return Ok(false);
+        if spec.kind == Kind::Geo {
+            return geo::generate(document, spec, emit);
         }
         let multikey = keys::generate(document, &spec.paths, &mut |values| {
             if !spec.sparse || values.iter().any(Option::is_some) {

@@ -10,6 +10,7 @@ mod ast;
 mod bits;
 mod eval;
 mod failure;
+mod geo;
 mod json_schema;
 mod operators;
 mod parse;
@@ -20,15 +21,15 @@ mod text;
 use bson::{Document, RawDocument};
 
 use crate::engine::expression::Globals;
-#[cfg(feature = "memory")]
-use crate::error::Code;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 #[cfg(feature = "memory")]
 use crate::value::text::Fields;
 
 pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
 pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test, TextTest};
+#[cfg(feature = "memory")]
+pub(crate) use self::geo::{GeoTest, Near};
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::json_schema::known as known_keywords;
 #[cfg(all(test, feature = "memory"))]
@@ -54,7 +55,30 @@ pub(crate) struct Match {
 
 impl Matcher {
     /// Compiles a filter. The collation and the variables of `$expr` are those of `globals`.
+    /// `$near` is refused: only a query that chooses its documents by an index takes it.
     pub(crate) fn parse(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
+        let it = Self::compile(filter, globals)?;
+        match it.predicate.near() {
+            Ok(None) => Ok(it),
+            Ok(Some(_)) | Err(_) => Err(ServerError::new(
+                Code::location(5_626_500),
+                "$geoNear, $near, and $nearSphere are not allowed in this context",
+            )),
+        }
+    }
+
+    /// As [`Matcher::parse`], with `$near` where a query may have it.
+    #[cfg(feature = "memory")]
+    pub(crate) fn parse_query(
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        let it = Self::compile(filter, globals)?;
+        it.predicate.near()?;
+        Ok(it)
+    }
+
+    fn compile(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
         Ok(Self {
             predicate: parse::filter(filter, globals)?,
             globals: globals.clone(),

@@ -10,6 +10,7 @@
 mod bounds;
 mod complete;
 pub(crate) mod conditions;
+pub(crate) mod geo;
 mod hint;
 pub(crate) mod interval;
 pub(crate) mod order;
@@ -468,16 +469,15 @@ impl Search<'_, '_> {
             || (spec.collation.is_none()
                 && paths.iter().all(|path| {
                     let name = path.as_str();
-                    let known = match &scan.path {
-                        Some(own) => {
-                            own == name && scan.fields.first().is_some_and(|at| at.len() == 1)
-                        }
-                        None => spec
-                            .paths
-                            .iter()
-                            .zip(&spec.parts)
-                            .any(|(own, part)| own == path && !part.hashed),
-                    };
+                    let known =
+                        match &scan.path {
+                            Some(own) => {
+                                own == name && scan.fields.first().is_some_and(|at| at.len() == 1)
+                            }
+                            None => spec.paths.iter().zip(&spec.parts).any(|(own, part)| {
+                                own == path && !part.hashed && part.geo.is_none()
+                            }),
+                        };
                     known && !index.arrays.has(name)
                 }))
     }

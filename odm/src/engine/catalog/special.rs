@@ -5,18 +5,11 @@ use std::ops::Bound;
 
 use crate::engine::catalog::collection::Collection;
 use crate::engine::index::{self, RecordId, text};
-use crate::engine::planner::special::Special;
 use crate::engine::planner::special::text::TextScan;
 use crate::value::key::Direction;
 
 /// The records in the order of the answer, and how many keys were looked at.
-pub(crate) fn records(collection: &Collection, special: &Special) -> (Vec<RecordId>, u64) {
-    match special {
-        Special::Text(scan) => text_records(collection, scan),
-    }
-}
-
-fn text_records(collection: &Collection, scan: &TextScan) -> (Vec<RecordId>, u64) {
+pub(crate) fn text_records(collection: &Collection, scan: &TextScan) -> (Vec<RecordId>, u64) {
     let mut seen = HashSet::new();
     let mut records = Vec::new();
     let mut keys = 0;

@@ -135,7 +135,7 @@ pub(crate) fn projected(
     filter: Option<&RawDocument>,
     globals: &Globals,
 ) -> Result<Projection, ServerError> {
-    let filter = || Matcher::parse(filter.unwrap_or_else(|| raw::empty_document()), globals);
+    let filter = || Matcher::parse_query(filter.unwrap_or_else(|| raw::empty_document()), globals);
     if meta::mentions(RawBsonRef::Document(projection), Some("textScore"))
         && filter()?.text().is_none()
     {

@@ -117,7 +117,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         None => Ok(document.to_owned()),
         Some(projection) => {
             // Which element matched is known of the document as it was.
-            let matcher = Matcher::parse(target.filter, &target.globals)?;
+            let matcher = Matcher::parse_query(target.filter, &target.globals)?;
             project_one(projection, Some(&matcher), document, &target.globals)
         }
     };

@@ -5,6 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::Args;
 use crate::engine::cursor::query::NO_COLLECTION;
+use crate::engine::matcher::Near;
 use crate::error::ServerError;
 use crate::value::raw;
 
@@ -80,18 +81,37 @@ pub(crate) fn named(
 fn tree(filter: &RawDocument) -> String {
     use std::fmt::Write as _;
 
+    let near = raw::elements(filter).find_map(|(name, value)| match value {
+        RawBsonRef::Document(operators) => near_line(name, operators),
+        _ => None,
+    });
     let mut lines: Vec<String> = raw::elements(filter)
+        .filter(|(name, value)| match value {
+            RawBsonRef::Document(operators) => near_line(name, operators).is_none(),
+            _ => true,
+        })
         .map(|(name, value)| match value {
             RawBsonRef::Document(_) => crate::value::print::field(name, value),
             value => format!("{name} $eq {}", crate::value::print::value(value)),
         })
         .collect();
+    lines.sort();
+    lines.extend(near);
     if lines.len() == 1 {
         return lines.pop().unwrap_or_default() + "\n";
     }
-    lines.sort();
     lines.iter().fold("$and\n".to_owned(), |mut tree, line| {
         let _ = writeln!(tree, "    {line}");
         tree
     })
+}
+
+/// A `$near` in the server's picture.
+fn near_line(path: &str, operators: &RawDocument) -> Option<String> {
+    let near = Near::parse(operators).ok()?;
+    Some(format!(
+        "GEONEAR  field={path} maxdist={} isNearSphere={}",
+        crate::value::print::significant(near.most, 6),
+        i32::from(near.sphere && !near.geo_json)
+    ))
 }

@@ -226,7 +226,7 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
-    Matcher::parse(target.filter, &target.globals)?.check_constants(&target.globals)
+    Matcher::parse_query(target.filter, &target.globals)?.check_constants(&target.globals)
 }
 
 pub(crate) fn no_multi(what: &str) -> ServerError {

@@ -3,6 +3,7 @@
 //! The units are those of a server, so that trials of several plans and what `explain` counts come out the same.
 //! An execution owns its snapshot: it can be kept between two commands.
 
+mod near;
 mod stage;
 mod walk;
 

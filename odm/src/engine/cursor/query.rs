@@ -144,7 +144,7 @@ impl Query<'_> {
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
-                let mut matcher = Matcher::parse(filter, &self.globals)?;
+                let mut matcher = Matcher::parse_query(filter, &self.globals)?;
                 matcher
                     .bind_text(collection.and_then(Collection::text_fields))
                     .map_err(|error| match collection {

@@ -34,6 +34,30 @@ pub(crate) fn has_text(filter: &Document) -> bool {
         })
 }
 
+/// Refuses `$near`, which no filter of single documents can have.
+pub(crate) fn check_near(filter: &Document) -> Result<(), ServerError> {
+    let near = |operators: &Document| {
+        let mut names = operators.keys();
+        names.any(|name| matches!(name.as_str(), "$near" | "$nearSphere" | "$geoNear"))
+    };
+    for (name, value) in filter {
+        match (name.as_str(), value) {
+            ("$and" | "$or", Bson::Array(branches)) => branches
+                .iter()
+                .filter_map(Bson::as_document)
+                .try_for_each(check_near)?,
+            (_, Bson::Document(operators)) if near(operators) => {
+                return Err(ServerError::new(
+                    Code::location(5_626_500),
+                    "$geoNear, $near, and $nearSphere are not allowed in this context",
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Refuses the operators that the server does not allow in a partial index.
 pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
     for (name, value) in filter {

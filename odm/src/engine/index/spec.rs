@@ -5,6 +5,7 @@ use bson::spec::ElementType;
 use bson::{Bson, Document};
 
 use crate::engine::expression::Globals;
+use crate::engine::index::geo::Grid;
 use crate::engine::index::wildcard::Wildcard;
 use crate::engine::index::{partial, special, text};
 use crate::engine::matcher::Matcher;
@@ -25,8 +26,8 @@ pub(crate) enum Kind {
     Wildcard,
     /// The terms of a document's strings, among ordered fields: only `$text` uses it.
     Text,
-    /// Kept as a specification only; no plan uses it: geo indexes.
-    Inert,
+    /// The cells of a geometry, perhaps among ordered fields: 2dsphere and 2d.
+    Geo,
 }
 
 /// One field of an index.
@@ -34,6 +35,7 @@ pub(crate) enum Kind {
 pub(crate) struct Part {
     pub(crate) direction: Direction,
     pub(crate) hashed: bool,
+    pub(crate) geo: Option<Grid>,
 }
 
 /// The part of a collection that a partial index covers.
@@ -123,6 +125,7 @@ impl Spec {
             parts: vec![Part {
                 direction: Direction::Ascending,
                 hashed: false,
+                geo: None,
             }],
             unique: true,
             prepare_unique: false,
@@ -174,6 +177,10 @@ impl Spec {
         if let Some(collation) = &collation {
             versioned.insert("collation", collation.document());
         }
+        special::check_plane(&given, &key)?;
+        if let Ok(filter) = given.get_document("partialFilterExpression") {
+            partial::check_near(filter).map_err(|e| within(&given, &e))?;
+        }
         let rest =
             options(&given, &key, &name, collation.as_ref()).map_err(|e| within(&versioned, &e))?;
         if key.len() == 1 && key.get("_id").and_then(number) == Some(1.0) {
@@ -213,7 +220,7 @@ impl Spec {
                 Some("hashed") => Kind::Hashed,
                 Some("text") => Kind::Text,
                 Some("wildcard") => Kind::Wildcard,
-                Some(_) => Kind::Inert,
+                Some(_) => Kind::Geo,
             },
             wildcard: key
                 .keys()
@@ -232,6 +239,7 @@ impl Spec {
                         Direction::Ascending
                     },
                     hashed: matches!(value, Bson::String(word) if word == "hashed"),
+                    geo: Grid::of(value, &document),
                 })
                 .collect(),
             unique: flag("unique"),

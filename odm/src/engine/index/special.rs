@@ -1,15 +1,13 @@
 //! Key patterns that are not plain ones: hashed, `$**`, text, geo. What the server refuses about them, and the form
 //! in which it keeps their options.
 
-use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::index::spec::{Spec, number, refused, show};
+use crate::engine::index::spec::{number, refused, show};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::number::Number;
 use crate::value::text::Language;
-use crate::value::{kind as types, print, raw};
+use crate::value::{kind as types, print};
 
 /// The plugin that a key pattern asks for; `None` for a plain index.
 pub(crate) fn kind(key: &Document) -> Option<&'static str> {
@@ -54,6 +52,13 @@ pub(crate) fn check_key(key: &Document) -> Result<(), ServerError> {
             }
         }
         check_name(name)?;
+    }
+    let mut plugins = key.values().filter_map(Bson::as_str);
+    let first = plugins.next();
+    if plugins.any(|plugin| Some(plugin) != first) {
+        return Err(refused(
+            "Can't use more than one index plugin for a single index.",
+        ));
     }
     Ok(())
 }
@@ -136,6 +141,50 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
             "Invalid index specification {}; the field 'weights' can only be specified with text indexes",
             show(given)
         )));
+    }
+    Ok(())
+}
+
+/// The refusals of a 2d index.
+pub(crate) fn check_plane(given: &Document, key: &Document) -> Result<(), ServerError> {
+    if kind(key) != Some("2d") {
+        return Ok(());
+    }
+    let error = |code, message: String| Err(ServerError::new(code, message));
+    let places = key.values().filter(|value| is(value, "2d")).count();
+    if places > 1 {
+        return error(Code::location(16800), "can't have 2 geo fields".to_owned());
+    }
+    if !key.values().next().is_some_and(|value| is(value, "2d")) {
+        return error(
+            Code::location(16801),
+            "2d has to be first in index".to_owned(),
+        );
+    }
+    let option = |name: &str, default: f64| given.get(name).map_or(Some(default), number);
+    let (Some(bits), Some(min), Some(max)) = (
+        option("bits", 26.0),
+        option("min", -180.0),
+        option("max", 180.0),
+    ) else {
+        return Ok(());
+    };
+    let bits = bits.trunc();
+    if !(1.0..=32.0).contains(&bits) {
+        return error(
+            Code::INVALID_OPTIONS,
+            format!("bits for hash must be > 0 and <= 32, but {bits} bits were specified"),
+        );
+    }
+    if min >= max {
+        return error(
+            Code::INVALID_OPTIONS,
+            format!(
+                "region for hash must be valid and have positive area, but [{}, {}] was specified",
+                print::significant(min, 6),
+                print::significant(max, 6)
+            ),
+        );
     }
     Ok(())
 }
@@ -284,56 +333,4 @@ pub(crate) fn normalize(kind: Option<&str>, key: &Document) -> Document {
         }
     }
     stored
-}
-
-/// Refuses a document that a 2dsphere index of the server could not take.
-pub(crate) fn check_document(spec: &Spec, document: &RawDocument) -> Result<(), ServerError> {
-    for (path, value) in spec.paths.iter().zip(spec.key.values()) {
-        if is(value, "2dsphere") {
-            for value in path.get_all(document) {
-                check_geometry(path.as_str(), value, document)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn check_geometry(
-    path: &str,
-    value: RawBsonRef<'_>,
-    document: &RawDocument,
-) -> Result<(), ServerError> {
-    let refuse = |fault: String| {
-        Err(ServerError::new(
-            Code::location(16755),
-            format!(
-                "Can't extract geo keys: {}  {fault}",
-                print::document(document)
-            ),
-        ))
-    };
-    match value {
-        RawBsonRef::Null | RawBsonRef::Undefined | RawBsonRef::Array(_) => Ok(()),
-        RawBsonRef::Document(geometry) => {
-            let (Some(RawBsonRef::String("Point")), Some(RawBsonRef::Array(coordinates))) = (
-                raw::get(geometry, "type"),
-                raw::get(geometry, "coordinates"),
-            ) else {
-                return Ok(());
-            };
-            let mut numbers = raw::values(coordinates)
-                .filter_map(Number::from_raw)
-                .map(Number::to_f64);
-            match (numbers.next(), numbers.next()) {
-                (Some(lng), Some(lat)) if lng.abs() > 180.0 || lat.abs() > 90.0 => refuse(format!(
-                    "longitude/latitude is out of bounds, lng: {lng} lat: {lat}"
-                )),
-                _ => Ok(()),
-            }
-        }
-        other => refuse(format!(
-            "geo element must be an array or object: {}",
-            print::field(path, other)
-        )),
-    }
 }

@@ -1,15 +1,17 @@
 //! The predicates of filters, as plain data.
 
+use std::sync::Arc;
+
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::Expression;
 #[cfg(feature = "memory")]
 use crate::engine::expression::Globals;
 use crate::engine::matcher::bits::Bits;
+use crate::engine::matcher::geo::{GeoTest, Near};
 use crate::engine::matcher::json_schema::Schema;
 use crate::engine::regex::Regex;
-#[cfg(feature = "memory")]
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::kind::{Bracket, TypeSet};
 use crate::value::number::Number;
 use crate::value::path::Path;
@@ -94,6 +96,55 @@ impl Predicate {
         .map_err(|error| error.within("Failed to optimize expression"))
     }
 
+    /// The `$near` in it, and its path. A server takes one, among the conditions that must all hold.
+    pub(crate) fn near(&self) -> Result<Option<(&Path, &Near)>, ServerError> {
+        let mut found = Vec::new();
+        let above = self.collect_near(true, &mut found);
+        if found.len() > 1 {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "Too many geoNear expressions",
+            ));
+        }
+        if !above {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "geo $near must be top-level expr",
+            ));
+        }
+        Ok(found.pop())
+    }
+
+    /// Collects every `$near`, and says whether all of them stand where they may.
+    fn collect_near<'a>(&'a self, top: bool, found: &mut Vec<(&'a Path, &'a Near)>) -> bool {
+        let each = |children: &'a [Self], top: bool, found: &mut Vec<_>| {
+            let mut fine = true;
+            for child in children {
+                fine &= child.collect_near(top, found);
+            }
+            fine
+        };
+        match self {
+            Self::And(group) => each(&group.children, top, found),
+            Self::Or(group) => {
+                let top = top && group.children.len() == 1;
+                each(&group.children, top, found)
+            }
+            Self::Nor(group) => each(&group.children, false, found),
+            Self::Not(negation) => negation.child.collect_near(false, found),
+            Self::Field(field) => match &field.test {
+                Test::Near(near) => {
+                    found.push((&field.path, near));
+                    top
+                }
+                Test::Element(ElementMatch::Document(inner)) => inner.collect_near(false, found),
+                Test::Element(ElementMatch::Value(tests)) => each(tests, false, found),
+                _ => true,
+            },
+            Self::Expr(_) | Self::Schema(_) | Self::Always(_) | Self::Text(_) => true,
+        }
+    }
+
     #[cfg(feature = "memory")]
     pub(super) fn whole_document_operator(&self) -> Option<&'static str> {
         match self {
@@ -144,6 +195,8 @@ impl Test {
             Self::Exists => 12,
             Self::In(_) => 13,
             Self::Bits(_) => 14,
+            Self::Geo(_) => 33,
+            Self::Near(_) => 34,
             Self::Type(_) => 32,
         }
     }
@@ -191,6 +244,10 @@ pub(crate) enum Test {
     Bits(Bits),
     /// `$elemMatch`.
     Element(ElementMatch),
+    /// `$geoWithin` and `$geoIntersects`.
+    Geo(Arc<GeoTest>),
+    /// `$near` and `$nearSphere`.
+    Near(Box<Near>),
 }
 
 /// The two forms of `$elemMatch`.

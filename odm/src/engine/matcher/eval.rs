@@ -252,6 +252,10 @@ pub(super) fn test_matches(
         Test::Bits(bits) => Ok(element
             .and_then(Element::value)
             .is_some_and(|value| bits.matches(value))),
+        Test::Geo(test) => Ok(element
+            .and_then(Element::value)
+            .is_some_and(|value| test.matches(value))),
+        Test::Near(_) => Ok(true),
         Test::Element(condition) => match element {
             Some(element) => Ok(element_match(condition, element, globals)?.is_some()),
             None => Ok(false),

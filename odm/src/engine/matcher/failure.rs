@@ -5,6 +5,7 @@ use bson::{Bson, Document, RawBsonRef, RawDocument, doc, spec::ElementType};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::ast::{FieldTest, Group, Negation, Predicate, Test};
 use crate::engine::matcher::eval;
+use crate::engine::matcher::geo::geometry;
 use crate::engine::matcher::json_schema::schema_failure;
 use crate::error::ServerError;
 use crate::value::kind::{self, TypeSet};
@@ -254,13 +255,28 @@ impl Outcome<'_> {
                 return details;
             }
         }
-        let (yes, no) = reasons(test);
+        let (yes, no) = match test {
+            // A server looks at elements as well as at the whole array.
+            Test::Geo(_) if !self.has_geometry(path) => {
+                ("", "could not find a valid geometry at the given path")
+            }
+            test => reasons(test),
+        };
         details.insert("reason", if holds { yes } else { no });
         considered(&mut details, &values);
         if let Test::Type(_) = test {
             types(&mut details, &values);
         }
         details
+    }
+
+    fn has_geometry(&self, path: &Path) -> bool {
+        [true, false].into_iter().any(|expand| {
+            self.values(path, expand)
+                .unwrap_or_default()
+                .into_iter()
+                .any(|value| geometry(value).is_some())
+        })
     }
 
     /// The values at a path, `None` where there is none.
@@ -306,6 +322,15 @@ fn reasons(test: &Test) -> (&'static str, &'static str) {
             "bitwise operator matched successfully",
             "bitwise operator failed to match",
         ),
+        Test::Geo(test) if test.within => (
+            "at least one of considered geometries was contained within the expression\u{2019}s geometry",
+            "none of the considered geometries were contained within the expression\u{2019}s geometry",
+        ),
+        Test::Geo(_) => (
+            "at least one of considered geometries intersected the expression\u{2019}s geometry",
+            "none of the considered geometries intersected the expression\u{2019}s geometry",
+        ),
+        Test::Near(_) => ("", ""),
         Test::Element(_) => (
             "array did satisfy the child predicate",
             "array did not satisfy the child predicate",

@@ -29,6 +29,8 @@ pub(super) enum OnField {
     ElemMatch,
     Eq,
     Exists,
+    GeoIntersects,
+    GeoWithin,
     Gt,
     Gte,
     In,
@@ -36,14 +38,13 @@ pub(super) enum OnField {
     Lte,
     Mod,
     Ne,
+    Near,
     Nin,
     Not,
     Options,
     Regex,
     Size,
     Type,
-    /// Known to a server, not offered here.
-    Unsupported,
 }
 
 /// Sorted by name.
@@ -71,9 +72,9 @@ const ON_FIELD: &[(&str, OnField)] = &[
     ("$elemMatch", OnField::ElemMatch),
     ("$eq", OnField::Eq),
     ("$exists", OnField::Exists),
-    ("$geoIntersects", OnField::Unsupported),
-    ("$geoNear", OnField::Unsupported),
-    ("$geoWithin", OnField::Unsupported),
+    ("$geoIntersects", OnField::GeoIntersects),
+    ("$geoNear", OnField::Near),
+    ("$geoWithin", OnField::GeoWithin),
     ("$gt", OnField::Gt),
     ("$gte", OnField::Gte),
     ("$in", OnField::In),
@@ -81,15 +82,15 @@ const ON_FIELD: &[(&str, OnField)] = &[
     ("$lte", OnField::Lte),
     ("$mod", OnField::Mod),
     ("$ne", OnField::Ne),
-    ("$near", OnField::Unsupported),
-    ("$nearSphere", OnField::Unsupported),
+    ("$near", OnField::Near),
+    ("$nearSphere", OnField::Near),
     ("$nin", OnField::Nin),
     ("$not", OnField::Not),
     ("$options", OnField::Options),
     ("$regex", OnField::Regex),
     ("$size", OnField::Size),
     ("$type", OnField::Type),
-    ("$within", OnField::Unsupported),
+    ("$within", OnField::GeoWithin),
 ];
 
 /// The row of an operator at the top level of a filter.
@@ -116,9 +117,7 @@ pub(crate) fn known() -> [Vec<(&'static str, bool)>; 2] {
         top_level
             .map(|(name, operator)| (*name, *operator != TopLevel::Unsupported))
             .collect(),
-        on_field
-            .map(|(name, operator)| (*name, *operator != OnField::Unsupported))
-            .collect(),
+        on_field.map(|(name, _)| (*name, true)).collect(),
     ]
 }
 

@@ -3,6 +3,7 @@
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind, Spec};
 use crate::engine::planner::conditions::{About, Condition, Fit, intersect};
+use crate::engine::planner::geo;
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::tree::IndexScan;
 use crate::value::collation::Collator;
@@ -46,7 +47,7 @@ pub(super) struct Given<'c> {
 /// Every way in which the conditions bound an index.
 pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Vec<Draft> {
     let spec = &*index.spec;
-    if matches!(spec.kind, Kind::Inert | Kind::Text) {
+    if spec.kind == Kind::Text {
         return Vec::new();
     }
     let same_collation = spec.collation.as_ref() == collation;
@@ -64,6 +65,7 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
                     condition.path == path
                         && (same_collation || !condition.collated())
                         && (!hashed || is_hashable(condition))
+                        && serves(index, at, condition)
                         && (condition.about != About::NegatedNull || !index.arrays.has(path))
                 })
             })
@@ -73,9 +75,19 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
         .into_iter()
         .filter(|id| *id < given.own)
         .collect();
+    // Without a condition on its place, a geospatial index lacks documents.
+    let locates = |used: &[Vec<usize>]| {
+        spec.kind != Kind::Geo
+            || used.iter().flatten().any(|id| {
+                given
+                    .all
+                    .get(*id)
+                    .is_some_and(|condition| condition.place.is_some())
+            })
+    };
     choices(index, given, first.as_str(), &leading)
         .into_iter()
-        .map(|chosen| {
+        .filter_map(|chosen| {
             let mut used = vec![chosen];
             for (at, path) in spec.paths.iter().enumerate().skip(1) {
                 let candidates: Vec<usize> = usable(at, path.as_str())
@@ -93,9 +105,44 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
                     .unwrap_or_default();
                 used.push(chosen);
             }
-            draft(index, given, None, &used)
+            locates(&used).then(|| draft(index, given, None, &used))
         })
         .collect()
+}
+
+/// Whether a field of an index can be bounded by a condition: one on a place by what has its cells, any other by values.
+fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
+    match index.spec.parts.get(at).and_then(|part| part.geo) {
+        Some(grid) => condition
+            .place
+            .as_ref()
+            .is_some_and(|test| geo::knows(grid, &test.region)),
+        None => condition.about != About::Place,
+    }
+}
+
+/// An index bounded in every field for which there is a condition, whether or not in those before it.
+pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Draft {
+    let spec = &*index.spec;
+    let same_collation = spec.collation.as_ref() == collation;
+    let mut used: Vec<Vec<usize>> = Vec::new();
+    for (at, path) in spec.paths.iter().enumerate() {
+        let path = path.as_str();
+        let usable: Vec<usize> = (0..given.all.len())
+            .filter(|id| {
+                given.all.get(*id).is_some_and(|condition| {
+                    condition.path == path
+                        && (same_collation || !condition.collated())
+                        && (condition.about != About::NegatedNull || !index.arrays.has(path))
+                        && serves(index, at, condition)
+                })
+            })
+            .filter(|id| joins(index, given, path, *id, &used))
+            .collect();
+        let chosen = choices(index, given, path, &usable).into_iter().next();
+        used.push(chosen.unwrap_or_default());
+    }
+    draft(index, given, None, &used)
 }
 
 /// A hash tells equality only.
@@ -205,7 +252,9 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
     let mut tested = Vec::new();
     let fields = used
         .iter()
-        .map(|chosen| {
+        .enumerate()
+        .map(|(at, chosen)| {
+            let grid = index.spec.parts.get(at).and_then(|part| part.geo);
             let conditions = chosen
                 .iter()
                 .filter_map(|id| Some((*id, given.all.get(*id)?)));
@@ -223,7 +272,10 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
                 }
             }
             conditions
-                .map(|(_, condition)| condition.intervals.clone())
+                .map(|(_, condition)| match (grid, &condition.place) {
+                    (Some(grid), Some(test)) => geo::intervals(grid, &test.region),
+                    _ => condition.intervals.clone(),
+                })
                 .reduce(|one, other| intersect(&one, &other))
                 .unwrap_or_else(|| vec![Interval::all()])
         })
@@ -266,7 +318,11 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                             About::NegatedNull => {
                                 !index.arrays.has(path) && excludes_null_only(condition)
                             }
-                            About::Whole | About::Null | About::Missing | About::Negation => false,
+                            About::Whole
+                            | About::Null
+                            | About::Missing
+                            | About::Negation
+                            | About::Place => false,
                         }
                 })
             })

@@ -2,10 +2,12 @@
 //!
 //! What is not understood here narrows nothing.
 
+use std::sync::Arc;
+
 use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
 use bson::spec::ElementType;
 
-use crate::engine::matcher::{Comparison, ElementMatch, Predicate, Regex, Test};
+use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Predicate, Regex, Test};
 use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
 use crate::value::kind::{self, Bracket, TypeSet};
@@ -38,6 +40,8 @@ pub(crate) enum About {
     Negation,
     /// The same, with `null` among what is excluded.
     NegatedNull,
+    /// A place: which values are meant depends on the index.
+    Place,
 }
 
 /// One condition on one path. All conditions of a filter must hold.
@@ -52,13 +56,15 @@ pub(crate) struct Condition {
     pub(crate) element: Option<(String, usize)>,
     /// Which child of the filter it comes from.
     pub(crate) child: usize,
+    /// The region that a place must lie in or meet; none for `$near`.
+    pub(crate) place: Option<Arc<GeoTest>>,
 }
 
 impl Condition {
     /// Whether only documents that have the path match.
     pub(crate) fn exists(&self) -> bool {
         match self.about {
-            About::Exists => true,
+            About::Exists | About::Place => true,
             About::NegatedNull | About::Values | About::Whole => {
                 !self.intervals.iter().any(|interval| {
                     interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
@@ -189,6 +195,21 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             (intervals, Fit::Loose, About::Values)
         }
         Test::Exists => (vec![Interval::all()], Fit::Loose, About::Exists),
+        Test::Geo(_) | Test::Near(_) => {
+            found.all.push(Condition {
+                path,
+                intervals: vec![Interval::all()],
+                fit: Fit::Loose,
+                about: About::Place,
+                element: place.element.clone(),
+                child: place.child,
+                place: match &field.test {
+                    Test::Geo(test) => Some(Arc::clone(test)),
+                    _ => None,
+                },
+            });
+            return false;
+        }
         test => match one_value(test, place.collation) {
             Some(known) => known,
             None => return false,
@@ -201,6 +222,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         about,
         element: place.element.clone(),
         child: place.child,
+        place: None,
     });
     true
 }
@@ -235,6 +257,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
         about: About::Values,
         element: None,
         child: place.child,
+        place: None,
     })
 }
 
@@ -374,7 +397,12 @@ fn one_value(test: &Test, collation: Option<&Collator>) -> Option<(Vec<Interval>
             }
             Some((all, fit, about))
         }
-        Test::Exists | Test::Size(_) | Test::Bits(_) | Test::Element(_) => None,
+        Test::Exists
+        | Test::Size(_)
+        | Test::Bits(_)
+        | Test::Element(_)
+        | Test::Geo(_)
+        | Test::Near(_) => None,
     }
 }
 

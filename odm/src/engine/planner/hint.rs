@@ -55,7 +55,7 @@ pub(super) fn find<'i>(
             "planner returned error :: caused by :: hint provided does not correspond to an existing index",
         ));
     };
-    if matches!(index.spec.kind, Kind::Inert | Kind::Text) {
+    if index.spec.kind == Kind::Text {
         return Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
             format!(

@@ -40,7 +40,7 @@ impl IndexScan {
 }
 
 /// A step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// There is no collection.
     Nothing,
@@ -75,7 +75,7 @@ pub(crate) enum Step {
 }
 
 /// A step and where its input comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) step: Step,
     pub(crate) inputs: Vec<Self>,
@@ -112,7 +112,7 @@ impl Node {
         match &self.step {
             Step::Fetch { .. } | Step::Records { .. } | Step::ById(_) | Step::Nothing => true,
             Step::Index(scan) | Step::CountIndex(scan) => scan.covers,
-            Step::Special(_) => false,
+            Step::Special(special) => special.fetches(),
             Step::Or | Step::Merge => self.inputs.iter().all(Self::is_fetched),
             _ => self.inputs.first().is_some_and(Self::is_fetched),
         }

@@ -123,7 +123,11 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
         Test::Element(ElementMatch::Document(inner)) => {
             Bson::Document(doc! { "$elemMatch": filter(inner) })
         }
-        Test::Type(_) | Test::Bits(_) | Test::Element(ElementMatch::Value(_)) => {
+        Test::Type(_)
+        | Test::Bits(_)
+        | Test::Geo(_)
+        | Test::Near(_)
+        | Test::Element(ElementMatch::Value(_)) => {
             let mut shown = written(source);
             // `{path: {operator: operand}}`: the path is shown already.
             let only = shown

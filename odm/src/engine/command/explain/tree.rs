@@ -41,7 +41,7 @@ impl Tree<'_> {
         let residual = residual(node, filter);
         // What fetches for a text index is shown below it; above, a document is only tested.
         if let (Step::Fetch { .. }, None, [input]) = (&node.step, &residual, node.inputs.as_slice())
-            && matches!(input.step, Step::Special(_))
+            && matches!(input.step, Step::Special(Special::Text(_)))
         {
             return self.stage(input, ran.and_then(|ran| ran.inputs.first()), filter);
         }
@@ -84,6 +84,17 @@ impl Tree<'_> {
             Step::Nothing => {}
             Step::Special(Special::Text(scan)) => {
                 shown.extend(text::described(self.collection, scan));
+            }
+            Step::Special(Special::Near(plan)) => {
+                if let Some(index) = self.collection.index(&plan.scan.name) {
+                    shown.insert("keyPattern", index.spec.key.clone());
+                    shown.insert("indexName", &index.spec.name);
+                    shown.insert("indexVersion", 2);
+                }
+                if let Some(counters) = counters {
+                    shown.insert("keysExamined", number(counters.keys));
+                    shown.insert("docsExamined", number(counters.docs));
+                }
             }
             Step::Records { backwards } => {
                 shown.insert("direction", direction(*backwards));
@@ -333,7 +344,7 @@ fn name(node: &Node, around: &Around<'_>) -> &'static str {
         Step::ById(_) => "IDHACK",
         Step::Index(_) => "IXSCAN",
         Step::CountIndex(_) => "COUNT_SCAN",
-        Step::Special(Special::Text(_)) => "TEXT_MATCH",
+        Step::Special(special) => special.stage(),
         Step::Fetch { .. } => "FETCH",
         Step::Or => "OR",
         Step::Merge => "SORT_MERGE",

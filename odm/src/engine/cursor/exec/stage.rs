@@ -8,11 +8,13 @@ use bson::raw::RawDocumentBuf;
 
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::special;
+use crate::engine::cursor::exec::near;
 use crate::engine::cursor::exec::walk::{Met, Walk};
 use crate::engine::cursor::exec::{Row, Shared, Work};
 use crate::engine::index::{self, RecordId};
 use crate::engine::matcher::Matcher;
 use crate::engine::planner::conditions;
+use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
@@ -55,6 +57,7 @@ enum State {
         done: bool,
     },
     Index(Box<Indexed>),
+    Near(Box<near::Search>),
     Listed(std::vec::IntoIter<RecordId>),
     Fetch {
         /// Inputs have looked at the document and applied the filter.
@@ -136,8 +139,11 @@ impl Stage {
             Step::ById(scan) => indexed(scan, true, false),
             Step::Index(scan) => indexed(scan, false, false),
             Step::CountIndex(scan) => indexed(scan, false, true),
-            Step::Special(special) => {
-                let (records, keys) = special::records(&shared.collection, special);
+            Step::Special(Special::Near(plan)) => {
+                State::Near(Box::new(near::Search::new(plan.as_ref().clone())))
+            }
+            Step::Special(Special::Text(scan)) => {
+                let (records, keys) = special::text_records(&shared.collection, scan);
                 counters.keys = keys;
                 State::Listed(records.into_iter())
             }
@@ -191,6 +197,7 @@ impl Stage {
             State::End => true,
             State::Records { done, .. } | State::Sort { done, .. } => *done,
             State::Index(indexed) => indexed.done,
+            State::Near(search) => search.is_done(),
             State::Listed(records) => records.len() == 0,
             State::Fetch { .. } | State::Project | State::Skip(_) => input(),
             State::Or { at, .. } => *at >= self.inputs.len(),
@@ -288,6 +295,7 @@ impl Stage {
                 })
             }
             State::Index(indexed) => indexed.step(counters, shared),
+            State::Near(search) => search.step(counters, &shared.collection),
             State::Listed(records) => Ok(records
                 .next()
                 .map_or(Work::End, |record| Work::Row((record, nothing())))),

@@ -1,17 +1,20 @@
 //! The operators on a field.
 
+use std::sync::Arc;
+
 use bson::{RawBson, RawBsonRef, RawDocument};
 
 use super::operand::{non_negative, non_negative_int, truncated};
 use super::{
     Parsed, Place, array, bad_value, beside, document, is_expression, is_reference, negate, nested,
-    single, unsupported, written,
+    single, written,
 };
 use crate::engine::expression::Globals;
 use crate::engine::matcher::ast::{
     Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
 };
 use crate::engine::matcher::bits::{Bits, Quantifier};
+use crate::engine::matcher::geo::{GeoTest, Near};
 use crate::engine::matcher::operators::{self, OnField, TopLevel};
 use crate::engine::regex::Regex;
 use crate::error::{Code, ServerError};
@@ -62,6 +65,9 @@ fn comparable(value: RawBsonRef<'_>) -> Parsed<Operand> {
 
 /// The predicates of `path: {operators}`.
 fn operators_on(path: &str, operators: &RawDocument, globals: &Globals) -> Parsed<Vec<Predicate>> {
+    if let Some(test) = geospatial(path, operators)? {
+        return Ok(vec![test]);
+    }
     let mut children = Vec::new();
     for (name, value) in raw::elements(operators) {
         let Some((operator, kind)) = operators::on_field(name) else {
@@ -75,6 +81,26 @@ fn operators_on(path: &str, operators: &RawDocument, globals: &Globals) -> Parse
         children.extend(one(path, operators, operator, kind, value, globals)?);
     }
     Ok(children)
+}
+
+/// A geospatial condition: it takes all operators of the field, for nothing may stand beside it but its own options.
+fn geospatial(path: &str, operators: &RawDocument) -> Parsed<Option<Predicate>> {
+    for (name, _) in raw::elements(operators) {
+        let (name, test) = match operators::on_field(name) {
+            Some((name, OnField::GeoWithin)) => {
+                (name, Test::Geo(Arc::new(GeoTest::parse(operators, true)?)))
+            }
+            Some((name, OnField::GeoIntersects)) => {
+                (name, Test::Geo(Arc::new(GeoTest::parse(operators, false)?)))
+            }
+            Some((name, OnField::Near)) => (name, Test::Near(Box::new(Near::parse(operators)?))),
+            Some(_) => continue,
+            None => return Ok(None),
+        };
+        let source = nested(path, operators.to_owned());
+        return Ok(Some(leaf(path, test, name, source)));
+    }
+    Ok(None)
 }
 
 fn one(
@@ -133,7 +159,10 @@ fn one(
             }
             return Ok(None);
         }
-        OnField::Unsupported => return Err(unsupported(name)),
+        // These two take all operators of the field: nothing may stand beside them.
+        OnField::GeoWithin | OnField::GeoIntersects | OnField::Near => {
+            return Err(bad_value(format!("{name} must stand alone")));
+        }
     };
     Ok(Some(leaf(path, test, name, source())))
 }

@@ -1,0 +1,345 @@
+//! The geospatial operators: `$geoWithin`, `$geoIntersects`, `$near`.
+
+use bson::{RawBsonRef, RawDocument};
+
+use crate::error::{Code, ServerError};
+use crate::value::geo::flat::{Flat, Rect};
+use crate::value::geo::parse;
+use crate::value::geo::region::Region;
+use crate::value::geo::shape::Shape;
+use crate::value::geo::stored::Stored;
+use crate::value::geo::vector::Vector;
+use crate::value::number::Number;
+use crate::value::{print, raw};
+
+/// `$geoWithin` or `$geoIntersects`.
+#[derive(Debug, Clone)]
+pub(crate) struct GeoTest {
+    pub(crate) region: Region,
+    /// The value must lie within the region; else it must meet it.
+    pub(crate) within: bool,
+}
+
+/// `$near` or `$nearSphere`. It passes every document: the order, and which documents are near enough, is the
+/// planner's business.
+#[cfg_attr(
+    not(feature = "memory"),
+    expect(dead_code, reason = "without an engine nothing asks for what is near")
+)]
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Near {
+    pub(crate) center: Flat,
+    /// The center is GeoJSON: distances are metres, and only a 2dsphere index serves.
+    pub(crate) geo_json: bool,
+    /// Distances are measured on the sphere: in metres for GeoJSON, else in radians.
+    pub(crate) sphere: bool,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+type Parsed<T> = Result<T, ServerError>;
+
+fn bad_value(message: impl Into<String>) -> ServerError {
+    ServerError::new(Code::BAD_VALUE, message)
+}
+
+impl GeoTest {
+    /// Parses the operators of one field, the first of which is this one: nothing may stand beside it.
+    pub(super) fn parse(operators: &RawDocument, within: bool) -> Parsed<Self> {
+        let mut elements = raw::elements(operators);
+        let value = elements.next().map_or(RawBsonRef::Null, |(_, value)| value);
+        if let Some((extra, value)) = elements.next() {
+            return Err(bad_value(format!(
+                "can't parse extra field: {}",
+                print::field(extra, value)
+            )));
+        }
+        let RawBsonRef::Document(specifiers) = value else {
+            return Err(bad_value("geometry must be an object"));
+        };
+        let mut region = None;
+        for (specifier, value) in raw::elements(specifiers) {
+            if specifier == "$uniqueDocs" {
+                continue;
+            }
+            region = Some(region_of(specifier, value)?);
+        }
+        let region = region.ok_or_else(|| bad_value("geo query doesn't have any geometry"))?;
+        let supported = match &region {
+            Region::Shapes(shapes) if within => shapes
+                .iter()
+                .any(|shape| matches!(shape, Shape::Polygon(_))),
+            Region::Shapes(shapes) => !shapes.is_empty(),
+            Region::Cap { .. } => true,
+            _ => within,
+        };
+        if !supported {
+            let kind = if within { "$within" } else { "$geoIntersect" };
+            return Err(bad_value(format!(
+                "{kind} not supported with provided geometry: {}",
+                print::document(operators)
+            )));
+        }
+        Ok(Self { region, within })
+    }
+
+    pub(super) fn matches(&self, value: RawBsonRef<'_>) -> bool {
+        let Some(stored) = geometry(value) else {
+            return false;
+        };
+        if self.within {
+            self.region.contains(&stored)
+        } else {
+            self.region.meets(&stored)
+        }
+    }
+}
+
+/// The geometry in a value.
+pub(super) fn geometry(value: RawBsonRef<'_>) -> Option<Stored> {
+    match value {
+        RawBsonRef::Array(_) | RawBsonRef::Document(_) => Stored::read(value),
+        _ => None,
+    }
+}
+
+fn region_of(specifier: &str, value: RawBsonRef<'_>) -> Parsed<Region> {
+    let unknown = || {
+        bad_value(format!(
+            "unknown geo specifier: {}",
+            print::field(specifier, value)
+        ))
+    };
+    let parts = match value {
+        RawBsonRef::Document(document) => document,
+        RawBsonRef::Array(array) => raw::array_document(array),
+        _ => return Err(unknown()),
+    };
+    let mut parts = raw::elements(parts).map(|(_, value)| value);
+    match specifier {
+        "$geometry" => {
+            let geometry = parse::geometry(value).map_err(bad_value)?;
+            let mut shapes = geometry.shapes;
+            if let (true, Some(point)) = (shapes.is_empty(), geometry.point)
+                && point.is_on_sphere()
+            {
+                shapes.push(Shape::Point(Vector::from_degrees(point.x, point.y)));
+            }
+            Ok(Region::Shapes(shapes))
+        }
+        "$box" => {
+            let mut corner = || parse::pair(parts.next().unwrap_or(RawBsonRef::Null));
+            let one = corner().map_err(bad_value)?;
+            Ok(Region::Rect(Rect::new(one, corner().map_err(bad_value)?)))
+        }
+        "$polygon" => {
+            let vertices: Vec<_> = parts
+                .map(parse::pair)
+                .collect::<Result<_, _>>()
+                .map_err(bad_value)?;
+            if vertices.len() < 3 {
+                return Err(bad_value("Polygon must have at least 3 points"));
+            }
+            Ok(Region::Polygon(vertices))
+        }
+        "$center" | "$centerSphere" => {
+            let center =
+                parse::pair(parts.next().unwrap_or(RawBsonRef::Null)).map_err(bad_value)?;
+            let sphere = specifier == "$centerSphere";
+            if sphere {
+                parse::on_sphere(center).map_err(bad_value)?;
+            }
+            let radius = parts.next().and_then(Number::from_raw).map(Number::to_f64);
+            let Some(radius) = radius.filter(|radius| *radius >= 0.0) else {
+                return Err(bad_value("radius must be a non-negative number"));
+            };
+            if parts.next().is_some() {
+                return Err(bad_value("Only 2 fields allowed for circular region"));
+            }
+            Ok(if sphere {
+                Region::Cap { center, radius }
+            } else {
+                Region::Circle { center, radius }
+            })
+        }
+        _ => Err(unknown()),
+    }
+}
+
+impl Near {
+    /// Parses the operators of one field, among which is `$near` or another of its names.
+    pub(crate) fn parse(operators: &RawDocument) -> Parsed<Self> {
+        let first = raw::elements(operators).next();
+        let Some((name, RawBsonRef::Document(_) | RawBsonRef::Array(_))) = first else {
+            return Err(not_first(operators));
+        };
+        if !matches!(name, "$near" | "$nearSphere" | "$geoNear") {
+            return Err(not_first(operators));
+        }
+        let value = first.map_or(RawBsonRef::Null, |(_, value)| value);
+        let sphere = name == "$nearSphere";
+        match Self::legacy(operators, value, sphere)? {
+            Some(near) => Ok(near),
+            None => Self::geo_json(operators, value),
+        }
+    }
+
+    /// `{$near: [x, y], $maxDistance: d}`, where the distance may also follow the coordinates.
+    fn legacy(
+        operators: &RawDocument,
+        value: RawBsonRef<'_>,
+        sphere: bool,
+    ) -> Parsed<Option<Self>> {
+        let parts = match value {
+            RawBsonRef::Document(document) => document,
+            RawBsonRef::Array(array) => raw::array_document(array),
+            _ => return Ok(None),
+        };
+        let Some(center) = parse::geometry(value).ok().and_then(|it| it.point) else {
+            return Ok(None);
+        };
+        let mut near = Self {
+            center,
+            geo_json: false,
+            sphere,
+            least: 0.0,
+            most: f64::MAX,
+        };
+        if raw::get(parts, "type").is_none() {
+            let mut rest = raw::elements(parts).skip(2).map(|(_, value)| value);
+            if let Some(most) = rest.next() {
+                let (Some(most), None) = (Number::from_raw(most), rest.next()) else {
+                    return Ok(None);
+                };
+                near.most = most.to_f64();
+                if !near.most.is_sign_positive() {
+                    return Err(ServerError::new(
+                        Code::location(18522),
+                        "max distance must be non-negative",
+                    ));
+                }
+            }
+        }
+        for (name, value) in raw::elements(operators).skip(1) {
+            let number = || Number::from_raw(value).map(Number::to_f64);
+            match name {
+                "$minDistance" => {
+                    let number = number().ok_or_else(|| not_number(name, Code::location(16893)))?;
+                    near.least = distance_of(number, name, Code::location(16894))?;
+                }
+                "$maxDistance" => {
+                    let number = number().ok_or_else(|| not_number(name, Code::location(16895)))?;
+                    near.most = distance_of(number, name, Code::location(16896))?;
+                }
+                "$uniqueDocs" => {}
+                _ => {
+                    return Err(ServerError::new(
+                        Code::location(34413),
+                        format!("invalid argument in geo near query: {name}"),
+                    ));
+                }
+            }
+        }
+        if sphere && !center.is_on_sphere() {
+            return Err(bad_value(
+                "Legacy point is out of bounds for spherical query",
+            ));
+        }
+        Ok(Some(near))
+    }
+
+    /// `{$near: {$geometry: {type: "Point", ..}, $maxDistance: metres}}`.
+    fn geo_json(operators: &RawDocument, value: RawBsonRef<'_>) -> Parsed<Self> {
+        if let Some((extra, value)) = raw::elements(operators).nth(1) {
+            return Err(bad_value(format!(
+                "geo near accepts just one argument when querying for a GeoJSON point. Extra field found: {}",
+                print::field(extra, value)
+            )));
+        }
+        let parts = match value {
+            RawBsonRef::Document(document) => document,
+            RawBsonRef::Array(array) => raw::array_document(array),
+            _ => raw::empty_document(),
+        };
+        let mut center = None;
+        let (mut least, mut most) = (0.0, f64::MAX);
+        for (name, value) in raw::elements(parts) {
+            let number = || {
+                Number::from_raw(value)
+                    .map(Number::to_f64)
+                    .ok_or_else(|| not_number(name, Code::BAD_VALUE))
+            };
+            match (name, value) {
+                ("$geometry", RawBsonRef::Document(_) | RawBsonRef::Array(_)) => {
+                    center = Some(center_of(value)?);
+                }
+                ("$geometry", _) => {}
+                ("$minDistance", _) => least = distance_of(number()?, name, Code::BAD_VALUE)?,
+                ("$maxDistance", _) => most = distance_of(number()?, name, Code::BAD_VALUE)?,
+                _ => {
+                    return Err(bad_value(format!(
+                        "invalid argument in geo near query: {name}"
+                    )));
+                }
+            }
+        }
+        let center = center.ok_or_else(|| bad_value("$geometry is required for geo near query"))?;
+        Ok(Self {
+            center,
+            geo_json: true,
+            sphere: true,
+            least,
+            most,
+        })
+    }
+}
+
+/// The center of a `$near` by GeoJSON.
+fn center_of(value: RawBsonRef<'_>) -> Parsed<Flat> {
+    let document = match value {
+        RawBsonRef::Document(document) => document,
+        RawBsonRef::Array(array) => raw::array_document(array),
+        _ => raw::empty_document(),
+    };
+    let invalid = |problem: String| {
+        bad_value(format!(
+            "invalid point in geo near query $geometry argument: {}  {problem}",
+            print::document(document)
+        ))
+    };
+    let first = raw::elements(document).next().map(|(_, value)| value);
+    if first.and_then(Number::from_raw).is_some() {
+        return Err(bad_value(format!(
+            "$near requires geojson point, given {}",
+            print::document(document)
+        )));
+    }
+    // What is read is the coordinates, whatever the type says.
+    let coordinates = raw::get(document, "coordinates").unwrap_or(RawBsonRef::Null);
+    let point = parse::pair(coordinates).map_err(invalid)?;
+    parse::on_sphere(point).map_err(invalid)?;
+    parse::check_system(document).map_err(invalid)?;
+    Ok(point)
+}
+
+fn not_first(operators: &RawDocument) -> ServerError {
+    bad_value(format!(
+        "near must be first in: {}",
+        print::document(operators)
+    ))
+}
+
+fn not_number(name: &str, code: Code) -> ServerError {
+    ServerError::new(code, format!("{name} must be a number"))
+}
+
+fn distance_of(value: f64, name: &str, code: Code) -> Parsed<f64> {
+    if value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(ServerError::new(
+            code,
+            format!("{name} must be non-negative"),
+        ))
+    }
+}

@@ -21,9 +21,6 @@ pub(crate) mod pipeline;
 pub(crate) mod planner;
 pub(crate) mod refusal;
 pub(crate) mod regex;
-#[cfg(test)]
-#[cfg(feature = "memory")]
-mod support_table;
 #[cfg(feature = "memory")]
 pub(crate) mod txn;
 #[cfg(feature = "memory")]

@@ -34,6 +34,8 @@ impl Backend {
     /// # Panics
     /// When the case fails.
     pub fn run(&self, case: &Case) {
+        // The threads that run the cases are used again.
+        AHEAD.set(0);
         runtime().block_on(async {
             let db = self.open().await;
             (case.run)(&db).await;
@@ -58,7 +60,7 @@ impl Backend {
 }
 
 thread_local! {
-    /// By how many milliseconds the memory engine's clock is ahead; a case has a thread of its own.
+    /// By how many milliseconds the memory engine's clock is ahead, in the case that this thread runs.
     static AHEAD: Cell<i64> = const { Cell::new(0) };
 }
 

@@ -16,6 +16,7 @@ mod depth;
 mod garbage;
 mod laws;
 mod stress;
+mod support_table;
 
 pub(super) fn run(engine: &Engine, context: &Context, db: &str, command: &Document) -> Document {
     let mut command = command.clone();

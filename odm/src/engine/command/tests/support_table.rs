@@ -11,11 +11,12 @@ use bson::{Document, doc};
 
 use crate::cases;
 use crate::engine::command::args::{GENERIC, Kind};
-use crate::engine::command::{known_commands, known_statements};
+use crate::engine::command::{Engine, known_commands, known_statements};
+use crate::engine::context::Context;
 use crate::engine::index::spec;
 use crate::engine::pipeline::{known_stages, runs_accumulator};
 use crate::engine::refusal::Absent;
-use crate::engine::{Context, Engine, expression, matcher, refusal, updater};
+use crate::engine::{expression, matcher, refusal, updater};
 
 /// What to do when the chapter is stale.
 const REMEDY: &str =

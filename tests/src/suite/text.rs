@@ -1,5 +1,6 @@
 //! Text search: words, phrases, exclusions, languages and scores.
 
+use odm::bson::Document as BsonDocument;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -31,7 +32,7 @@ async fn notes(db: &Db) -> Collection<Note> {
     db.collection::<Note>()
 }
 
-async fn found(notes: &Collection<Note>, text: odm::bson::Document) -> Vec<i32> {
+async fn found(notes: &Collection<Note>, text: BsonDocument) -> Vec<i32> {
     let rows = notes
         .find(|_| raw(doc! {"$text": text}))
         .all()

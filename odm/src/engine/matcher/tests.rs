@@ -154,10 +154,9 @@ fn what_the_regex_engine_lacks_is_refused() {
 
 #[test]
 fn known_operators_without_support_are_refused() {
-    for filter in [bson::doc! { "$where": "true" }] {
-        let error = Matcher::parse(&raw(&filter), &globals()).unwrap_err();
-        assert_eq!(error.code().number(), 238, "{filter}: {error}");
-    }
+    let filter = bson::doc! { "$where": "true" };
+    let error = Matcher::parse(&raw(&filter), &globals()).unwrap_err();
+    assert_eq!(error.code().number(), 238, "{filter}: {error}");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn hint(rng: &mut Rng, indexes: &[Document]) -> Bson {
 /// Commands that name the index they are to use, sparse and partial ones too.
 pub(super) fn hinted(rng: &mut Rng) -> Vec<Step> {
     let mut steps = vec![insert(several(rng, 1, 10))];
-    let indexes: Vec<_> = (0..1 + rng.below(2))
+    let indexes: Vec<_> = (0..=rng.below(2))
         .map(|number| index(rng, number, false))
         .collect();
     for index in &indexes {

@@ -10,7 +10,9 @@ use bson::{DateTime, Timestamp};
 use crate::engine::expression::meta::Known;
 use crate::engine::expression::value::Value;
 use crate::engine::regex::Regex;
-use crate::error::{Code, ServerError};
+#[cfg(feature = "memory")]
+use crate::error::Code;
+use crate::error::ServerError;
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -136,7 +138,7 @@ impl Globals {
     }
 
     /// Where `$rand` gets its bits.
-    #[cfg(feature = "memory")]
+    #[cfg(any(test, feature = "memory"))]
     #[must_use]
     pub(crate) fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
         Arc::make_mut(&mut self.0).random = Some(Random(bits));

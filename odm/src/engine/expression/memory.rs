@@ -4,9 +4,11 @@ use bson::raw::RawBson;
 #[cfg(feature = "memory")]
 use bson::raw::RawDocumentBuf;
 
+#[cfg(feature = "memory")]
 use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
+#[cfg(feature = "memory")]
 use crate::value::raw::elements;
 
 /// What one operator or one group may hold: the server's 100 MB.
@@ -16,6 +18,7 @@ pub(crate) const LIMIT: usize = 100 * 1024 * 1024;
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 
 /// What a document may measure on its way to a client or a collection.
+#[cfg(feature = "memory")]
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
 
 /// Refuses a string that is too long.

@@ -165,6 +165,7 @@ impl Ranked {
     }
 
     /// Refuses to hold more than a server would.
+    #[cfg(feature = "memory")]
     pub(crate) fn check_size(&self) -> Result<(), ServerError> {
         if self.bytes <= memory::LIMIT {
             return Ok(());

@@ -22,10 +22,6 @@ pub(crate) struct GeoTest {
 
 /// `$near` or `$nearSphere`. It passes every document: the order, and which documents are near enough, is the
 /// planner's business.
-#[cfg_attr(
-    not(feature = "memory"),
-    expect(dead_code, reason = "without an engine nothing asks for what is near")
-)]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Near {
     pub(crate) center: Flat,

@@ -24,6 +24,7 @@ fn look<T: Copy + Default>(table: &[T], at: u64) -> T {
 }
 
 impl Cell {
+    #[cfg(feature = "memory")]
     pub(crate) fn id(self) -> i64 {
         self.0.cast_signed()
     }
@@ -43,6 +44,7 @@ impl Cell {
         Self(face << 61 | id << 1 | 1)
     }
 
+    #[cfg(feature = "memory")]
     fn lowest(self) -> u64 {
         self.0 & self.0.wrapping_neg()
     }

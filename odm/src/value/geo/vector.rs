@@ -69,6 +69,7 @@ impl Vector {
     }
 
     /// The angle between two vectors, in radians.
+    #[cfg(feature = "memory")]
     pub(crate) fn angle(self, other: Self) -> f64 {
         self.cross(other).length().atan2(self.dot(other))
     }

@@ -4,10 +4,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, Type};
+use syn::{GenericParam, Ident, Type};
 
 use super::fields::name;
-use super::generics::Generics;
+use super::generics::{Generics, mentions};
 use super::meta;
 use crate::check::{NUMBER, TEXT, bare};
 use crate::model::ty::{Known, element, known, stored};
@@ -18,25 +18,36 @@ use crate::parse::serde::plain;
 
 /// Every assertion about a struct or an enum.
 ///
-/// Those of a generic type can't be told before its parameters are known, and are left out.
+/// What depends on a parameter of a generic type can't be told before it is known, and is left out.
 pub(crate) fn all(model: &Model) -> TokenStream {
-    let generic = !model.generics.params.is_empty();
-    let mut tokens = TokenStream::new();
-    if !generic {
-        let mut asserted = TokenStream::new();
-        for field in named_fields(model) {
+    let mut asserted = TokenStream::new();
+    for field in named_fields(model) {
+        if told(model, &field.ty) {
             asserted.extend(of_field(model, field));
         }
-        asserted.extend(flattened(model));
-        for index in indexes(model) {
-            asserted.extend(of_index(model, index));
-        }
-        if !asserted.is_empty() {
-            tokens.extend(quote!(const _: () = { #asserted };));
-        }
+    }
+    asserted.extend(flattened(model));
+    for index in indexes(model) {
+        asserted.extend(of_index(model, index));
+    }
+    let mut tokens = TokenStream::new();
+    if !asserted.is_empty() {
+        tokens.extend(quote!(const _: () = { #asserted };));
     }
     tokens.extend(nested(model));
     tokens
+}
+
+/// Whether a type is known where the struct is declared: it names no parameter of it.
+fn told(model: &Model, ty: &Type) -> bool {
+    model.generics.params.iter().all(|param| {
+        let ident = match param {
+            GenericParam::Lifetime(one) => &one.lifetime.ident,
+            GenericParam::Type(one) => &one.ident,
+            GenericParam::Const(one) => &one.ident,
+        };
+        !mentions(ty, ident)
+    })
 }
 
 fn named_fields(model: &Model) -> Vec<&Field> {
@@ -162,7 +173,7 @@ fn flattened(model: &Model) -> TokenStream {
         .iter()
         .filter(|field| !field.skipped && field.flatten.is_some() && field.encoder.is_none())
         .map(|field| (field, within(&field.ty)))
-        .filter(|(_, ty)| matches!(known(ty), Known::Unknown))
+        .filter(|(_, ty)| matches!(known(ty), Known::Unknown) && told(model, ty))
         .collect();
     let mut tokens = TokenStream::new();
     for (position, (field, ty)) in inside.iter().enumerate() {
@@ -226,14 +237,18 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
         };
         let rust = &field.rust;
         let own = key.path.len() == 1;
-        if index.expire_after.is_some() && !own {
+        if index.expire_after.is_some() && !own && model.generics.params.is_empty() {
             let message = format!(
                 "documents expire by a date, and `{last}` is not one; declare it as `bson::DateTime`"
             );
             let ty = at(model, key);
             tokens.extend(assert(model, last.span(), "is_date", &ty, &message));
         }
-        if !own || field.encoder.is_some() || !matches!(element(&field.ty), Known::Unknown) {
+        if !own
+            || field.encoder.is_some()
+            || !matches!(element(&field.ty), Known::Unknown)
+            || !told(model, &field.ty)
+        {
             continue;
         }
         let ty = meta::ty(model, field);
@@ -260,7 +275,10 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
     }
     if !index.is_text() {
         tokens.extend(parallel(model, index));
-        tokens.extend(parallel_inside(model, index));
+        // A nested key is reached through the handles, which a generic type has for each of its types.
+        if model.generics.params.is_empty() {
+            tokens.extend(parallel_inside(model, index));
+        }
     }
     tokens
 }
@@ -335,7 +353,9 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
         .iter()
         .filter_map(|key| Some((key, model.field(key.path.first()?)?)))
         .filter(|(_, field)| {
-            field.encoder.is_none() && matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
+            field.encoder.is_none()
+                && matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
+                && told(model, &field.ty)
         })
         .collect();
     let mut tokens = TokenStream::new();

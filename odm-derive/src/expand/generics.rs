@@ -124,7 +124,8 @@ fn stored_types(model: &Model) -> Vec<&Type> {
     }
 }
 
-fn mentions(ty: &Type, ident: &Ident) -> bool {
+/// Whether a type names a parameter.
+pub(super) fn mentions(ty: &Type, ident: &Ident) -> bool {
     fn within(tokens: TokenStream, ident: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(one) => one == *ident,

@@ -110,6 +110,19 @@ pub(crate) fn iso_week(millis: i64) -> (i64, i64) {
     ((thursday - days_from_civil(year, 1, 1)) / 7 + 1, year)
 }
 
+/// The start of a day; parts out of their range carry over.
+pub(crate) fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
+    millis(Parts {
+        year,
+        month,
+        day,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    })
+}
+
 /// The start of a day by the year, the week and the day of ISO 8601, any of which may be out of range.
 pub(crate) fn iso_day(year: i64, week: i64, day: i64) -> Option<i64> {
     let fourth = days_from_civil(year, 1, 4);

@@ -3,7 +3,7 @@
 use bson::DateTime;
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::calendar::{self, Parts};
+use crate::engine::expression::calendar;
 use crate::engine::expression::date::zone::Zone;
 use crate::engine::expression::date::{instant, week};
 use crate::engine::expression::operator::{Args, Outcome, null, owned, refuse};
@@ -297,17 +297,7 @@ impl Named {
             let in_range = (1..=12).contains(&month)
                 && (1..=calendar::days_in_month(year, month)).contains(&day);
             in_range
-                .then(|| {
-                    calendar::millis(Parts {
-                        year,
-                        month,
-                        day,
-                        hour: 0,
-                        minute: 0,
-                        second: 0,
-                        millisecond: 0,
-                    })
-                })
+                .then(|| calendar::midnight(year, month, day))
                 .flatten()
         };
         let (hour, minute) = (self.hour.unwrap_or(0), self.minute.unwrap_or(0));

@@ -3,7 +3,7 @@
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::calendar::{self, Parts};
+use crate::engine::expression::calendar;
 use crate::engine::expression::date::instant;
 use crate::engine::expression::date::zone::Zone;
 use crate::engine::expression::eval::append;
@@ -68,15 +68,7 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let midnight = if is_iso {
         calendar::iso_day(year, month, day)
     } else {
-        calendar::millis(Parts {
-            year,
-            month,
-            day,
-            hour: 0,
-            minute: 0,
-            second: 0,
-            millisecond: 0,
-        })
+        calendar::midnight(year, month, day)
     };
     let local = midnight.and_then(|midnight| {
         let minutes = hour.checked_mul(60)?.checked_add(minute)?;

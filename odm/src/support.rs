@@ -87,7 +87,7 @@ pub fn filter<M: Embedded, F>(make: F) -> Result<bson::Document>
 where
     F: FnOnce(M::Fields<M>) -> Filter<M>,
 {
-    make(M::fields(Path::root())).to_document()
+    make(crate::query::fields::<M>()).to_document()
 }
 
 /// A function that serializes values of type `T`, as a type.

@@ -7,8 +7,8 @@ use bson::{Bson, Document, oid::ObjectId};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::model::{Document as Model, Embedded, ModelMeta, Path};
-use crate::query::Filter;
+use crate::model::{Document as Model, Embedded, ModelMeta};
+use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{Modification, Request, Response, Session, Store};
 use crate::update::Update;
@@ -125,33 +125,21 @@ pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
     error.with_model(model.name).with_rules(&rules)
 }
 
-/// The handles of a model's fields. Once for all closures: a call that makes both a filter and an
-/// update finds the code for its second use in the processor's cache.
-#[inline(never)]
-fn handles<M: Model>() -> <M as Embedded>::Fields<M> {
-    M::fields(Path::root())
-}
-
 /// The filter that a closure over the model's fields makes.
 pub(crate) fn filter<M: Model>(
     condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
 ) -> Result<Document> {
-    condition(handles::<M>()).into_document()
+    condition(fields::<M>()).into_document()
 }
 
 /// The update that a closure over the model's fields makes, with its array filters.
 pub(crate) fn modification<M: Model>(
     change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
 ) -> Result<(Modification, Option<Vec<Document>>)> {
-    let (update, filters) = change(handles::<M>()).into_parts()?;
+    let (update, filters) = change(fields::<M>()).into_parts()?;
     let filters = (!filters.is_empty()).then_some(filters);
     let modification = match update {
-        Bson::Document(operators) => {
-            if operators.is_empty() {
-                return Err(Error::usage("the update changes nothing"));
-            }
-            Modification::Operators(operators)
-        }
+        Bson::Document(operators) => Modification::Operators(operators),
         Bson::Array(stages) => Modification::Pipeline(
             stages
                 .into_iter()

@@ -10,8 +10,8 @@ use super::call::{Call, filter};
 use super::decode::said;
 use super::options::options;
 use crate::error::{DecodeError, Error, Result};
-use crate::model::{Document, Embedded, Path};
-use crate::query::{Field, Filter};
+use crate::model::{Document, Embedded};
+use crate::query::{Field, Filter, fields};
 use crate::store::Operation;
 
 /// The different values of one field: [`Collection::distinct`].
@@ -32,7 +32,7 @@ impl<M: Document> Collection<M> {
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> Distinct<'s, M, T> {
-        let path = field(M::fields(Path::root())).path().to_string();
+        let path = field(fields::<M>()).path().to_string();
         let mut call = self.call(Operation::EstimatedCount);
         let filter = call.keep(filter::<M>(condition));
         call.request.operation = Operation::Distinct {

@@ -192,7 +192,7 @@ macro_rules! options {
             mut self,
             order: impl FnOnce(<M as crate::model::Embedded>::Fields<M>) -> crate::query::Sort<M>,
         ) -> Self {
-            let order = order(M::fields(crate::model::Path::root())).to_document();
+            let order = order(crate::query::fields::<M>()).to_document();
             let order = self.call.keep(order);
             self.call.options().sort = Some(order);
             self

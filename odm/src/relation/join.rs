@@ -10,8 +10,8 @@ use super::reference::Reference;
 use super::references::{Gathered, OneMore, References, Resolve, Source};
 use crate::collection::{Find, decode};
 use crate::error::{Error, Result};
-use crate::model::{Document, Embedded, Path};
-use crate::query::Field;
+use crate::model::{Document, Embedded};
+use crate::query::{Field, fields};
 use crate::store::options::{Chosen, Options};
 
 /// A find whose references are resolved: [`Find::join`].
@@ -50,7 +50,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, R, E>,
     ) -> Join<'s, M, T, R> {
-        let path = field(M::fields(Path::root())).path().clone();
+        let path = field(fields::<M>()).path().clone();
         Join {
             find: self,
             gathered: vec![Gathered::new::<R>(path)],
@@ -97,7 +97,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
     where
         R: OneMore,
     {
-        let path = field(M::fields(Path::root())).path().clone();
+        let path = field(fields::<M>()).path().clone();
         self.gathered.push(Gathered::new::<S>(path));
         Join {
             find: self.find,

@@ -137,6 +137,7 @@ impl<M: Document> Collection<M> {
     fn refused<'s>(&self, error: Error) -> Call<'s> {
         let mut call = self.call(Operation::Find {
             filter: BsonDocument::new(),
+            one: false,
         });
         call.error = Some(error);
         call

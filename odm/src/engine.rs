@@ -27,6 +27,12 @@ pub(crate) mod txn;
 pub(crate) mod updater;
 
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::namespace::Namespace;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::Engine;
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::command::reply::Page;
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::command::request::{Answer, Request};
 #[cfg(feature = "memory")]
 pub use crate::engine::context::Context;

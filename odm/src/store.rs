@@ -105,21 +105,18 @@ impl Store {
     }
 
     /// The same store, for a handle that mostly asks for this collection.
-    #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(unused_variables, reason = "the engine has nothing to make ready")
-    )]
     pub(crate) fn at(&self, collection: &str) -> Self {
-        match &self.0.backend {
+        let backend = match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(_) => self.clone(),
+            Backend::Memory(memory) => Backend::Memory(memory.at(&self.0.database, collection)),
             #[cfg(feature = "mongodb")]
-            Backend::Driver(driver) => Self(Arc::new(Inner {
-                backend: Backend::Driver(driver.at(collection)),
-                database: Arc::clone(&self.0.database),
-                monitor: self.0.monitor.clone(),
-            })),
-        }
+            Backend::Driver(driver) => Backend::Driver(driver.at(collection)),
+        };
+        Self(Arc::new(Inner {
+            backend,
+            database: Arc::clone(&self.0.database),
+            monitor: self.0.monitor.clone(),
+        }))
     }
 
     /// Another database of the same server or engine.
@@ -225,8 +222,8 @@ impl Store {
         match &self.0.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(memory) => {
-                let (memory, database) = (memory.clone(), Arc::clone(&self.0.database));
-                Box::pin(async move { memory.exec(&database, request, session).await })
+                let database = Arc::clone(&self.0.database);
+                memory.clone().exec(database, request, session)
             }
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.exec(request, session),
@@ -291,7 +288,7 @@ impl Store {
         if let Some(command) = shown {
             let reply = opened
                 .as_ref()
-                .map(|cursor| cursor::shown_reply(cursor.reply()));
+                .map(|cursor| cursor::shown_reply(&cursor.reply()));
             let outcome = reply.as_ref().map_err(|error| *error);
             let Inner {
                 database, monitor, ..

@@ -27,11 +27,9 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> Find<'s, M> {
-        let mut call = self.call(Operation::Find {
-            filter: BsonDocument::new(),
-        });
+        let mut call = self.call(Operation::EstimatedCount);
         let filter = call.keep(filter::<M>(condition));
-        call.request.operation = Operation::Find { filter };
+        call.request.operation = Operation::Find { filter, one: false };
         Find::new(call)
     }
 
@@ -39,6 +37,7 @@ impl<M: Document> Collection<M> {
     pub fn find_all<'s>(&self) -> Find<'s, M> {
         Find::new(self.call(Operation::Find {
             filter: BsonDocument::new(),
+            one: false,
         }))
     }
 }
@@ -82,7 +81,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
 
     /// The first document.
     pub async fn first(mut self) -> Result<Option<T>> {
-        self.call.options().limit = Some(-1);
+        self.call.request.operation.only_first();
         let mut cursor = self.run().await?;
         cursor.next().await.transpose()
     }

@@ -40,8 +40,7 @@ impl<M: Document> Collection<M> {
     fn one<'s>(&self, filter: Result<BsonDocument>) -> FindOne<'s, M> {
         let mut call = self.call(Operation::EstimatedCount);
         let filter = call.keep(filter);
-        call.request.operation = Operation::Find { filter };
-        call.options().limit = Some(-1);
+        call.request.operation = Operation::Find { filter, one: true };
         FindOne::new(call)
     }
 }

@@ -59,8 +59,7 @@ impl<M: Document> Collection<M> {
     pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
         let mut call = self.call(Operation::EstimatedCount);
         let filter = call.keep(by_id::<M>(id));
-        call.request.operation = Operation::Find { filter };
-        call.options().limit = Some(-1);
+        call.request.operation = Operation::Find { filter, one: true };
         Load {
             call,
             of: PhantomData,

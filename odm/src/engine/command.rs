@@ -26,7 +26,8 @@ mod insert;
 mod list_indexes;
 mod modify;
 mod pictured;
-mod reply;
+pub(crate) mod reply;
+pub(crate) mod request;
 mod retry;
 mod session;
 mod source;
@@ -133,16 +134,21 @@ impl Engine {
             context,
             command,
             database,
-            collection: "",
             args: Args::of_command(command, row.idl, row.fields)?,
+            namespace: Namespace::new(
+                database,
+                match row.target {
+                    Target::Collection => collection(target)?,
+                    Target::Database => "",
+                },
+            ),
             mode: mode.clone(),
             transaction: None,
             statements: None,
             now,
         };
         if row.target == Target::Collection {
-            call.collection = collection(target)?;
-            call.namespace().check()?;
+            call.namespace.check()?;
         }
         match mode {
             Mode::Plain => (row.run)(&mut call),

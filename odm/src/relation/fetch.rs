@@ -56,6 +56,7 @@ impl Ids {
                 T::model().collection,
                 Operation::Find {
                     filter: doc! { "_id": { "$in": ids } },
+                    one: false,
                 },
             );
             request.options = options.clone();

@@ -119,7 +119,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
 
     /// The first row.
     pub async fn first(mut self) -> Result<Option<Joined<T, R::Resolved>>> {
-        self.find.call.options().limit = Some(-1);
+        self.find.call.request.operation.only_first();
         Ok(self.all().await?.pop())
     }
 

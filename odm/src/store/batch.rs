@@ -1,21 +1,43 @@
-//! One batch of a cursor: a reply, read document by document without copying.
+//! One batch of a cursor, read document by document without copying.
+
+use std::borrow::Cow;
 
 #[cfg(feature = "memory")]
-use bson::raw::RawDocumentBuf;
+use bson::raw::{CStr, RawDocumentBuf};
 use bson::raw::{RawBsonRef, RawDocument};
 
+#[cfg(feature = "memory")]
+use crate::engine::Page;
 use crate::error::{Error, Result};
 use crate::store::response::field;
 
-/// A `find`, `aggregate` or `getMore` reply, and how far it has been read.
+/// What a `find`, an `aggregate` or a `getMore` answered, and how far it has been read.
 pub(crate) struct Batch {
+    documents: Documents,
+    pub(crate) cursor_id: i64,
+}
+
+enum Documents {
+    /// In the reply that brought them.
+    Reply(Reading),
+    /// As the engine holds them, and how many have been read.
+    #[cfg(feature = "memory")]
+    Page {
+        page: Page,
+        /// What a reply calls such a batch.
+        name: &'static CStr,
+        read: usize,
+    },
+}
+
+/// A reply, and how far it has been read.
+struct Reading {
     reply: Reply,
     /// Where the next element starts in the reply's bytes, and where the array ends.
     next: usize,
     end: usize,
     /// Where the last document that was read starts.
     current: usize,
-    pub(crate) cursor_id: i64,
 }
 
 /// The reply as its store hands it over.
@@ -56,21 +78,60 @@ impl Batch {
             .ok_or_else(|| Error::malformed_reply("a batch inside of its reply"))?;
         let length = array.as_bytes().len();
         Ok(Self {
-            // Behind the array's own length, up to its closing NUL.
-            next: start + 4,
-            end: (start + length).saturating_sub(1),
-            current: 0,
+            documents: Documents::Reply(Reading {
+                // Behind the array's own length, up to its closing NUL.
+                next: start + 4,
+                end: (start + length).saturating_sub(1),
+                current: 0,
+                reply,
+            }),
             cursor_id,
-            reply,
         })
     }
 
-    pub(crate) fn reply(&self) -> &RawDocument {
-        self.reply.document()
+    /// What the engine answered without a reply.
+    #[cfg(feature = "memory")]
+    pub(crate) fn of_page(page: Page, name: &'static CStr) -> Self {
+        Self {
+            cursor_id: page.id,
+            documents: Documents::Page {
+                page,
+                name,
+                read: 0,
+            },
+        }
+    }
+
+    /// The reply that the batch came in, or would have.
+    pub(crate) fn reply(&self) -> Cow<'_, RawDocument> {
+        match &self.documents {
+            Documents::Reply(reading) => Cow::Borrowed(reading.reply.document()),
+            #[cfg(feature = "memory")]
+            Documents::Page { page, name, .. } => Cow::Owned(page.to_reply(name)),
+        }
+    }
+
+    /// The collection that the cursor reads; empty where the reply does not tell.
+    pub(crate) fn collection(&self) -> Cow<'_, str> {
+        match &self.documents {
+            Documents::Reply(reading) => {
+                let cursor = field(reading.reply.document(), "cursor");
+                let namespace = cursor
+                    .and_then(|cursor| field(cursor.as_document()?, "ns")?.as_str())
+                    .and_then(|namespace| namespace.split_once('.'));
+                Cow::Borrowed(namespace.map_or("", |(_, collection)| collection))
+            }
+            #[cfg(feature = "memory")]
+            Documents::Page { page, .. } => Cow::Borrowed(&page.namespace.collection),
+        }
     }
 
     pub(crate) fn is_read(&self) -> bool {
-        self.next >= self.end
+        match &self.documents {
+            Documents::Reply(reading) => reading.next >= reading.end,
+            #[cfg(feature = "memory")]
+            Documents::Page { page, read, .. } => *read >= page.documents.len(),
+        }
     }
 
     /// Steps to the next document and returns it, `None` behind the last.
@@ -78,13 +139,15 @@ impl Batch {
         if self.is_read() {
             return None;
         }
-        let found = element(self.reply.document().as_bytes(), self.next, self.end);
-        let Some((start, length)) = found else {
-            self.next = self.end;
-            return Some(Err(Error::malformed_reply("documents in a batch")));
-        };
-        self.current = start;
-        self.next = start + length;
+        match &mut self.documents {
+            Documents::Reply(reading) => {
+                if !reading.step() {
+                    return Some(Err(Error::malformed_reply("documents in a batch")));
+                }
+            }
+            #[cfg(feature = "memory")]
+            Documents::Page { read, .. } => *read += 1,
+        }
         Some(
             self.current()
                 .ok_or_else(|| Error::malformed_reply("well-formed documents in a batch")),
@@ -93,6 +156,31 @@ impl Batch {
 
     /// The document that the last step found.
     pub(crate) fn current(&self) -> Option<&RawDocument> {
+        match &self.documents {
+            Documents::Reply(reading) => reading.current(),
+            #[cfg(feature = "memory")]
+            Documents::Page { page, read, .. } => {
+                let item = page.documents.get(read.checked_sub(1)?)?;
+                Some(item.document())
+            }
+        }
+    }
+}
+
+impl Reading {
+    /// Goes on to the next document; false where there is something else.
+    fn step(&mut self) -> bool {
+        let found = element(self.reply.document().as_bytes(), self.next, self.end);
+        let Some((start, length)) = found else {
+            self.next = self.end;
+            return false;
+        };
+        self.current = start;
+        self.next = start + length;
+        true
+    }
+
+    fn current(&self) -> Option<&RawDocument> {
         let bytes = self.reply.document().as_bytes();
         RawDocument::from_bytes(bytes.get(self.current..self.next)?).ok()
     }

@@ -1,5 +1,6 @@
 //! Cursors over raw documents: a batch at a time from either store.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,14 +16,13 @@ use crate::store::driver::{ImplicitCursor, SessionCursor};
 #[cfg(feature = "memory")]
 use crate::store::memory_cursor::MemoryCursor;
 use crate::store::monitor::Monitor;
-use crate::store::response::field;
 
 /// The documents that a `find` or an `aggregate` answers; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
     batch: Batch,
     source: Source<'s>,
     batch_size: Option<u32>,
-    watch: Option<Watch>,
+    watch: Option<Box<Watch>>,
 }
 
 /// Where further batches come from.
@@ -61,15 +61,15 @@ impl<'s> RawCursor<'s> {
 
     /// Reports every `getMore` from here on.
     pub(crate) fn watch(&mut self, monitor: &Monitor, database: &Arc<str>) {
-        self.watch = Some(Watch {
+        self.watch = Some(Box::new(Watch {
             monitor: monitor.clone(),
             database: Arc::clone(database),
             started: None,
-        });
+        }));
     }
 
     /// The reply that holds the current batch.
-    pub(crate) fn reply(&self) -> &RawDocument {
+    pub(crate) fn reply(&self) -> Cow<'_, RawDocument> {
         self.batch.reply()
     }
 
@@ -137,12 +137,8 @@ impl<'s> RawCursor<'s> {
     fn start_watch(&mut self) {
         let Some(watch) = &mut self.watch else { return };
         if watch.started.is_none() {
-            let namespace = field(self.batch.reply(), "cursor")
-                .and_then(|cursor| field(cursor.as_document()?, "ns")?.as_str());
-            let collection = namespace
-                .and_then(|namespace| namespace.split_once('.'))
-                .map_or("", |(_, collection)| collection);
-            let mut command = doc! { "getMore": self.batch.cursor_id, "collection": collection };
+            let collection = self.batch.collection();
+            let mut command = doc! { "getMore": self.batch.cursor_id, "collection": &*collection };
             if let Some(size) = self.batch_size {
                 command.insert("batchSize", i64::from(size));
             }
@@ -155,7 +151,7 @@ impl<'s> RawCursor<'s> {
         let Some((started, command)) = watch.started.take() else {
             return;
         };
-        let reply = outcome.as_ref().map(|batch| shown_reply(batch.reply()));
+        let reply = outcome.as_ref().map(|batch| shown_reply(&batch.reply()));
         watch.monitor.report(
             &watch.database,
             &command,

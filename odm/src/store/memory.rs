@@ -1,14 +1,19 @@
-//! The store in the process: commands go to the engine, replies come back.
+//! The store in the process: requests and commands go to the engine, answers come back.
+
+mod parts;
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::{Context, Engine};
+use self::parts::{Outcome, Parts};
+use crate::engine::{self, Answer, Context, Engine, Namespace};
 use crate::error::{Code, Error, Result, ServerError};
+use crate::store::Answer as Answered;
 use crate::store::batch::{Batch, Reply};
 use crate::store::cursor::{RawCursor, Source};
 use crate::store::memory_cursor::MemoryCursor;
@@ -25,22 +30,39 @@ const CONFLICT_PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// The engine and the context that its commands run in; clones share the data.
 #[derive(Clone)]
-pub(crate) struct Memory {
-    engine: Arc<Engine>,
+pub(crate) struct Memory(Arc<Handle>);
+
+struct Handle {
+    shared: Arc<Shared>,
+    /// The collection that most operations go to, so that its name is not made anew for each.
+    target: Option<Namespace>,
+}
+
+struct Shared {
+    engine: Engine,
     context: Context,
 }
 
 impl Memory {
     pub(crate) fn new(context: Context) -> Self {
-        Self {
-            engine: Arc::new(Engine::new()),
-            context,
-        }
+        let engine = Engine::new();
+        Self(Arc::new(Handle {
+            shared: Arc::new(Shared { engine, context }),
+            target: None,
+        }))
+    }
+
+    /// The same data, for a handle that mostly asks for this collection.
+    pub(crate) fn at(&self, database: &str, collection: &str) -> Self {
+        Self(Arc::new(Handle {
+            shared: Arc::clone(&self.0.shared),
+            target: Some(Namespace::new(database, collection)),
+        }))
     }
 
     /// Whether both hold the same data.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.engine, &other.engine)
+        Arc::ptr_eq(&self.0.shared, &other.0.shared)
     }
 
     /// Runs a command once; a reply with `ok: 0` is an error.
@@ -50,10 +72,34 @@ impl Memory {
         mut command: RawDocumentBuf,
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
-        let reply = self.engine.run(&self.context, &command);
+        Ok(self.reply(&command)?)
+    }
+
+    fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+        let shared = &*self.0.shared;
+        let reply = shared.engine.run(&shared.context, command);
         match response::command_error(&reply) {
-            Some(error) => Err(error.into()),
+            Some(error) => Err(error),
             None => Ok(reply),
+        }
+    }
+
+    /// Has a request answered once, without a command.
+    pub(crate) fn ask(
+        &self,
+        database: &str,
+        collection: &str,
+        request: engine::Request<'_>,
+    ) -> Result<Answer, ServerError> {
+        let shared = &*self.0.shared;
+        match &self.0.target {
+            Some(target) if target.is(database, collection) => {
+                shared.engine.answer(&shared.context, target, request)
+            }
+            _ => {
+                let namespace = Namespace::new(database, collection);
+                shared.engine.answer(&shared.context, &namespace, request)
+            }
         }
     }
 
@@ -66,29 +112,7 @@ impl Memory {
         limit: Option<Duration>,
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
-        let started = Instant::now();
-        let mut pause = CONFLICT_PAUSE;
-        loop {
-            let reply = self.engine.run(&self.context, &command);
-            let Some(error) = response::command_error(&reply) else {
-                return Ok(reply);
-            };
-            if error.code() != Code::WRITE_CONFLICT {
-                return Err(error.into());
-            }
-            if limit.is_some_and(|limit| started.elapsed() + pause >= limit) {
-                return Err(ServerError::new(
-                    Code::MAX_TIME_MS_EXPIRED,
-                    "operation exceeded time limit",
-                )
-                .into());
-            }
-            if started.elapsed() >= CONFLICT_LIMIT {
-                return Err(error.into());
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(CONFLICT_PAUSE_MAX);
-        }
+        waiting(limit, || self.reply(&command)).await
     }
 
     /// Runs a command in a session, or in none.
@@ -135,22 +159,67 @@ impl Memory {
         batch_size: Option<u32>,
         session: Option<&'s mut Session>,
     ) -> Result<RawCursor<'s>> {
-        let mut fields = RawDocumentBuf::new();
+        let mut fields = None;
         if let Some(session) = session {
-            session.memory()?.append_fields(&mut fields);
+            let fields = fields.insert(RawDocumentBuf::new());
+            session.memory()?.append_fields(fields);
         }
         let batch = Batch::new(Reply::Memory(reply))?;
-        let source = Source::Memory(Box::new(MemoryCursor::new(
-            self.clone(),
-            Arc::clone(database),
-            &batch,
-            batch_size,
-            fields,
-        )));
-        Ok(RawCursor::new(batch, source, batch_size))
+        Ok(self.cursor(database, batch, batch_size, fields))
     }
 
-    pub(crate) async fn exec<'s>(
+    fn cursor<'s>(
+        &self,
+        database: &Arc<str>,
+        first: Batch,
+        batch_size: Option<u32>,
+        session: Option<RawDocumentBuf>,
+    ) -> RawCursor<'s> {
+        let source = if first.cursor_id == 0 {
+            Source::Exhausted(PhantomData)
+        } else {
+            Source::Memory(Box::new(MemoryCursor::new(
+                self.clone(),
+                Arc::clone(database),
+                &first,
+                batch_size,
+                session,
+            )))
+        };
+        RawCursor::new(first, source, batch_size)
+    }
+
+    /// Runs one operation: in parts where it has no options and no session, else as its command.
+    pub(crate) fn exec(
+        self,
+        database: Arc<str>,
+        request: Request,
+        session: Option<&mut Session>,
+    ) -> Answered<'_> {
+        // Only what every call needs is in the future: what waits, or has more to tell, has one of its own.
+        Box::pin(async move {
+            if session.is_none()
+                && let Some(parts) = Parts::of(&request)?
+            {
+                let ask = || self.ask(&database, request.collection, parts.request());
+                let answer = match ask() {
+                    Err(error) if error.code() == Code::WRITE_CONFLICT => {
+                        Box::pin(waiting(None, ask)).await?
+                    }
+                    answer => answer?,
+                };
+                return match parts.outcome(answer, request.operation.is_batch())? {
+                    Outcome::Written(written) => Ok(Response::Written(written)),
+                    Outcome::Batch(batch) => {
+                        Ok(Response::Cursor(self.cursor(&database, batch, None, None)))
+                    }
+                };
+            }
+            Box::pin(self.exec_command(&database, request, session)).await
+        })
+    }
+
+    async fn exec_command<'s>(
         &self,
         database: &Arc<str>,
         request: Request,
@@ -211,6 +280,36 @@ impl Memory {
                 return Err(Error::malformed_reply("a cursor"));
             }
         })
+    }
+}
+
+/// Runs until no uncommitted write of a transaction stands in the way.
+async fn waiting<T>(
+    limit: Option<Duration>,
+    mut run: impl FnMut() -> Result<T, ServerError>,
+) -> Result<T> {
+    let started = Instant::now();
+    let mut pause = CONFLICT_PAUSE;
+    loop {
+        let error = match run() {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        if error.code() != Code::WRITE_CONFLICT {
+            return Err(error.into());
+        }
+        if limit.is_some_and(|limit| started.elapsed() + pause >= limit) {
+            return Err(ServerError::new(
+                Code::MAX_TIME_MS_EXPIRED,
+                "operation exceeded time limit",
+            )
+            .into());
+        }
+        if started.elapsed() >= CONFLICT_LIMIT {
+            return Err(error.into());
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(CONFLICT_PAUSE_MAX);
     }
 }
 

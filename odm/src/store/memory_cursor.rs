@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bson::raw::{RawArrayBuf, RawDocumentBuf, cstr};
 
-use crate::error::Result;
+use crate::engine::{Answer, Request};
+use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
 use crate::store::memory::Memory;
-use crate::store::response::field;
 
 /// An open cursor of the engine.
 pub(crate) struct MemoryCursor {
@@ -18,7 +18,7 @@ pub(crate) struct MemoryCursor {
     id: i64,
     batch_size: Option<u32>,
     /// `lsid` and the transaction's fields, where the cursor belongs to a session.
-    session: RawDocumentBuf,
+    session: Option<RawDocumentBuf>,
 }
 
 impl MemoryCursor {
@@ -27,17 +27,12 @@ impl MemoryCursor {
         database: Arc<str>,
         first: &Batch,
         batch_size: Option<u32>,
-        session: RawDocumentBuf,
+        session: Option<RawDocumentBuf>,
     ) -> Self {
-        let namespace = field(first.reply(), "cursor")
-            .and_then(|cursor| field(cursor.as_document()?, "ns")?.as_str());
-        let collection = namespace
-            .and_then(|namespace| namespace.split_once('.'))
-            .map_or_else(String::new, |(_, collection)| collection.to_owned());
         Self {
             memory,
             database,
-            collection,
+            collection: first.collection().into_owned(),
             id: first.cursor_id,
             batch_size,
             session,
@@ -45,25 +40,36 @@ impl MemoryCursor {
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Batch> {
-        let mut command = RawDocumentBuf::new();
-        command.append(cstr!("getMore"), self.id);
-        command.append(cstr!("collection"), self.collection.as_str());
-        if let Some(size) = self.batch_size {
-            command.append(cstr!("batchSize"), i64::from(size));
-        }
-        self.append_session(&mut command);
         // Whatever happens, the engine has no use for this id any more unless it says so.
-        self.id = 0;
-        let reply = self.memory.run(&self.database, command)?;
-        let batch = Batch::new(Reply::Memory(reply))?;
+        let cursor = std::mem::take(&mut self.id);
+        let batch = match &self.session {
+            None => self.more(cursor)?,
+            Some(session) => self.more_in(session, cursor)?,
+        };
         self.id = batch.cursor_id;
         Ok(batch)
     }
 
-    fn append_session(&self, command: &mut RawDocumentBuf) {
-        for (key, value) in self.session.iter().flatten() {
+    fn more(&self, cursor: i64) -> Result<Batch> {
+        let batch_size = self.batch_size;
+        let request = Request::More { cursor, batch_size };
+        match self.memory.ask(&self.database, &self.collection, request)? {
+            Answer::Page(page) => Ok(Batch::of_page(page, cstr!("nextBatch"))),
+            Answer::Written(_) => Err(Error::malformed_reply("a batch")),
+        }
+    }
+
+    fn more_in(&self, session: &RawDocumentBuf, cursor: i64) -> Result<Batch> {
+        let mut command = RawDocumentBuf::new();
+        command.append(cstr!("getMore"), cursor);
+        command.append(cstr!("collection"), self.collection.as_str());
+        if let Some(size) = self.batch_size {
+            command.append(cstr!("batchSize"), i64::from(size));
+        }
+        for (key, value) in session.iter().flatten() {
             command.append(key, value);
         }
+        Batch::new(Reply::Memory(self.memory.run(&self.database, command)?))
     }
 }
 

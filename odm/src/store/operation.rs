@@ -2,6 +2,9 @@
 
 mod build;
 
+#[cfg(feature = "memory")]
+pub(super) use self::build::raw_document;
+
 use bson::{Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
@@ -27,6 +30,8 @@ pub(crate) enum Operation {
     },
     Find {
         filter: Document,
+        /// Only the first document, in one batch, and the cursor closed.
+        one: bool,
     },
     Update {
         filter: Document,
@@ -98,6 +103,13 @@ impl Request {
 }
 
 impl Operation {
+    /// Makes a `find` one of the first document only.
+    pub(crate) fn only_first(&mut self) {
+        if let Self::Find { one, .. } = self {
+            *one = true;
+        }
+    }
+
     /// Whether the server applies it to several documents one by one and reports errors by index.
     #[cfg(feature = "memory")]
     pub(crate) fn is_batch(&self) -> bool {

@@ -72,6 +72,12 @@ pub enum ReturnDocument {
 pub(crate) struct Chosen(Option<Box<Options>>);
 
 impl Chosen {
+    /// Whether no option was ever named.
+    #[cfg(feature = "memory")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The options, if one was ever named.
     #[cfg(feature = "mongodb")]
     pub(crate) fn chosen(&self) -> Option<&Options> {
@@ -107,7 +113,6 @@ pub(crate) struct Options {
     pub(crate) sort: Option<Document>,
     pub(crate) projection: Option<Document>,
     pub(crate) skip: Option<u64>,
-    /// Negative: at most that many, in one batch, the cursor closed.
     pub(crate) limit: Option<i64>,
     pub(crate) batch_size: Option<u32>,
     pub(crate) hint: Option<Hint>,

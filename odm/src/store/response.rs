@@ -88,7 +88,7 @@ impl Response<'_> {
                 }
                 reply
             }
-            Self::Cursor(cursor) => return shown_reply(cursor.reply()),
+            Self::Cursor(cursor) => return shown_reply(&cursor.reply()),
             Self::Document(document) => doc! {
                 "value": document
                     .as_ref()

@@ -285,6 +285,12 @@ pub(crate) fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
     Ok(document)
 }
 
+/// The same of a document that is to be part of another, at this depth in it: the outermost is 1.
+#[cfg(feature = "memory")]
+pub(crate) fn validate_at(document: &RawDocument, depth: usize) -> Result<(), ServerError> {
+    validate_nested(document.as_bytes(), depth)
+}
+
 #[cfg(feature = "memory")]
 fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
     let invalid = |what: String| ServerError::new(Code::INVALID_BSON, what);

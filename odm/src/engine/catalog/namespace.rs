@@ -23,6 +23,11 @@ impl Namespace {
         }
     }
 
+    /// Whether these are its parts.
+    pub(crate) fn is(&self, database: &str, collection: &str) -> bool {
+        *self.collection == *collection && *self.database == *database
+    }
+
     /// The parts of `database.collection`.
     pub(crate) fn split(full: &str) -> Option<Self> {
         let (database, collection) = full.split_once('.')?;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
@@ -10,10 +10,11 @@ use crate::engine::command::call::Call;
 use crate::engine::command::collections::batch_size;
 use crate::engine::command::find::{first_batch, transaction_of};
 use crate::engine::command::pictured::{SIMPLE, name_query};
+use crate::engine::command::reply::Page;
 use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
-use crate::engine::cursor::open::{Cursor, Results, Tail};
+use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
@@ -331,7 +332,8 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .map_or(RawBsonRef::Null, |(_, value)| value);
     let aggregate = Aggregate::parse(call, target, &call.args)?;
     let documents = aggregate.run(call)?;
-    open(call, aggregate.namespace, documents, batch_size)
+    let page = open(call, aggregate.namespace, documents, batch_size)?;
+    Ok(page.to_reply(cstr!("firstBatch")))
 }
 
 /// The first batch of a pipeline's documents.
@@ -340,7 +342,7 @@ pub(crate) fn open(
     namespace: Namespace,
     documents: Vec<RawDocumentBuf>,
     batch_size: Option<u64>,
-) -> Result<RawDocumentBuf, ServerError> {
+) -> Result<Page, ServerError> {
     let cursor = Cursor {
         namespace,
         results: Box::new(Output(documents.into_iter())),
@@ -373,8 +375,8 @@ fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
 struct Output(std::vec::IntoIter<RawDocumentBuf>);
 
 impl Results for Output {
-    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
-        self.0.next().map(Ok)
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        self.0.next().map(|document| Ok(Item::Made(document)))
     }
 
     fn is_at_end(&self) -> bool {

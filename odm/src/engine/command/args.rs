@@ -76,6 +76,22 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
+    /// No fields.
+    pub(crate) fn none() -> Self {
+        Self { values: Vec::new() }
+    }
+
+    /// The fields of a `find`, which may be for one document.
+    pub(crate) fn of_find(filter: &'a RawDocument, one: bool) -> Self {
+        let mut values = Vec::with_capacity(3);
+        values.push(("filter", RawBsonRef::Document(filter)));
+        if one {
+            values.push(("limit", RawBsonRef::Int64(1)));
+            values.push(("singleBatch", RawBsonRef::Boolean(true)));
+        }
+        Self { values }
+    }
+
     /// The fields of a command; its first element is the command's name and is not checked here.
     pub(crate) fn of_command(
         command: &'a RawDocument,

@@ -30,8 +30,8 @@ pub(crate) struct Call<'a> {
     pub(crate) context: &'a Context,
     pub(crate) command: &'a RawDocument,
     pub(crate) database: &'a str,
-    /// The collection that the command names, where it names one.
-    pub(crate) collection: &'a str,
+    /// What the command names; only the database where it names no collection.
+    pub(crate) namespace: Namespace,
     pub(crate) args: Args<'a>,
     pub(crate) mode: Mode,
     /// The transaction that the command belongs to.
@@ -43,7 +43,7 @@ pub(crate) struct Call<'a> {
 
 impl Call<'_> {
     pub(crate) fn namespace(&self) -> Namespace {
-        Namespace::new(self.database, self.collection)
+        self.namespace.clone()
     }
 
     /// The state that the command reads.

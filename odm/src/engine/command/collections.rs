@@ -1,6 +1,6 @@
 //! `listCollections`, `drop`, `renameCollection`.
 
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
 
@@ -111,7 +111,8 @@ pub(crate) fn listing(
         tail: Tail::No,
         used: call.now.timestamp_millis(),
     };
-    first_batch(call, cursor, batch_size, false)
+    let page = first_batch(call, cursor, batch_size, false)?;
+    Ok(page.to_reply(cstr!("firstBatch")))
 }
 
 fn list_collections(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -205,10 +206,13 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )
     };
     let to = call.args.str("to").unwrap_or_default();
-    let source = Namespace::split(call.collection).ok_or_else(|| {
+    let source = Namespace::split(&call.namespace.collection).ok_or_else(|| {
         ServerError::new(
             Code::INVALID_NAMESPACE,
-            format!("Invalid namespace specified '{}'", call.collection),
+            format!(
+                "Invalid namespace specified '{}'",
+                call.namespace.collection
+            ),
         )
     })?;
     let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;

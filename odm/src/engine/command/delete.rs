@@ -1,16 +1,16 @@
 //! `delete`.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, doc};
 
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field, required, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
-use crate::engine::command::modify::{self, Target as Wanted};
-use crate::engine::command::reply::{reply, write_error};
+use crate::engine::command::modify::{self, Outcome, Target as Wanted};
+use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::command::update::{check_filter, int, no_multi};
+use crate::engine::command::update::{check_filter, no_multi};
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
 use crate::value::{print, raw};
@@ -51,6 +51,16 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// A statement without options.
+    pub(crate) fn new(q: &'a RawDocument, multi: bool) -> Self {
+        Self {
+            q,
+            multi,
+            collation: None,
+            hint: None,
+        }
+    }
+
     pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
         let args = Args::of_statement(statement, "delete.deletes", STATEMENT)?;
         let limit = args.get("limit").unwrap_or(RawBsonRef::Null);
@@ -78,82 +88,99 @@ impl<'a> Row<'a> {
     }
 }
 
+/// What is to be removed.
+#[derive(Debug)]
+pub(crate) struct Delete<'a> {
+    pub(crate) statements: Vec<Row<'a>>,
+    /// Whether the first failure is the end.
+    pub(crate) ordered: bool,
+    pub(crate) variables: Option<&'a RawDocument>,
+}
+
 fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let namespace = call.namespace();
     let array = call.args.array_or_empty("deletes");
-    let statements = batch(array, "delete.deletes")?
-        .into_iter()
-        .map(Row::parse)
-        .collect::<Result<Vec<_>, _>>()?;
-    let ordered = call.args.bool("ordered").unwrap_or(true);
-    let variables = call.args.document("let");
-    namespace.check_write()?;
-    if let Err(error) = call.check_not_view(&namespace) {
-        return reply(doc! { "n": 0, "writeErrors": [write_error(0, &error)] });
+    let delete = Delete {
+        statements: batch(array, "delete.deletes")?
+            .into_iter()
+            .map(Row::parse)
+            .collect::<Result<_, _>>()?,
+        ordered: call.args.bool("ordered").unwrap_or(true),
+        variables: call.args.document("let"),
+    };
+    delete.run(call)?.to_reply()
+}
+
+impl Delete<'_> {
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+        let namespace = call.namespace();
+        namespace.check_write()?;
+        let mut total = Written::default();
+        if let Err(error) = call.check_not_view(&namespace) {
+            total.errors.push((0, error));
+            return Ok(total);
+        }
+        let mut retry = Retry::new(call.statements.take(), call.command);
+        let prepared = self.prepare(call, &namespace);
+        let mut done = Vec::new();
+        let written = call.write(&namespace, true, |writer| {
+            for (index, target) in prepared.iter().enumerate() {
+                if let Some(Statement::Delete { n: before }) = retry.before(index) {
+                    total.n += before;
+                    continue;
+                }
+                let outcome = match target {
+                    Err(e) => Err(e.clone()),
+                    Ok(target) if target.multi && retry.is_on() => Err(no_multi("limit=0")),
+                    Ok(target) => modify::delete(writer, target),
+                };
+                match outcome {
+                    Ok(Outcome { matched: n, .. }) => {
+                        total.n += n;
+                        if retry.is_on() {
+                            done.push((index, Statement::Delete { n }));
+                        }
+                    }
+                    Err(e) if is_fatal(&e) => return Err(e),
+                    Err(e) => {
+                        total.errors.push((index, e));
+                        if self.ordered {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        if written.is_none() {
+            total.fail(prepared, self.ordered);
+        }
+        retry.remember(done);
+        total.retried = retry.into_retried();
+        Ok(total)
     }
-    let collection = call.find_collection(&namespace);
-    let mut retry = Retry::new(call.statements.take(), call.command);
-    let mut prepared = Vec::new();
-    for statement in &statements {
-        let globals = call.globals(statement.collation, variables, collection.as_deref());
-        prepared.push(globals.and_then(|globals| {
+
+    /// Checks each statement, as far as that needs no document.
+    fn prepare<'s>(
+        &'s self,
+        call: &Call<'_>,
+        namespace: &Namespace,
+    ) -> Vec<Result<Wanted<'s>, ServerError>> {
+        let collection = call.find_collection(namespace);
+        let prepare = |statement: &'s Row<'_>| {
+            let globals =
+                call.globals(statement.collation, self.variables, collection.as_deref())?;
             let target = Wanted {
                 filter: statement.q,
                 sort: None,
                 hint: statement.hint,
                 globals,
                 multi: statement.multi,
+                returns: false,
                 deadline: call.deadline(),
             };
             check_filter(&target)?;
             Ok(target)
-        }));
+        };
+        self.statements.iter().map(prepare).collect()
     }
-    drop(collection);
-    let mut n = 0;
-    let mut errors: Vec<Bson> = Vec::new();
-    let mut done = Vec::new();
-    let mut fault = |index: usize, error: &ServerError| {
-        errors.push(write_error(index, error));
-        ordered
-    };
-    let written = call.write(&namespace, true, |writer| {
-        for (index, target) in prepared.iter().enumerate() {
-            if let Some(Statement::Delete { n: before }) = retry.before(index) {
-                n += before;
-                continue;
-            }
-            let outcome = match target {
-                Err(e) => Err(e.clone()),
-                Ok(target) if target.multi && retry.is_on() => Err(no_multi("limit=0")),
-                Ok(target) => modify::delete(writer, target),
-            };
-            match outcome {
-                Ok(outcome) => {
-                    n += outcome.matched;
-                    done.push((index, Statement::Delete { n: outcome.matched }));
-                }
-                Err(e) if is_fatal(&e) => return Err(e),
-                Err(e) if fault(index, &e) => break,
-                Err(_) => {}
-            }
-        }
-        Ok(())
-    })?;
-    if written.is_none() {
-        for (index, target) in prepared.iter().enumerate() {
-            if let Err(e) = target
-                && fault(index, e)
-            {
-                break;
-            }
-        }
-    }
-    retry.remember(done);
-    let mut fields = doc! { "n": int(n) };
-    if !errors.is_empty() {
-        fields.insert("writeErrors", errors);
-    }
-    retry.report(&mut fields);
-    reply(fields)
 }

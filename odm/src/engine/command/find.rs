@@ -10,12 +10,12 @@ use crate::engine::command::aggregate;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::pictured;
-use crate::engine::command::reply::Batch;
+use crate::engine::command::reply::{Batch, Page};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::by_id;
-use crate::engine::cursor::open::{Cursor, Results, Tail};
-use crate::engine::cursor::query::{Found, Query, Shape, owned};
+use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
+use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::{self, Known};
 use crate::engine::matcher::Matcher;
@@ -150,6 +150,11 @@ pub(crate) fn projected(
 }
 
 fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    Ok(run(call)?.to_reply(cstr!("firstBatch")))
+}
+
+/// The first batch.
+pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     let namespace = call.namespace();
     namespace.check_read()?;
     let tail = tail(&call.args)?;
@@ -159,8 +164,8 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         let documents = aggregate.run(call)?;
         return aggregate::open(call, aggregate.namespace, documents, Some(batch_size));
     }
-    if let Some(reply) = by_id(call, &namespace)? {
-        return Ok(reply);
+    if let Some(batch) = by_id(call, &namespace)? {
+        return Ok(batch.of(0, namespace));
     }
     let find = Find::parse(call, &namespace, &call.args)?;
     let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
@@ -184,7 +189,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         prepared.use_no_index();
     }
     let Some(collection) = collection else {
-        return Ok(Batch::new().into_reply(cstr!("firstBatch"), 0, &namespace));
+        return Ok(Batch::default().of(0, namespace));
     };
     let uuid = collection.uuid;
     let matcher = prepared.matcher.clone();
@@ -215,7 +220,7 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 /// The answer to the simplest command, which looks for one `_id`; `None` to any other.
-fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<RawDocumentBuf>, ServerError> {
+fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<Batch>, ServerError> {
     let args = &call.args;
     let Some(filter) = args.document("filter") else {
         return Ok(None);
@@ -230,17 +235,17 @@ fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<RawDocumentBuf
     if collection.options.collation.is_some() {
         return Ok(None);
     }
-    let mut batch = Batch::new();
+    let mut batch = Batch::default();
     match by_id::find(filter, &collection) {
         None => return Ok(None),
         Some(by_id::Found::Nothing) => {}
         Some(by_id::Found::Record(record)) => {
             if let Some(bytes) = collection.get(record) {
-                batch.push(owned(bytes));
+                batch.push(Item::Stored(Arc::clone(bytes)));
             }
         }
     }
-    Ok(Some(batch.into_reply(cstr!("firstBatch"), 0, namespace)))
+    Ok(Some(batch))
 }
 
 /// The transaction that a cursor is bound to.
@@ -259,7 +264,7 @@ pub(crate) fn first_batch(
     mut cursor: Cursor,
     batch_size: Option<u64>,
     single: bool,
-) -> Result<RawDocumentBuf, ServerError> {
+) -> Result<Page, ServerError> {
     let (batch, more) = fill(&mut cursor, batch_size)?;
     let namespace = cursor.namespace.clone();
     let id = if more && !single {
@@ -267,7 +272,7 @@ pub(crate) fn first_batch(
     } else {
         0
     };
-    Ok(batch.into_reply(cstr!("firstBatch"), id, &namespace))
+    Ok(batch.of(id, namespace))
 }
 
 /// Fills one batch. The flag tells whether the cursor stays open.
@@ -278,18 +283,18 @@ pub(crate) fn fill(
     let most = batch_size.map_or(usize::MAX, |size| {
         usize::try_from(size).unwrap_or(usize::MAX)
     });
-    let mut batch = Batch::new();
+    let mut batch = Batch::default();
     while batch.len() < most {
-        let Some(document) = cursor.held.take().map(Ok).or_else(|| cursor.results.next()) else {
+        let Some(item) = cursor.held.take().map(Ok).or_else(|| cursor.results.next()) else {
             let more = cursor.tail != Tail::No && cursor.results.has_place();
             return Ok((batch, more));
         };
-        let document = document?;
-        if !batch.has_room(&document) {
-            cursor.held = Some(document);
+        let item = item?;
+        if !batch.has_room(&item) {
+            cursor.held = Some(item);
             return Ok((batch, true));
         }
-        batch.push(document);
+        batch.push(item);
     }
     let more = cursor.held.is_some() || !cursor.results.is_at_end();
     Ok((batch, more))
@@ -375,7 +380,7 @@ struct Projected {
 }
 
 impl Results for Projected {
-    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
         let row = match self.found.next()? {
             Ok(row) => row,
             Err(e) => return Some(Err(e)),
@@ -386,16 +391,16 @@ impl Results for Projected {
                 record: i64::try_from(row.0).ok(),
             });
         }
-        let (_, bytes) = row;
-        let document = owned(&bytes);
+        let item = Item::Stored(row.1);
         Some(match &self.projection {
-            None => Ok(document),
+            None => Ok(item),
             Some(projection) => project(
                 projection,
                 self.matcher.as_deref(),
-                &document,
+                item.document(),
                 &self.globals,
-            ),
+            )
+            .map(Item::Made),
         })
     }
 

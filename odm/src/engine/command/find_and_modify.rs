@@ -3,6 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
+use crate::engine::catalog::collection::document;
 use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{project as project_one, projected};
@@ -65,6 +66,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             collection.as_deref(),
         )?,
         multi: false,
+        returns: true,
         deadline: call.deadline(),
     };
     let remove = args.flag("remove");
@@ -122,8 +124,8 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     };
     let value = match (&outcome.before, &outcome.after) {
-        (_, Some(after)) if returns_new => Some(project(after)?),
-        (Some(before), _) => Some(project(before)?),
+        (_, Some(after)) if returns_new => document(after).map(project).transpose()?,
+        (Some(before), _) => document(before).map(project).transpose()?,
         _ => None,
     };
     let fields = fields(&outcome, value, remove);

@@ -8,7 +8,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, required, type_name, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{fill, transaction_of};
-use crate::engine::command::reply::reply;
+use crate::engine::command::reply::{Page, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::Tail;
 use crate::error::{Code, ServerError};
@@ -58,11 +58,22 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     let namespace = Namespace::new(call.database, call.args.str("collection").unwrap_or(""));
     namespace.check()?;
-    let batch_size = call.args.natural("batchSize")?.filter(|size| *size > 0);
+    let batch_size = call.args.natural("batchSize")?;
+    Ok(next(call, id, &namespace, batch_size)?.to_reply(cstr!("nextBatch")))
+}
+
+/// The next batch of a cursor.
+pub(crate) fn next(
+    call: &Call<'_>,
+    id: i64,
+    namespace: &Namespace,
+    batch_size: Option<u64>,
+) -> Result<Page, ServerError> {
+    let batch_size = batch_size.filter(|size| *size > 0);
     let Some(mut cursor) = call.engine.cursors.take(id) else {
         return Err(not_found(id));
     };
-    if let Err(e) = check(call, &cursor, &namespace, id) {
+    if let Err(e) = check(call, &cursor, namespace, id) {
         call.engine.cursors.put_back(id, cursor);
         return Err(e);
     }
@@ -85,7 +96,7 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         0
     };
-    Ok(batch.into_reply(cstr!("nextBatch"), id, &namespace))
+    Ok(batch.of(id, namespace))
 }
 
 /// Refuses another collection's cursor, and another transaction's.

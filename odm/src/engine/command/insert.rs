@@ -1,11 +1,13 @@
 //! `insert`.
 
+use std::borrow::Cow;
+
+use bson::Timestamp;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use bson::{Bson, Timestamp, doc};
 
 use crate::engine::command::args::{Field, Kind, field, required, type_name};
 use crate::engine::command::call::Call;
-use crate::engine::command::reply::{reply, write_error};
+use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::txn::session::Statement;
@@ -54,6 +56,11 @@ pub(crate) fn batch<'a>(
         };
         documents.push(document);
     }
+    check_count(documents)
+}
+
+/// The documents or statements, unless there are none or too many.
+pub(crate) fn check_count(documents: Vec<&RawDocument>) -> Result<Vec<&RawDocument>, ServerError> {
     if documents.is_empty() || documents.len() > MOST {
         return Err(ServerError::new(
             Code::INVALID_LENGTH,
@@ -88,54 +95,68 @@ pub(crate) fn check_capped(writer: &mut Writer<'_>) -> Result<(), ServerError> {
     Ok(())
 }
 
+/// What is to be inserted.
+#[derive(Debug)]
+pub(crate) struct Insert<'a> {
+    pub(crate) documents: Vec<&'a RawDocument>,
+    /// Whether the first failure is the end.
+    pub(crate) ordered: bool,
+    pub(crate) bypass: bool,
+}
+
 fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let namespace = call.namespace();
     let array = call.args.array_or_empty("documents");
-    let documents = batch(array, "insert.documents")?;
-    let ordered = call.args.bool("ordered").unwrap_or(true);
-    let bypass = call.args.flag("bypassDocumentValidation");
-    namespace.check_write()?;
-    if let Err(error) = call.check_not_view(&namespace) {
-        return reply(doc! { "n": 0, "writeErrors": [write_error(0, &error)] });
-    }
-    let now = call.now;
-    let context = call.context.clone();
-    let mut retry = Retry::new(call.statements.take(), call.command);
-    let mut n = 0;
-    let mut errors: Vec<Bson> = Vec::new();
-    let mut done = Vec::new();
-    call.write_ensured(&namespace, bypass, |writer| {
-        check_capped(writer)?;
-        for (index, document) in documents.iter().enumerate() {
-            if retry.before(index).is_some() {
-                n += 1;
-                continue;
-            }
-            let outcome = prepare(document, || context.object_id(), now)
-                .and_then(|document| writer.insert(document));
-            match outcome {
-                Ok(_) => {
-                    n += 1;
-                    done.push((index, Statement::Insert));
+    let insert = Insert {
+        documents: batch(array, "insert.documents")?,
+        ordered: call.args.bool("ordered").unwrap_or(true),
+        bypass: call.args.flag("bypassDocumentValidation"),
+    };
+    insert.run(call)?.to_reply()
+}
+
+impl Insert<'_> {
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+        let namespace = call.namespace();
+        namespace.check_write()?;
+        let mut written = Written::default();
+        if let Err(error) = call.check_not_view(&namespace) {
+            written.errors.push((0, error));
+            return Ok(written);
+        }
+        let (now, context) = (call.now, call.context);
+        let mut retry = Retry::new(call.statements.take(), call.command);
+        let mut done = Vec::new();
+        call.write_ensured(&namespace, self.bypass, |writer| {
+            check_capped(writer)?;
+            for (index, document) in self.documents.iter().enumerate() {
+                if retry.before(index).is_some() {
+                    written.n += 1;
+                    continue;
                 }
-                Err(e) if is_fatal(&e) => return Err(e),
-                Err(e) => {
-                    errors.push(write_error(index, &e));
-                    if ordered {
-                        break;
+                let outcome = prepare(document, || context.object_id(), now)
+                    .and_then(|document| writer.insert(&document));
+                match outcome {
+                    Ok(_) => {
+                        written.n += 1;
+                        if retry.is_on() {
+                            done.push((index, Statement::Insert));
+                        }
+                    }
+                    Err(e) if is_fatal(&e) => return Err(e),
+                    Err(e) => {
+                        written.errors.push((index, e));
+                        if self.ordered {
+                            break;
+                        }
                     }
                 }
             }
-        }
-        Ok(())
-    })?;
-    retry.remember(done);
-    let mut fields = doc! { "n": n };
-    if !errors.is_empty() {
-        fields.insert("writeErrors", errors);
+            Ok(())
+        })?;
+        retry.remember(done);
+        written.retried = retry.into_retried();
+        Ok(written)
     }
-    retry.report(&mut fields);
-    reply(fields)
 }
 
 /// The document as it is stored: with an `_id`, which comes first.
@@ -143,7 +164,7 @@ fn prepare(
     document: &RawDocument,
     new_id: impl FnOnce() -> bson::oid::ObjectId,
     now: bson::DateTime,
-) -> Result<RawDocumentBuf, ServerError> {
+) -> Result<Cow<'_, RawDocument>, ServerError> {
     check_insert(document)?;
     let id = raw::get(document, "_id");
     if let Some(id) = id {
@@ -162,7 +183,7 @@ fn prepare(
         .next()
         .is_some_and(|(name, _)| name == "_id");
     if id_first && !raw::elements(document).any(|(name, value)| name != "_id" && unset(value)) {
-        return Ok(document.to_owned());
+        return Ok(Cow::Borrowed(document));
     }
     let mut stored = RawDocumentBuf::new();
     match id {
@@ -187,7 +208,7 @@ fn prepare(
             stored.append(name, value);
         }
     }
-    Ok(stored)
+    Ok(Cow::Owned(stored))
 }
 
 /// The document with an `_id`, a new one if it has none.

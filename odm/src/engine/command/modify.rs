@@ -1,9 +1,12 @@
 //! Changing and removing documents that match: what `update`, `delete` and `findAndModify` share.
 
+use std::sync::Arc;
+
 use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::collection::document;
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{SIMPLE, name_query};
 use crate::engine::cursor::by_id;
@@ -24,6 +27,8 @@ pub(crate) struct Target<'a> {
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
     pub(crate) multi: bool,
+    /// Whether what was found or made is asked for.
+    pub(crate) returns: bool,
     pub(crate) deadline: Deadline,
 }
 
@@ -42,9 +47,9 @@ pub(crate) struct Outcome {
     pub(crate) modified: i64,
     /// The `_id` of the document that was inserted.
     pub(crate) upserted: Option<Bson>,
-    /// The last document, as it was and as it is.
-    pub(crate) before: Option<RawDocumentBuf>,
-    pub(crate) after: Option<RawDocumentBuf>,
+    /// The last document, as it was and as it is, where that is asked for.
+    pub(crate) before: Option<Arc<[u8]>>,
+    pub(crate) after: Option<Arc<[u8]>>,
 }
 
 /// An update that has passed the checks which need no document.
@@ -75,13 +80,7 @@ fn find(
     writer: &mut Writer<'_>,
     target: &Target<'_>,
     collation: &str,
-) -> Result<
-    (
-        Vec<RecordId>,
-        Option<std::sync::Arc<crate::engine::matcher::Matcher>>,
-    ),
-    ServerError,
-> {
+) -> Result<(Vec<RecordId>, Option<Arc<crate::engine::matcher::Matcher>>), ServerError> {
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
@@ -156,39 +155,43 @@ pub(crate) fn update(
     let (records, matcher) = find(writer, target, SIMPLE)?;
     let mut outcome = Outcome::default();
     for record in records {
-        let Some(before) = writer
-            .collection()
-            .document(record)
-            .map(RawDocument::to_owned)
-        else {
+        let Some(bytes) = writer.collection().get(record).cloned() else {
+            continue;
+        };
+        let Some(before) = document(&bytes) else {
             continue;
         };
         writer.check_record(record)?;
         let position = match &matcher {
             Some(matcher) if checked.update.needs_position() => matcher
-                .match_position(&before)?
+                .match_position(before)?
                 .and_then(|found| found.array_index),
             _ => None,
         };
         let applied = checked
             .update
-            .apply(&before, position, &target.globals, false)?;
+            .apply(before, position, &target.globals, false)?;
         outcome.matched += 1;
+        let mut after = None;
         if applied.modified {
             outcome.modified += 1;
-            writer.replace(record, applied.document.clone())?;
+            let made: Arc<[u8]> = applied.document.into_bytes().into();
+            after = target.returns.then(|| Arc::clone(&made));
+            writer.replace(record, made)?;
         }
-        if !target.multi {
-            outcome.before = Some(before);
-            outcome.after = Some(applied.document);
+        if target.returns {
+            outcome.after = after.or_else(|| Some(Arc::clone(&bytes)));
+            outcome.before = Some(bytes);
         }
     }
     if outcome.matched == 0 && change.upsert {
         let inserted = inserted(target, checked, new_id)?;
         let id = raw::get(&inserted, "_id").and_then(|id| Bson::try_from(id).ok());
-        writer.insert(inserted.clone())?;
+        writer.insert(&inserted)?;
         outcome.upserted = Some(id.unwrap_or(Bson::Null));
-        outcome.after = Some(inserted);
+        if target.returns {
+            outcome.after = Some(inserted.into_bytes().into());
+        }
     }
     Ok(outcome)
 }
@@ -236,11 +239,8 @@ pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Out
     let (records, _) = find(writer, target, "")?;
     let mut outcome = Outcome::default();
     for record in records {
-        if !target.multi {
-            outcome.before = writer
-                .collection()
-                .document(record)
-                .map(RawDocument::to_owned);
+        if target.returns {
+            outcome.before = writer.collection().get(record).cloned();
         }
         writer.remove(record)?;
         outcome.matched += 1;

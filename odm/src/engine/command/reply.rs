@@ -1,9 +1,10 @@
 //! Replies.
 
-use bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf, cstr};
-use bson::{Bson, Document};
+use bson::raw::{CStr, RawArrayBuf, RawDocumentBuf, cstr};
+use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::cursor::open::Item;
 use crate::error::{Code, ServerError};
 
 /// The most that a batch may hold, in bytes.
@@ -33,43 +34,57 @@ fn raw(document: &Document) -> RawDocumentBuf {
 }
 
 /// A batch under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Batch {
-    documents: RawArrayBuf,
-    len: usize,
+    documents: Vec<Item>,
     bytes: usize,
 }
 
 impl Batch {
-    pub(crate) fn new() -> Self {
-        Self {
-            documents: RawArrayBuf::new(),
-            len: 0,
-            bytes: 0,
+    pub(crate) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether a document still fits; the first always does.
+    pub(crate) fn has_room(&self, item: &Item) -> bool {
+        self.documents.is_empty() || self.bytes + item.document().as_bytes().len() <= BATCH_BYTES
+    }
+
+    pub(crate) fn push(&mut self, item: Item) {
+        self.bytes += item.document().as_bytes().len();
+        self.documents.push(item);
+    }
+
+    /// The batch of a cursor, which goes on under `id` unless that is 0.
+    pub(crate) fn of(self, id: i64, namespace: Namespace) -> Page {
+        Page {
+            documents: self.documents,
+            id,
+            namespace,
         }
     }
+}
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
+/// A batch of a cursor, and under which id the next is to be had.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) documents: Vec<Item>,
+    /// Zero behind the last batch.
+    pub(crate) id: i64,
+    pub(crate) namespace: Namespace,
+}
 
-    /// Whether a document of this size still fits; the first always does.
-    pub(crate) fn has_room(&self, document: &RawDocumentBuf) -> bool {
-        self.len == 0 || self.bytes + document.as_bytes().len() <= BATCH_BYTES
-    }
-
-    pub(crate) fn push(&mut self, document: RawDocumentBuf) {
-        self.len += 1;
-        self.bytes += document.as_bytes().len();
-        self.documents.push(RawBson::Document(document));
-    }
-
+impl Page {
     /// `{cursor: {firstBatch, id, ns}, ok: 1}`.
-    pub(crate) fn into_reply(self, name: &CStr, id: i64, namespace: &Namespace) -> RawDocumentBuf {
+    pub(crate) fn to_reply(&self, name: &CStr) -> RawDocumentBuf {
+        let mut documents = RawArrayBuf::new();
+        for item in &self.documents {
+            documents.push(item.document());
+        }
         let mut cursor = RawDocumentBuf::new();
-        cursor.append(name, self.documents);
-        cursor.append(cstr!("id"), id);
-        cursor.append(cstr!("ns"), namespace.to_string());
+        cursor.append(name, documents);
+        cursor.append(cstr!("id"), self.id);
+        cursor.append(cstr!("ns"), self.namespace.to_string());
         let mut reply = RawDocumentBuf::new();
         reply.append(cstr!("cursor"), cursor);
         reply.append(cstr!("ok"), 1.0);
@@ -77,10 +92,81 @@ impl Batch {
     }
 }
 
+/// What a write command did.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Inserted, deleted, or matched and upserted.
+    pub(crate) n: i64,
+    /// Of an update alone.
+    pub(crate) modified: Option<i64>,
+    /// The statement, and the `_id` that it upserted.
+    pub(crate) upserted: Vec<(usize, Bson)>,
+    /// The statements that failed.
+    pub(crate) errors: Vec<(usize, ServerError)>,
+    /// The statements that had been executed before.
+    pub(crate) retried: Vec<i32>,
+}
+
+impl Written {
+    /// Adds what one update did.
+    pub(crate) fn update(&mut self, index: usize, n: i64, modified: i64, upserted: Option<Bson>) {
+        self.n += n;
+        self.modified = self.modified.map(|sum| sum + modified);
+        self.upserted.extend(upserted.map(|id| (index, id)));
+    }
+
+    /// Fails the statements that could not be prepared, where there was nothing to run them on.
+    pub(crate) fn fail<T>(
+        &mut self,
+        prepared: impl IntoIterator<Item = Result<T, ServerError>>,
+        ordered: bool,
+    ) {
+        let failed = prepared
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, prepared)| Some((index, prepared.err()?)));
+        self.errors
+            .extend(failed.take(if ordered { 1 } else { usize::MAX }));
+    }
+
+    /// `{n, writeErrors, upserted, nModified, retriedStmtIds, ok: 1}`, as far as there is something to say.
+    pub(crate) fn to_reply(&self) -> Result<RawDocumentBuf, ServerError> {
+        let mut fields = doc! { "n": int(self.n) };
+        if !self.errors.is_empty() {
+            let errors = self.errors.iter();
+            let errors: Vec<Bson> = errors.map(|(at, error)| write_error(*at, error)).collect();
+            fields.insert("writeErrors", errors);
+        }
+        if !self.upserted.is_empty() {
+            let upserted = self.upserted.iter();
+            let upserted: Vec<Bson> = upserted
+                .map(|(at, id)| doc! { "index": index(*at), "_id": id.clone() }.into())
+                .collect();
+            fields.insert("upserted", upserted);
+        }
+        if let Some(modified) = self.modified {
+            fields.insert("nModified", int(modified));
+        }
+        if !self.retried.is_empty() {
+            fields.insert("retriedStmtIds", self.retried.clone());
+        }
+        reply(fields)
+    }
+}
+
+/// Counts are 32 bits in replies, unless they don't fit.
+pub(crate) fn int(count: i64) -> Bson {
+    i32::try_from(count).map_or(Bson::Int64(count), Bson::Int32)
+}
+
+fn index(at: usize) -> i32 {
+    i32::try_from(at).unwrap_or(i32::MAX)
+}
+
 /// One element of `writeErrors`.
-pub(crate) fn write_error(index: usize, error: &ServerError) -> Bson {
-    let mut document = bson::doc! {
-        "index": i32::try_from(index).unwrap_or(i32::MAX),
+fn write_error(at: usize, error: &ServerError) -> Bson {
+    let mut document = doc! {
+        "index": index(at),
         "code": error.code().number(),
         "errmsg": error.message(),
     };

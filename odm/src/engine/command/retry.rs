@@ -1,6 +1,5 @@
 //! Retryable writes: which statement of a command has been executed before.
 
-use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::command::args::{Field, Kind, field, whole};
@@ -67,11 +66,9 @@ impl<'a> Retry<'a> {
         }
     }
 
-    /// Names the statements that were not executed again.
-    pub(crate) fn report(&self, reply: &mut Document) {
-        if !self.retried.is_empty() {
-            reply.insert("retriedStmtIds", self.retried.clone());
-        }
+    /// The statements that were not executed again.
+    pub(crate) fn into_retried(self) -> Vec<i32> {
+        self.retried
     }
 
     pub(crate) fn retried(&self) -> Option<i32> {

@@ -129,7 +129,7 @@ impl Source for CallSource<'_, '_> {
         let (filter, update, upsert, otherwise) = match write {
             MergeWrite::Insert(document) => {
                 call.write_ensured(&namespace, bypass, |writer| {
-                    writer.insert(document.clone()).map(drop)
+                    writer.insert(document).map(drop)
                 })?;
                 return Ok(true);
             }
@@ -153,6 +153,7 @@ impl Source for CallSource<'_, '_> {
             hint: None,
             globals: globals.clone().with_collator(collator),
             multi: false,
+            returns: false,
             deadline: call.deadline(),
         };
         let change = modify::Change {
@@ -167,7 +168,7 @@ impl Source for CallSource<'_, '_> {
                 modify::update(writer, &wanted, &change, &checked, || context.object_id())?;
             let was_there = outcome.matched > 0 || outcome.upserted.is_some();
             if let (false, Some(document)) = (was_there, otherwise) {
-                writer.insert(document.clone())?;
+                writer.insert(document)?;
                 return Ok(true);
             }
             Ok(was_there)
@@ -223,7 +224,7 @@ impl Source for CallSource<'_, '_> {
                 if let Some(id) = raw::get(&document, "_id") {
                     check_id(id)?;
                 }
-                writer.insert(super::insert::with_id(document, || context.object_id()))?;
+                writer.insert(&super::insert::with_id(document, || context.object_id()))?;
             }
             Ok(())
         })

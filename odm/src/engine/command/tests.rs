@@ -15,6 +15,7 @@ mod concurrency;
 mod depth;
 mod garbage;
 mod laws;
+mod requests;
 mod stress;
 mod support_table;
 

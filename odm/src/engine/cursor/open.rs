@@ -5,19 +5,36 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bson::DateTime;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::txn::session::SessionId;
 use crate::error::ServerError;
+use crate::value::raw;
 
 /// How long a cursor may lie unused, in milliseconds.
 const LIFETIME: i64 = 10 * 60_000;
 
+/// One document of a result: as it is stored, or made for the result.
+#[derive(Debug, Clone)]
+pub(crate) enum Item {
+    Stored(Arc<[u8]>),
+    Made(RawDocumentBuf),
+}
+
+impl Item {
+    pub(crate) fn document(&self) -> &RawDocument {
+        match self {
+            Self::Stored(bytes) => document(bytes).unwrap_or_else(|| raw::empty_document()),
+            Self::Made(document) => document,
+        }
+    }
+}
+
 /// Documents still to come.
 pub(crate) trait Results: Send {
-    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>>;
+    fn next(&mut self) -> Option<Result<Item, ServerError>>;
 
     /// Whether the end is known to be reached. A scan knows only after it has looked for one more document, and then
     /// the server keeps the cursor open, too.
@@ -49,7 +66,7 @@ pub(crate) struct Cursor {
     pub(crate) namespace: Namespace,
     pub(crate) results: Box<dyn Results>,
     /// A document that did not fit in the last batch.
-    pub(crate) held: Option<RawDocumentBuf>,
+    pub(crate) held: Option<Item>,
     /// The collection that the cursor reads; if it goes, the cursor goes.
     pub(crate) collection: Option<[u8; 16]>,
     /// The transaction that opened it: no other command may go on with it.
@@ -112,8 +129,8 @@ impl Cursors {
 pub(crate) struct Ready(pub(crate) std::vec::IntoIter<RawDocumentBuf>);
 
 impl Results for Ready {
-    fn next(&mut self) -> Option<Result<RawDocumentBuf, ServerError>> {
-        self.0.next().map(Ok)
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        self.0.next().map(|document| Ok(Item::Made(document)))
     }
 
     fn is_at_end(&self) -> bool {

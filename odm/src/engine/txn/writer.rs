@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::RawDocument;
 
-use crate::engine::catalog::collection::{Change, Collection, Locks, Owner};
+use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::index::RecordId;
 use crate::engine::txn::write_conflict;
@@ -39,11 +39,11 @@ impl Writer<'_> {
     }
 
     /// Stores a new document, which has its `_id` already.
-    pub(crate) fn insert(&mut self, document: RawDocumentBuf) -> Result<RecordId, ServerError> {
+    pub(crate) fn insert(&mut self, document: &RawDocument) -> Result<RecordId, ServerError> {
         let collection = self.collection();
         let record = collection.shared.next_record();
         let capped = collection.options.capped.is_some();
-        self.write(record, None, Some(document))?;
+        self.write(record, None, Some(document.as_bytes().into()))?;
         while capped && self.collection().is_overfull() {
             let Some(oldest) = self.collection().oldest() else {
                 break;
@@ -57,7 +57,7 @@ impl Writer<'_> {
     pub(crate) fn replace(
         &mut self,
         record: RecordId,
-        document: RawDocumentBuf,
+        document: Arc<[u8]>,
     ) -> Result<(), ServerError> {
         let before = self.collection().get(record).cloned();
         self.write(record, before.as_deref(), Some(document))
@@ -101,24 +101,24 @@ impl Writer<'_> {
         &mut self,
         record: RecordId,
         before: Option<&[u8]>,
-        after: Option<RawDocumentBuf>,
+        after: Option<Arc<[u8]>>,
     ) -> Result<(), ServerError> {
         self.draft.settle();
         let collection = self.draft.settled();
-        let before_document = before.and_then(|bytes| RawDocument::from_bytes(bytes).ok());
-        if let Some(after) = &after
+        let before_document = before.and_then(document);
+        let after_document = after.as_deref().and_then(document);
+        if let Some(after) = after_document
             && !self.bypass_validation
         {
             collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
-        let change = collection.change(before_document, after.as_deref())?;
+        let change = collection.change(before_document, after_document)?;
         self.check_keys(&change, record)?;
-        if let Some(after) = &after {
+        if let Some(after) = after_document {
             collection.check_unique(&change, record, after)?;
         }
         self.take_locks(&change, record);
-        let after = after.map(|document| document.into_bytes().into());
         self.draft.apply(change, record, after);
         self.changed = true;
         Ok(())

@@ -28,7 +28,7 @@ impl<'s> Action<'_, 's> {
     /// The future of an operation on one collection.
     pub(super) fn run(self, operation: Operation) -> Answer<'s> {
         match operation {
-            Operation::Find { filter } => self.find(filter),
+            Operation::Find { filter, one } => self.find(filter, one),
             Operation::Aggregate { pipeline } => self.aggregate(pipeline),
             Operation::InsertOne { document } => self.insert_one(document),
             Operation::InsertMany { documents } => self.insert_many(documents),
@@ -57,9 +57,13 @@ impl<'s> Action<'_, 's> {
         }
     }
 
-    fn find(self, filter: Document) -> Answer<'s> {
+    fn find(self, filter: Document, one: bool) -> Answer<'s> {
         Box::pin(async move {
-            let options = self.options.chosen().map(options::find).transpose()?;
+            let mut options = self.options.chosen().map(options::find).transpose()?;
+            if one {
+                // The protocol's word for one batch, after which the cursor is closed.
+                options.get_or_insert_default().limit = Some(-1);
+            }
             let action = self.target.find(filter).with_options(options);
             let cursor = opened!(action, self.session, self.options.batch_size);
             Ok(Response::Cursor(cursor))

@@ -24,10 +24,10 @@ impl Request {
                 command.array(cstr!("documents"), documents);
                 command.write(options)?;
             }
-            Operation::Find { filter } => {
+            Operation::Find { filter, one } => {
                 command.text(cstr!("find"), collection);
                 command.document(cstr!("filter"), filter)?;
-                command.find(options)?;
+                command.find(options, *one)?;
             }
             Operation::Update { .. } | Operation::Replace { .. } => {
                 command.text(cstr!("update"), collection);
@@ -234,16 +234,15 @@ impl Command {
         self.write_concern(options)
     }
 
-    fn find(&mut self, options: &Options) -> Result<()> {
+    fn find(&mut self, options: &Options, one: bool) -> Result<()> {
         self.optional_document(cstr!("sort"), options.sort.as_ref())?;
         self.optional_document(cstr!("projection"), options.projection.as_ref())?;
         self.optional(cstr!("skip"), options.skip.map(number))?;
-        if let Some(limit) = options.limit {
-            self.0
-                .append(cstr!("limit"), limit.checked_abs().unwrap_or(i64::MAX));
-            if limit < 0 {
-                self.flag(cstr!("singleBatch"), Some(true));
-            }
+        if one {
+            self.0.append(cstr!("limit"), 1_i64);
+            self.flag(cstr!("singleBatch"), Some(true));
+        } else if let Some(limit) = options.limit {
+            self.0.append(cstr!("limit"), limit);
         }
         self.optional(
             cstr!("batchSize"),
@@ -333,6 +332,6 @@ impl Command {
     }
 }
 
-pub(super) fn raw_document(document: &Document) -> Result<RawDocumentBuf> {
+pub(crate) fn raw_document(document: &Document) -> Result<RawDocumentBuf> {
     RawDocumentBuf::try_from(document).map_err(Error::encode)
 }

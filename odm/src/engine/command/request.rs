@@ -1,0 +1,153 @@
+//! The commands of documents in parts, as a caller in this process has them.
+//!
+//! To spell a command as a document, only to have it read again, costs more than to find one document and answer it. A
+//! [`Request`] means exactly what the command of its fields means, and is run by that command's file; the answer is
+//! what the reply would tell.
+//!
+//! What this module is not: it knows no options, no sessions and no concerns. Whoever has those to tell sends a
+//! command document.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::command::args::Args;
+use crate::engine::command::call::Call;
+use crate::engine::command::delete::{self, Delete};
+use crate::engine::command::insert::{self, Insert};
+use crate::engine::command::reply::{Page, Written};
+use crate::engine::command::update::{self, Update};
+use crate::engine::command::{Engine, find, get_more};
+use crate::engine::context::Context;
+use crate::engine::txn::session::Mode;
+use crate::error::ServerError;
+use crate::value::raw;
+
+/// One of the commands that documents are read and written by, with no options but these.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Request<'a> {
+    Find {
+        filter: &'a RawDocument,
+        /// `limit: 1, singleBatch: true`
+        one: bool,
+    },
+    /// `getMore`
+    More {
+        cursor: i64,
+        batch_size: Option<u32>,
+    },
+    Insert {
+        documents: &'a [RawDocumentBuf],
+    },
+    Update {
+        filter: &'a RawDocument,
+        update: RawBsonRef<'a>,
+        multi: bool,
+    },
+    Delete {
+        filter: &'a RawDocument,
+        multi: bool,
+    },
+}
+
+/// What the reply would tell.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Page(Page),
+    Written(Written),
+}
+
+/// How deep in their commands filters, documents and updates begin; the command itself is the first level.
+const FILTER_OF_FIND: usize = 2;
+const DOCUMENT: usize = 3;
+const IN_STATEMENT: usize = 4;
+
+impl Engine {
+    /// Answers a request outside of sessions.
+    pub(crate) fn answer(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        request: Request<'_>,
+    ) -> Result<Answer, ServerError> {
+        request.validate()?;
+        namespace.check()?;
+        let now = context.now();
+        self.tick(now.timestamp_millis());
+        let mut call = Call {
+            engine: self,
+            context,
+            command: raw::empty_document(),
+            database: &namespace.database,
+            namespace: namespace.clone(),
+            args: Args::none(),
+            mode: Mode::Plain,
+            transaction: None,
+            statements: None,
+            now,
+        };
+        match request {
+            Request::Find { filter, one } => {
+                call.args = Args::of_find(filter, one);
+                find::run(&mut call).map(Answer::Page)
+            }
+            Request::More { cursor, batch_size } => {
+                let batch_size = batch_size.map(u64::from);
+                get_more::next(&call, cursor, namespace, batch_size).map(Answer::Page)
+            }
+            Request::Insert { documents } => {
+                let documents = documents.iter().map(|document| &**document).collect();
+                let insert = Insert {
+                    documents: insert::check_count(documents)?,
+                    ordered: true,
+                    bypass: false,
+                };
+                insert.run(&mut call).map(Answer::Written)
+            }
+            Request::Update {
+                filter,
+                update,
+                multi,
+            } => {
+                let update = Update {
+                    statements: vec![update::Row::new(filter, update, multi)?],
+                    ordered: true,
+                    bypass: false,
+                    variables: None,
+                };
+                update.run(&mut call).map(Answer::Written)
+            }
+            Request::Delete { filter, multi } => {
+                let delete = Delete {
+                    statements: vec![delete::Row::new(filter, multi)],
+                    ordered: true,
+                    variables: None,
+                };
+                delete.run(&mut call).map(Answer::Written)
+            }
+        }
+    }
+}
+
+impl Request<'_> {
+    /// The check of all bytes, as deep in them as they would be in a command.
+    fn validate(&self) -> Result<(), ServerError> {
+        match self {
+            Self::Find { filter, .. } => raw::validate_at(filter, FILTER_OF_FIND),
+            Self::More { .. } => Ok(()),
+            Self::Insert { documents } => documents
+                .iter()
+                .try_for_each(|document| raw::validate_at(document, DOCUMENT)),
+            Self::Update { filter, update, .. } => {
+                raw::validate_at(filter, IN_STATEMENT)?;
+                match update {
+                    RawBsonRef::Document(update) => raw::validate_at(update, IN_STATEMENT),
+                    RawBsonRef::Array(stages) => {
+                        raw::validate_at(raw::array_document(stages), IN_STATEMENT)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Self::Delete { filter, .. } => raw::validate_at(filter, IN_STATEMENT),
+        }
+    }
+}

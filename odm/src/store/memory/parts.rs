@@ -1,0 +1,151 @@
+//! Operations without options as the engine takes them in parts: their operands as bytes, and what it answers.
+
+use std::borrow::Cow;
+
+use bson::Document;
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+
+use crate::engine::{self, Answer};
+use crate::error::{Result, WriteError};
+use crate::store::batch::Batch;
+use crate::store::operation::{Modification, Operation, Request, raw_document};
+use crate::store::response::{self, WriteKind, Written};
+
+/// The operands.
+pub(super) enum Parts<'r> {
+    Find {
+        filter: RawDocumentBuf,
+        one: bool,
+    },
+    Insert(&'r [RawDocumentBuf]),
+    Update {
+        filter: RawDocumentBuf,
+        update: Change<'r>,
+        multi: bool,
+    },
+    Delete {
+        filter: RawDocumentBuf,
+        multi: bool,
+    },
+}
+
+pub(super) enum Change<'r> {
+    Document(Cow<'r, RawDocument>),
+    Pipeline(RawArrayBuf),
+}
+
+/// What came of them.
+pub(super) enum Outcome {
+    Batch(Batch),
+    Written(Written),
+}
+
+impl<'r> Parts<'r> {
+    /// The operands of a request; `None` where a command document must tell more.
+    pub(super) fn of(request: &'r Request) -> Result<Option<Self>> {
+        if !request.options.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(match &request.operation {
+            Operation::Find { filter, one } => Self::Find {
+                filter: raw_document(filter)?,
+                one: *one,
+            },
+            Operation::InsertOne { document } => Self::Insert(std::slice::from_ref(document)),
+            Operation::InsertMany { documents } => Self::Insert(documents),
+            Operation::Update {
+                filter,
+                update,
+                multi,
+            } => Self::Update {
+                filter: raw_document(filter)?,
+                update: Change::of(update)?,
+                multi: *multi,
+            },
+            Operation::Replace {
+                filter,
+                replacement,
+            } => Self::Update {
+                filter: raw_document(filter)?,
+                update: Change::Document(Cow::Borrowed(replacement)),
+                multi: false,
+            },
+            Operation::Delete { filter, multi } => Self::Delete {
+                filter: raw_document(filter)?,
+                multi: *multi,
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    pub(super) fn request(&self) -> engine::Request<'_> {
+        match self {
+            Self::Find { filter, one } => engine::Request::Find { filter, one: *one },
+            Self::Insert(documents) => engine::Request::Insert { documents },
+            Self::Update {
+                filter,
+                update,
+                multi,
+            } => engine::Request::Update {
+                filter,
+                update: update.value(),
+                multi: *multi,
+            },
+            Self::Delete { filter, multi } => engine::Request::Delete {
+                filter,
+                multi: *multi,
+            },
+        }
+    }
+
+    /// What the answer is to this operation. A write that is refused, wholly or in part, is an error.
+    pub(super) fn outcome(&self, answer: Answer, batch: bool) -> Result<Outcome> {
+        let kind = match self {
+            Self::Update { .. } => WriteKind::Update,
+            Self::Delete { .. } => WriteKind::Delete,
+            Self::Insert(_) | Self::Find { .. } => WriteKind::Insert,
+        };
+        match answer {
+            Answer::Page(page) => Ok(Outcome::Batch(Batch::of_page(page, cstr!("firstBatch")))),
+            Answer::Written(written) => {
+                let errors = written.errors.into_iter();
+                let errors = errors
+                    .map(|(at, error)| WriteError::new(at, error))
+                    .collect();
+                let number = |count: i64| u64::try_from(count).unwrap_or_default();
+                let counts = Written {
+                    n: number(written.n),
+                    modified: number(written.modified.unwrap_or_default()),
+                    upserted: written.upserted,
+                };
+                response::outcome(counts, errors, None, kind, batch).map(Outcome::Written)
+            }
+        }
+    }
+}
+
+impl Change<'_> {
+    fn of(update: &Modification) -> Result<Self> {
+        Ok(match update {
+            Modification::Operators(operators) => {
+                Self::Document(Cow::Owned(raw_document(operators)?))
+            }
+            Modification::Pipeline(stages) => Self::Pipeline(pipeline(stages)?),
+        })
+    }
+
+    fn value(&self) -> RawBsonRef<'_> {
+        match self {
+            Self::Document(document) => RawBsonRef::Document(document),
+            Self::Pipeline(stages) => RawBsonRef::Array(stages),
+        }
+    }
+}
+
+fn pipeline(stages: &[Document]) -> Result<RawArrayBuf> {
+    let mut array = RawArrayBuf::new();
+    for stage in stages {
+        array.push(raw_document(stage)?);
+    }
+    Ok(array)
+}

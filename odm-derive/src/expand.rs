@@ -13,6 +13,7 @@ pub(crate) mod field_type;
 pub(crate) mod fields;
 pub(crate) mod generics;
 pub(crate) mod meta;
+pub(crate) mod place;
 pub(crate) mod projection;
 
 use proc_macro2::TokenStream;

@@ -134,6 +134,26 @@ mod snapshots {
     }
 
     #[test]
+    fn place() {
+        let of = |input: DeriveInput| formatted(crate::derive(&input, Derive::Embedded));
+        insta::assert_snapshot!(
+            [
+                of(parse_quote!(
+                    struct Loan {
+                        to: Vec<Person>,
+                        by: Option<Person>,
+                        days: i32,
+                    }
+                )),
+                of(parse_quote!(
+                    struct Borrower(Person);
+                )),
+            ]
+            .join("\n")
+        );
+    }
+
+    #[test]
     fn field_type() {
         let of = |input: DeriveInput| formatted(crate::derive(&input, Derive::Embedded));
         insta::assert_snapshot!(

@@ -90,6 +90,24 @@ where
     make(crate::query::fields::<M>()).to_document()
 }
 
+/// `T`, by a detour over a constant: where that can't be told, since a field's type is none, this type
+/// can't be either, and rustc tells of the field alone.
+pub type Sound<const FIELDS: bool, T> = <Fields<FIELDS> as Pass>::Through<T>;
+
+/// See [`Sound`].
+#[derive(Debug)]
+pub struct Fields<const FIELDS: bool>;
+
+/// See [`Sound`].
+pub trait Pass {
+    /// The same type.
+    type Through<T>;
+}
+
+impl<const FIELDS: bool> Pass for Fields<FIELDS> {
+    type Through<T> = T;
+}
+
 /// A function that serializes values of type `T`, as a type.
 pub trait SerializeWith<T: ?Sized> {
     /// Calls it.

@@ -4,10 +4,9 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Ident, Type};
+use syn::{Ident, Type};
 
-use super::fields::name;
-use super::generics::{Generics, mentions};
+use super::generics::{Generics, told};
 use super::meta;
 use crate::check::{NUMBER, TEXT, bare};
 use crate::model::ty::{Known, element, known, stored};
@@ -36,18 +35,6 @@ pub(crate) fn all(model: &Model) -> TokenStream {
     }
     tokens.extend(nested(model));
     tokens
-}
-
-/// Whether a type is known where the struct is declared: it names no parameter of it.
-fn told(model: &Model, ty: &Type) -> bool {
-    model.generics.params.iter().all(|param| {
-        let ident = match param {
-            GenericParam::Lifetime(one) => &one.lifetime.ident,
-            GenericParam::Type(one) => &one.ident,
-            GenericParam::Const(one) => &one.ident,
-        };
-        !mentions(ty, ident)
-    })
 }
 
 fn named_fields(model: &Model) -> Vec<&Field> {
@@ -285,10 +272,10 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
 
 /// The stored type at the end of a nested key.
 fn at(model: &Model, key: &Key) -> TokenStream {
-    let (support, fields, ident) = (&model.support, name(model), &model.ident);
+    let (support, ident) = (&model.support, &model.ident);
     let span = key.path.last().map_or_else(Span::call_site, Ident::span);
     let path = walk(&key.path);
-    let ty = quote_spanned!(span=> #support::type_of(|__odm_fields: &#fields<#ident>| #support::leaf(&#path)));
+    let ty = quote_spanned!(span=> #support::type_of(|__odm_fields: &<#ident as #support::Embedded>::Fields<#ident>| #support::leaf(&#path)));
     quote!({ use #support::Descend as _; #ty })
 }
 
@@ -400,7 +387,6 @@ fn nested(model: &Model) -> TokenStream {
     }
     let support = &model.support;
     let generics = Generics::new(model);
-    let (fields, used) = (name(model), &generics.used);
     let (parameters, arguments, clause) = (
         generics.parameters(),
         generics.arguments(),
@@ -410,7 +396,7 @@ fn nested(model: &Model) -> TokenStream {
     quote! {
         const _: () = {
             #[allow(dead_code)]
-            fn __odm_paths #parameters (__odm_fields: &#fields<#used #ident #arguments>) #clause {
+            fn __odm_paths #parameters (__odm_fields: &<#ident #arguments as #support::Embedded>::Fields<#ident #arguments>) #clause {
                 use #support::Descend as _;
                 #(#paths)*
             }

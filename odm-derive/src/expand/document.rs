@@ -1,12 +1,13 @@
 //! `impl Document`: the collection and all that is declared for it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
 use super::fallback;
 use super::generics::Generics;
 use super::meta::option;
+use super::place::sound;
 use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
 use crate::parse::serde::plain;
@@ -60,7 +61,8 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             .map(|field| &field.stored)
             .as_ref(),
     );
-    let (id_ident, id_ty) = (&id.ident, &id.ty);
+    let id_ident = &id.ident;
+    let id_ty = sound(model, &[&id.ty], &id.ty.to_token_stream());
     quote! {
         impl #parameters #support::Document for #ident #arguments
         where

@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::fields::name;
 use super::generics::Generics;
 use super::meta;
 use crate::model::{Enum, Model};
@@ -27,10 +26,10 @@ pub(crate) fn of_enum(model: &Model, shape: &Enum) -> TokenStream {
 }
 
 fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> TokenStream {
-    let (support, ident, handles) = (&model.support, &model.ident, name(model));
+    let (support, ident) = (&model.support, &model.ident);
     let rust = ident.to_string();
     let generics = Generics::new(model);
-    let used = &generics.used;
+    let handle = quote!(<Self as #support::FieldType>::Handle<__OdmModel, Self>);
     let (parameters, arguments, clause) = (
         generics.parameters(),
         generics.arguments(),
@@ -39,7 +38,7 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
     let deny = model.attributes.deny_undeclared.is_some();
     quote! {
         impl #parameters #support::Embedded for #ident #arguments #clause {
-            type Fields<__OdmModel> = #handles<#used __OdmModel>;
+            type Fields<__OdmModel> = #handle;
             const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta {
                 name: #rust,
                 fields: &[#fields],
@@ -47,7 +46,7 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
                 deny_undeclared: #deny,
             };
             #[inline]
-            fn fields<__OdmModel>(__odm_path: #support::Path) -> #handles<#used __OdmModel> {
+            fn fields<__OdmModel>(__odm_path: #support::Path) -> #handle {
                 <Self as #support::FieldType>::handle(__odm_path)
             }
         }

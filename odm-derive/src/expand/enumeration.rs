@@ -28,6 +28,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
     if let Tagging::Internal(tag) | Tagging::Adjacent(tag, _) = &shape.tagging {
         handles.push(Handle {
             ident: format_ident!("tag"),
+            set: format_ident!("tag"),
             doc: "The stored name of the variant.".to_owned(),
             ty: quote!(#support::Field<__OdmModel, #support::String>),
             make: quote!(#support::Field::at_path(__odm_path.child(#tag))),
@@ -39,12 +40,13 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             continue;
         }
         let path = path(&shape.tagging, variant);
+        let doc = format!("What is stored of the variant `{}`.", plain(&variant.ident));
         let (ty, make) = match &variant.content {
             VariantContent::Unit | VariantContent::Opaque => continue,
-            VariantContent::Newtype(ty) => (
-                quote!(<#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
-                quote!(<#ty as #support::FieldType>::handle(#path)),
-            ),
+            VariantContent::Newtype(ty) => {
+                handles.push(fields::of_type(support, ident, doc, ty, &path));
+                continue;
+            }
             VariantContent::Tuple(types) => (
                 quote!(#support::Field<__OdmModel, (#(#types,)*)>),
                 quote!(#support::Field::at_path(#path)),
@@ -59,8 +61,9 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             }
         };
         handles.push(Handle {
+            set: ident.clone(),
             ident,
-            doc: format!("What is stored of the variant `{}`.", plain(&variant.ident)),
+            doc,
             ty,
             make,
         });
@@ -99,7 +102,7 @@ fn of_variant(model: &Model, variant: &Variant, list: &[Field]) -> TokenStream {
         })
         .collect();
     let fields = fields::declarations(vis, &handles);
-    let idents = handles.iter().map(|handle| &handle.ident);
+    let idents = handles.iter().map(|handle| &handle.set);
     let makes = handles.iter().map(|handle| &handle.make);
     let doc = fields::documented(
         vis,

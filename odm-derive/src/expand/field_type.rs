@@ -5,7 +5,8 @@ use quote::quote;
 use syn::{LitStr, Type};
 
 use super::fields::{Handle, name};
-use super::generics::Generics;
+use super::generics::{Generics, stored_types};
+use super::place::{Placed, sound};
 use crate::model::Model;
 
 /// For what has a struct of fields.
@@ -13,14 +14,18 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     let (support, fields) = (&model.support, name(model));
     let generics = Generics::new(model);
     let used = &generics.used;
-    let idents = handles.iter().map(|handle| &handle.ident);
+    let idents = handles.iter().map(|handle| &handle.set);
     let makes = handles.iter().map(|handle| &handle.make);
     let of = (!generics.empty).then(|| quote!(__odm_of: ::core::marker::PhantomData,));
     implement(
         model,
         &generics,
         &quote!(#support::embedded::<Self>()),
-        &quote!(#fields<#used __OdmModel, __OdmAs>),
+        &sound(
+            model,
+            &stored_types(model),
+            &quote!(#fields<#used __OdmModel, __OdmAs>),
+        ),
         &quote! {
             #fields {
                 #(#idents: #makes,)*
@@ -38,12 +43,15 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let (ident, parameters, arguments) =
         (&model.ident, generics.parameters(), generics.arguments());
     let predicates = &generics.predicates;
+    let placed = Placed::new(ty);
+    let inner = sound(model, &[ty], &placed.ty);
+    let handle = quote!(<#inner as #support::FieldType>::Handle<__OdmModel, __OdmAs>);
     let mut tokens = implement(
         model,
         &generics,
-        &quote!(<#ty as #support::FieldType>::TYPE),
-        &quote!(<#ty as #support::FieldType>::Handle<__OdmModel, __OdmAs>),
-        &quote!(<#ty as #support::FieldType>::handle(__odm_path)),
+        &placed.meta(support),
+        &handle,
+        &placed.make(support, &quote!(__odm_path)),
     );
     let wrap = if wraps {
         quote!(|__odm_inner| ::core::option::Option::Some(Self(__odm_inner)))
@@ -104,7 +112,9 @@ pub(crate) fn implement(
             const TYPE: #support::TypeMeta = #ty;
             type Handle<__OdmModel, __OdmAs> = #handle;
             #[inline]
-            fn handle<__OdmModel, __OdmAs>(__odm_path: #support::Path) -> #handle {
+            fn handle<__OdmModel, __OdmAs>(
+                __odm_path: #support::Path,
+            ) -> Self::Handle<__OdmModel, __OdmAs> {
                 #make
             }
         }

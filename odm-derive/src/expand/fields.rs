@@ -1,17 +1,19 @@
 //! The struct of typed fields.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{Ident, Visibility};
+use quote::{format_ident, quote};
+use syn::{Ident, Type, Visibility};
 
 use super::encoder;
 use super::generics::Generics;
+use super::place::Placed;
 use crate::model::{Field, Model};
 
 /// One handle: where it stands and how it is made.
 pub(crate) struct Handle {
     pub(crate) ident: Ident,
+    /// The same where it is set: rustc tells there, too, of a type that is no field.
+    pub(crate) set: Ident,
     pub(crate) doc: String,
     pub(crate) ty: TokenStream,
     pub(crate) make: TokenStream,
@@ -34,29 +36,41 @@ pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
 /// The handle of one named field.
 pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     let (support, ty, stored) = (&model.support, &field.ty, &field.stored);
-    // A type that can't be a field is told where it is written.
-    let span = ty.span();
     let path = if field.flatten.is_some() {
         quote!(__odm_path.clone())
     } else {
         quote!(__odm_path.child(#stored))
     };
-    let (ty, make) = if field.encoder.is_some() {
-        (
-            quote!(#support::Field<__OdmModel, #ty, #support::With<#encoder>>),
-            quote!(#support::Field::at_path(#path)),
-        )
-    } else {
-        (
-            quote_spanned!(span=> <#ty as #support::FieldType>::Handle<__OdmModel, #ty>),
-            quote_spanned!(span=> <#ty as #support::FieldType>::handle(#path)),
-        )
-    };
+    let doc = format!("The field `{}`.", field.rust);
+    if field.encoder.is_none() {
+        return of_type(support, field.ident.clone(), doc, ty, &path);
+    }
     Handle {
         ident: field.ident.clone(),
-        doc: format!("The field `{}`.", field.rust),
-        ty,
-        make,
+        set: field.ident.clone(),
+        doc,
+        ty: quote!(#support::Field<__OdmModel, #ty, #support::With<#encoder>>),
+        make: quote!(#support::Field::at_path(#path)),
+    }
+}
+
+/// The handle that a type has by itself.
+pub(crate) fn of_type(
+    support: &TokenStream,
+    ident: Ident,
+    doc: String,
+    ty: &Type,
+    path: &TokenStream,
+) -> Handle {
+    let placed = Placed::new(ty);
+    let mut set = ident.clone();
+    set.set_span(placed.span.resolved_at(ident.span()));
+    Handle {
+        ident,
+        set,
+        doc,
+        ty: placed.handle(support, &placed.ty),
+        make: placed.make(support, path),
     }
 }
 

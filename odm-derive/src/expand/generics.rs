@@ -100,7 +100,7 @@ impl Generics {
 }
 
 /// The types whose handles and metadata are asked for.
-fn stored_types(model: &Model) -> Vec<&Type> {
+pub(super) fn stored_types(model: &Model) -> Vec<&Type> {
     fn named(fields: &[crate::model::Field]) -> impl Iterator<Item = &Type> {
         fields
             .iter()
@@ -124,8 +124,20 @@ fn stored_types(model: &Model) -> Vec<&Type> {
     }
 }
 
+/// Whether a type is known where the struct is declared: it names no parameter of it.
+pub(super) fn told(model: &Model, ty: &Type) -> bool {
+    model.generics.params.iter().all(|param| {
+        let ident = match param {
+            GenericParam::Lifetime(one) => &one.lifetime.ident,
+            GenericParam::Type(one) => &one.ident,
+            GenericParam::Const(one) => &one.ident,
+        };
+        !mentions(ty, ident)
+    })
+}
+
 /// Whether a type names a parameter.
-pub(super) fn mentions(ty: &Type, ident: &Ident) -> bool {
+fn mentions(ty: &Type, ident: &Ident) -> bool {
     fn within(tokens: TokenStream, ident: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(one) => one == *ident,

@@ -1,10 +1,10 @@
 //! Metadata of fields and variants, as expressions.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::LitStr;
-use syn::spanned::Spanned;
 
+use super::place::Placed;
 use crate::model::ty::bson_variant;
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
@@ -64,7 +64,7 @@ fn field(model: &Model, field: &Field) -> TokenStream {
 pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
     let (support, ty) = (&model.support, &field.ty);
     if field.encoder.is_none() {
-        return quote_spanned!(ty.span()=> <#ty as #support::FieldType>::TYPE);
+        return Placed::new(ty).meta(support);
     }
     let declared = declared(support, field.attributes.bson_type.as_ref());
     if field.attributes.bson_type.is_some() && crate::model::ty::is_option(ty) {
@@ -171,10 +171,14 @@ pub(crate) fn of_enum(model: &Model, shape: &Enum) -> (TokenStream, TokenStream)
         let (rust, stored) = (plain(&variant.ident), &variant.stored);
         let content = match &variant.content {
             VariantContent::Unit => quote!(Unit),
-            VariantContent::Newtype(ty) => quote!(Newtype(<#ty as #support::FieldType>::TYPE)),
+            VariantContent::Newtype(ty) => {
+                let ty = Placed::new(ty).meta(support);
+                quote!(Newtype(#ty))
+            }
             VariantContent::Opaque => quote!(Newtype(#support::TypeMeta::ANY)),
             VariantContent::Tuple(types) => {
-                quote!(Tuple(&[#(<#types as #support::FieldType>::TYPE),*]))
+                let types = types.iter().map(|ty| Placed::new(ty).meta(support));
+                quote!(Tuple(&[#(#types),*]))
             }
             VariantContent::Struct(list) => {
                 let fields = fields(model, list);

@@ -1,5 +1,7 @@
 //! What a type is, as far as its spelling tells; aliases are caught by assertions in generated code.
 
+use proc_macro2::Span;
+use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
 /// What a type's name says.
@@ -90,14 +92,60 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     }
 }
 
-fn argument(arguments: &PathArguments) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
+/// Where a type is written that may turn out to be no field: inside `Vec<Contact>` that is `Contact`.
+/// None where the spelling leaves no doubt.
+pub(crate) fn doubt(ty: &Type) -> Option<Span> {
+    match known(ty) {
+        Known::Text | Known::Bool | Known::Integer | Known::Float => None,
+        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => doubt(inner),
+        Known::Map => match arguments(ty).last() {
+            Some(value) => doubt(value),
+            None => Some(name(ty)),
+        },
+        _ => match ty {
+            Type::Group(group) => doubt(&group.elem),
+            Type::Paren(paren) => doubt(&paren.elem),
+            Type::Reference(reference) => doubt(&reference.elem),
+            Type::Tuple(tuple) => tuple.elems.iter().find_map(doubt),
+            _ => Some(name(ty)),
+        },
+    }
+}
+
+/// The last name of a path.
+fn name(ty: &Type) -> Span {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.span()),
         _ => None,
-    })
+    }
+    .unwrap_or_else(|| ty.span())
+}
+
+/// The types in the angle brackets of a path.
+fn arguments(ty: &Type) -> Vec<&Type> {
+    let Type::Path(path) = ty else {
+        return Vec::new();
+    };
+    let last = path.path.segments.last();
+    last.map_or_else(Vec::new, |last| types(&last.arguments).collect())
+}
+
+fn argument(arguments: &PathArguments) -> Option<&Type> {
+    types(arguments).next()
+}
+
+fn types(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
+    let arguments = match arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    };
+    arguments
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
 }
 
 /// The variant of `BsonType` that has an alias.

@@ -147,6 +147,10 @@ pub trait FieldType {
     /// `Option` of it): a [`Field`](crate::query::Field), or the struct of fields that a derive makes.
     type Handle<M, As>;
 
+    /// What the derives ask of a field's type, to learn whether it is one.
+    #[doc(hidden)]
+    const IS_FIELD: bool = true;
+
     /// The handle for the field at `path`.
     fn handle<M, As>(path: Path) -> Self::Handle<M, As>;
 }

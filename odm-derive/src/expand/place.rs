@@ -1,0 +1,92 @@
+//! Where rustc tells that a type is no field: once, and at its name.
+//!
+//! The derives name a field's type several times over. rustc tells of each, but shows two messages that
+//! are alike in text and in place only once: all these names stand at one place. What the code around
+//! then does with the type, at every use of the model, is silenced by [`sound`].
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, Type};
+
+use super::generics::told;
+use crate::model::Model;
+use crate::model::ty::doubt;
+
+/// A type whose tokens all stand at one place.
+pub(crate) struct Placed {
+    pub(crate) span: Span,
+    pub(crate) ty: TokenStream,
+}
+
+impl Placed {
+    pub(crate) fn new(ty: &Type) -> Self {
+        let span = doubt(ty).unwrap_or_else(|| ty.span());
+        Self {
+            span,
+            ty: at(ty.to_token_stream(), span),
+        }
+    }
+
+    /// `<T as FieldType>::item`.
+    pub(crate) fn item(&self, support: &TokenStream, item: &str) -> TokenStream {
+        let ty = &self.ty;
+        let item = Ident::new(item, self.span);
+        quote_spanned!(self.span=> <#ty as #support::FieldType>::#item)
+    }
+
+    /// `<T as FieldType>::Handle<M, As>`.
+    pub(crate) fn handle(&self, support: &TokenStream, declared: &TokenStream) -> TokenStream {
+        let handle = self.item(support, "Handle");
+        quote_spanned!(self.span=> #handle<__OdmModel, #declared>)
+    }
+
+    /// `<T as FieldType>::handle(path)`.
+    pub(crate) fn make(&self, support: &TokenStream, path: &TokenStream) -> TokenStream {
+        let make = self.item(support, "handle");
+        quote_spanned!(self.span=> #make(#path))
+    }
+
+    /// `<T as FieldType>::TYPE`.
+    pub(crate) fn meta(&self, support: &TokenStream) -> TokenStream {
+        self.item(support, "TYPE")
+    }
+}
+
+/// The same tokens, which mean what they meant, at one place.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            if let TokenTree::Group(group) = &token {
+                let mut placed = Group::new(group.delimiter(), at(group.stream(), span));
+                placed.set_span(span.resolved_at(group.span()));
+                return TokenTree::Group(placed);
+            }
+            token.set_span(span.resolved_at(token.span()));
+            token
+        })
+        .collect()
+}
+
+/// `ty`, as a type that is one only if every field's type is a field's: where one is not, the constant
+/// can't be told, and rustc takes `ty` for a mistake that it has told already.
+pub(crate) fn sound(model: &Model, fields: &[&Type], ty: &TokenStream) -> TokenStream {
+    let support = &model.support;
+    let mut seen: Vec<String> = Vec::new();
+    let mut named = TokenStream::new();
+    for field in fields {
+        let text = field.to_token_stream().to_string();
+        if doubt(field).is_none() || !told(model, field) || seen.contains(&text) {
+            continue;
+        }
+        seen.push(text);
+        let placed = Placed::new(field);
+        let is_field = placed.item(support, "IS_FIELD");
+        named.extend(quote_spanned!(placed.span=> let _ = #is_field;));
+    }
+    if named.is_empty() {
+        return ty.clone();
+    }
+    quote!(#support::Sound<{ #named true }, #ty>)
+}

@@ -38,7 +38,11 @@ pub(crate) fn run(name: &str, check: impl Fn(&Document) -> Result<(), String>) {
 
 /// Fails if there are failures. Many are cut: the first tell enough.
 pub(crate) fn report(failures: &[String], of: usize) {
-    let shown: Vec<&str> = failures.iter().take(40).map(String::as_str).collect();
+    let shown: Vec<&str> = failures
+        .iter()
+        .take(std::env::var("ODM_SHOW").map_or(40, |n| n.parse().unwrap()))
+        .map(String::as_str)
+        .collect();
     assert!(
         failures.is_empty(),
         "{} of {of}:\n{}",

@@ -19,6 +19,7 @@ mod globals;
 mod hash;
 pub(crate) mod memory;
 pub(crate) mod meta;
+mod numeral;
 mod object;
 mod operator;
 mod parse;

@@ -8,6 +8,9 @@ use bson::Decimal128;
 use crate::value::wide::{Wide, pow10};
 
 mod double;
+mod text;
+
+pub(crate) use self::text::Unread;
 
 /// The most digits of a coefficient.
 pub(crate) const DIGITS: u32 = 34;
@@ -97,6 +100,11 @@ impl Decimal {
             } => sign | u128::from((exponent + BIAS).unsigned_abs()) << 113 | coefficient,
         };
         Decimal128::from_bytes(bits.to_le_bytes())
+    }
+
+    /// Reads a string as a server's conversions do.
+    pub(crate) fn parse(text: &str) -> Result<Self, Unread> {
+        text::parse(text)
     }
 
     pub(crate) fn from_i64(value: i64) -> Self {
@@ -264,17 +272,17 @@ impl Decimal {
         if drop <= 0 {
             let wanted = exponent + drop;
             // pads with zeros as far as 34 digits allow
-            let room = DIGITS.saturating_sub(digits(coefficient));
-            let pad = drop.unsigned_abs();
-            if wanted < MIN_EXPONENT || (coefficient != 0 && pad > room) {
-                return self;
+            if coefficient == 0 {
+                return Self::finite(self.negative, 0, clamp(wanted));
             }
-            let coefficient = if coefficient == 0 {
-                0
-            } else {
-                coefficient * pow10(pad)
-            };
-            return Self::finite(self.negative, coefficient, wanted);
+            let room = DIGITS.saturating_sub(digits(coefficient));
+            let room = room.min((exponent - MIN_EXPONENT).unsigned_abs());
+            let pad = drop.unsigned_abs().min(room);
+            return Self::finite(
+                self.negative,
+                coefficient * pow10(pad),
+                exponent - pad.cast_signed(),
+            );
         }
         let (quotient, half) = if drop > DIGITS.cast_signed() {
             (
@@ -381,6 +389,14 @@ impl Decimal {
         };
         let magnitude = i128::try_from(magnitude).ok()?;
         Some(if self.negative { -magnitude } else { magnitude })
+    }
+
+    /// The nearest integer, a half to the even one; the least of 64 bits where there is none.
+    pub(crate) fn to_i64_rounded(self) -> i64 {
+        let whole = self.quantize(0, Rounding::HalfEven).to_i128();
+        whole
+            .and_then(|whole| i64::try_from(whole).ok())
+            .unwrap_or(i64::MIN)
     }
 
     /// By value: NaN equals itself and is below everything, zeros are equal.
@@ -524,13 +540,17 @@ fn zero_or(low: (bool, u128, i32), both_negative: bool) -> Decimal {
 fn divide(negative: bool, (a, x): (u128, i32), (b, y): (u128, i32)) -> Decimal {
     // a quotient of at least 35 digits, then the rest decides the rounding
     let shift = DIGITS + 1 + digits(b) - digits(a).min(digits(b));
-    let (quotient, rest) = Wide::product(a, 1).times_pow10(shift).divide(b);
-    let result = round(negative, quotient, x - y - shift.cast_signed(), rest != 0);
-    if rest == 0 {
-        result.reduce_to(x - y)
-    } else {
-        result
+    let (mut quotient, rest) = Wide::product(a, 1).times_pow10(shift).divide(b);
+    let mut exponent = x - y - shift.cast_signed();
+    // an exact one loses the zeros that made it so long, before it is rounded
+    while rest == 0 && exponent < x - y {
+        let (shorter, 0) = quotient.divide(10) else {
+            break;
+        };
+        quotient = shorter;
+        exponent += 1;
     }
+    round(negative, quotient, exponent, rest != 0)
 }
 
 /// `a * 10^scale mod b`.

@@ -86,18 +86,6 @@ impl Number {
         }
     }
 
-    /// The negation; the smallest integer of a width takes the next width.
-    #[must_use]
-    pub(crate) fn neg(self) -> Self {
-        match self {
-            Double(value) => Double(-value),
-            Int32(value) => value.checked_neg().map_or(Int64(-i64::from(value)), Int32),
-            #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
-            Int64(value) => value.checked_neg().map_or(Double(-(value as f64)), Int64),
-            Self::Decimal(value) => Self::Decimal(value.neg()),
-        }
-    }
-
     /// The magnitude; `None` for the smallest 64-bit integer.
     pub(crate) fn checked_abs(self) -> Option<Self> {
         Some(match self {

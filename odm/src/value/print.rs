@@ -108,7 +108,7 @@ fn write_value(text: &mut String, value: RawBsonRef<'_>) {
 }
 
 /// The fields of a pointer are private to bson: they are read off its bytes.
-fn db_pointer(text: &mut String, value: RawBsonRef<'_>) {
+pub(crate) fn pointer_parts(value: RawBsonRef<'_>) -> (String, String) {
     let mut holder = RawDocumentBuf::new();
     holder.append(cstr!("p"), value);
     let bytes = raw::walk(&holder)
@@ -121,14 +121,17 @@ fn db_pointer(text: &mut String, value: RawBsonRef<'_>) {
     let name = name
         .get(4..name.len().saturating_sub(1))
         .unwrap_or_default();
-    push(
-        text,
-        format_args!("DBRef('{}',", String::from_utf8_lossy(name)),
-    );
     let mut digits = String::new();
     hex(&mut digits, id);
-    text.push_str(&digits.to_lowercase());
-    text.push(')');
+    (
+        String::from_utf8_lossy(name).into_owned(),
+        digits.to_lowercase(),
+    )
+}
+
+fn db_pointer(text: &mut String, value: RawBsonRef<'_>) {
+    let (name, id) = pointer_parts(value);
+    push(text, format_args!("DBRef('{name}',{id})"));
 }
 
 fn hex(text: &mut String, bytes: &[u8]) {

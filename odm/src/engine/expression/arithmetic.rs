@@ -4,7 +4,7 @@ use bson::DateTime;
 use bson::raw::{RawBson, RawBsonRef};
 
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, integral, listed, null, owned, refuse,
+    ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned, refuse,
 };
 use crate::engine::expression::sum::Sum;
 use crate::engine::expression::text;
@@ -101,22 +101,37 @@ fn add<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
     match date {
         None => owned(sum.into_bson()),
-        Some(date) => shifted(date, sum.number(), "$add"),
+        Some(date) => {
+            sum.add(Number::Int64(date.timestamp_millis()));
+            sum.to_i64().map_or_else(
+                || date_overflow("$add"),
+                |millis| owned(DateTime::from_millis(millis)),
+            )
+        }
     }
 }
 
-fn shifted<'a>(date: DateTime, by: Number, operator: &str) -> Outcome<'a> {
+fn date_overflow<'a>(operator: &str) -> Outcome<'a> {
+    Err(ServerError::new(
+        Code::OVERFLOW,
+        format!("date overflow in {operator}"),
+    ))
+}
+
+/// A date earlier by a number of milliseconds.
+fn earlier<'a>(date: DateTime, by: Number) -> Outcome<'a> {
     let by = match by {
-        Number::Double(n) if n.is_finite() => Number::Double(n.round()).to_i64_truncated(),
-        other => other.to_i64_truncated(),
+        Number::Double(n) => by.to_i64_truncated().map_or_else(|| coerced(n), Ok)?,
+        Number::Decimal(n) => n.to_i64_rounded(),
+        integer => integer.to_i64_truncated().unwrap_or(i64::MIN),
     };
-    match by.and_then(|by| date.timestamp_millis().checked_add(by)) {
-        Some(millis) => owned(DateTime::from_millis(millis)),
-        None => Err(ServerError::new(
-            Code::OVERFLOW,
-            format!("date overflow in {operator}"),
-        )),
+    if by == i64::MIN {
+        return refuse(159, "Cannot negate the minimum duration");
     }
+    date.timestamp_millis().checked_sub(by).map_or_else(
+        || date_overflow("$subtract"),
+        |millis| owned(DateTime::from_millis(millis)),
+    )
 }
 
 fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -135,7 +150,7 @@ fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 None => refuse(2, "date overflow in $subtract"),
             }
         }
-        (_, Some(right), RawBsonRef::DateTime(left), _) => shifted(left, right.neg(), "$subtract"),
+        (_, Some(right), RawBsonRef::DateTime(left), _) => earlier(left, right),
         (_, _, RawBsonRef::DateTime(_), _) => {
             type_mismatch(format!("can't $subtract {} from Date", args.type_name(1)))
         }
@@ -226,9 +241,16 @@ fn whole<'a>(args: &mut Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> 
     match operand(args)? {
         None => null(),
         Some(Number::Double(n)) => owned(round(n)),
-        // An infinite decimal has no whole part, says the server.
-        Some(Number::Decimal(n)) if !n.is_finite() => number(Number::Decimal(Decimal::NAN)),
-        Some(Number::Decimal(n)) => number(Number::Decimal(n.quantize(0, rounding))),
+        // An infinite decimal has no whole part, says the server, nor has one whose digits end before the point.
+        Some(Number::Decimal(n)) => {
+            let whole = n.quantize(0, rounding);
+            let has_units = whole.parts().is_some_and(|(_, exponent)| exponent == 0);
+            number(Number::Decimal(if has_units {
+                whole
+            } else {
+                Decimal::NAN
+            }))
+        }
         Some(integer) => number(integer),
     }
 }
@@ -241,13 +263,19 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
         if args.is_nullish(1) {
             return null();
         }
-        if Number::from_raw(args.or_null(1)).is_none() {
-            return refuse(
-                16004,
-                format!("can't convert from BSON type {} to long", args.type_name(1)),
-            );
+        match Number::from_raw(args.or_null(1)) {
+            None => {
+                return refuse(
+                    16004,
+                    format!("can't convert from BSON type {} to long", args.type_name(1)),
+                );
+            }
+            Some(Number::Double(n)) if Number::Double(n).to_i64_truncated().is_none() => {
+                return coerced(n);
+            }
+            Some(_) => {}
         }
-        let Some(place) = integral(args.or_null(1)) else {
+        let Some(place) = integral_32(args.or_null(1)) else {
             return refuse(
                 51082,
                 format!(
@@ -265,7 +293,7 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
                 ),
             );
         }
-        i32::try_from(place).unwrap_or(0)
+        place
     } else {
         0
     };
@@ -295,8 +323,10 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
                         text::computed(args.or_null(1))
                     ),
                 ),
-                Some(n) if matches!(integer, Number::Int32(_)) => {
-                    owned(crate::engine::expression::operator::integer(n))
+                // Below what 32 bits hold, a server wraps around.
+                #[expect(clippy::cast_possible_truncation, reason = "the wrap is wanted")]
+                Some(n) if matches!(integer, Number::Int32(_)) && n <= i64::from(i32::MAX) => {
+                    owned(n as i32)
                 }
                 Some(n) => owned(n),
             }
@@ -440,6 +470,7 @@ fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         matches!(base, Number::Int64(_)) || matches!(exponent, Number::Int64(_)),
     );
     let exact = integers.and_then(|(base, exponent)| match (base, exponent) {
+        (0, exponent) if exponent > 0 => Some(0),
         (1, _) => Some(1),
         (-1, exponent) => Some(if exponent % 2 == 0 { 1 } else { -1 }),
         (base, exponent) => base.checked_pow(u32::try_from(exponent).ok()?),

@@ -119,11 +119,16 @@ fn element_at<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             28691,
             format!(
                 "$arrayElemAt's second argument must be representable as a 32-bit integer: {}",
-                text::computed(index)
+                coerced(index)
             ),
         );
     };
     Ok(at(args, position))
+}
+
+/// A number as the refusals of indexes show it, as a double.
+fn coerced(value: RawBsonRef<'_>) -> String {
+    Number::from_raw(value).map_or_else(String::new, |number| text::double(number.to_f64()))
 }
 
 fn end<'a>(args: &mut Args<'a>, first: bool) -> Outcome<'a> {
@@ -300,7 +305,7 @@ fn size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 }
 
 fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.any_nullish() {
+    if args.is_nullish(0) || args.is_nullish(1) {
         return null();
     }
     let Some(items) = array(args, 0) else {
@@ -334,7 +339,7 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                     code + 1,
                     format!(
                         "{which} argument to $slice can't be represented as a 32-bit integer: {}",
-                        text::computed(value)
+                        coerced(value)
                     ),
                 )
             },
@@ -344,6 +349,9 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let length = i64::try_from(values(items).count()).unwrap_or(i64::MAX);
     let second = number(1, "Second", 28725)?;
     let (start, take) = if args.values.len() > 2 {
+        if args.is_nullish(2) {
+            return null();
+        }
         let take = number(2, "Third", 28727)?;
         if take <= 0 {
             return refuse(

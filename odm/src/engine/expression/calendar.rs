@@ -1,5 +1,8 @@
 //! The proleptic Gregorian calendar in UTC, over milliseconds since 1970.
 
+use crate::engine::expression::operator::refuse;
+use crate::error::ServerError;
+
 const DAY: i64 = 86_400_000;
 
 /// The parts of an instant.
@@ -136,6 +139,25 @@ pub(crate) fn iso(millis: i64) -> String {
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
         p.year, p.month, p.day, p.hour, p.minute, p.second, p.millisecond
+    )
+}
+
+/// The same for a computed string, where years have four digits.
+pub(crate) fn iso_text(millis: i64) -> Result<String, ServerError> {
+    check_year(parts(millis).year)?;
+    Ok(iso(millis))
+}
+
+/// Refuses a year that no four digits write.
+pub(crate) fn check_year(year: i64) -> Result<(), ServerError> {
+    if (0..=9999).contains(&year) {
+        return Ok(());
+    }
+    refuse(
+        18537,
+        format!(
+            "Could not convert date to string: date component was outside the supported range of 0-9999: {year}"
+        ),
     )
 }
 

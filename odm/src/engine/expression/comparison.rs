@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use bson::raw::RawBson;
+use bson::raw::{RawBson, RawBsonRef};
 
 use crate::engine::expression::operator::{Args, Operator, listed, owned};
 use crate::engine::expression::value::Value;
@@ -24,13 +24,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// Missing is below everything, as undefined is, and equal to neither it nor null.
+/// Missing is undefined here: below everything but `MinKey`.
 fn ordering(args: &Args<'_>) -> Ordering {
-    match (args.get(0), args.get(1)) {
-        (None, None) => Ordering::Equal,
-        (None, Some(bson::RawBsonRef::MinKey)) => Ordering::Greater,
-        (None, Some(_)) | (Some(bson::RawBsonRef::MinKey), None) => Ordering::Less,
-        (Some(_), None) => Ordering::Greater,
-        (Some(left), Some(right)) => order::compare(left, right, args.globals.collator()),
-    }
+    let side = |index| args.get(index).unwrap_or(RawBsonRef::Undefined);
+    order::compare(side(0), side(1), args.globals.collator())
 }

@@ -151,12 +151,12 @@ fn named_instant(args: &Args<'_>, index: usize, name: &str, code: i32) -> Result
 }
 
 fn part<'a>(args: &Args<'a>, of: fn(i64) -> i64) -> Outcome<'a> {
-    let Some(zone) = Zone::of(args, 1)? else {
-        return null();
-    };
     if args.is_nullish(0) {
         return null();
     }
+    let Some(zone) = Zone::of(args, 1)? else {
+        return null();
+    };
     let at = zone.local(instant(args.or_null(0))?);
     owned(i32::try_from(of(at)).unwrap_or_default())
 }

@@ -70,6 +70,8 @@ fn feed_all(state: &mut Md5, document: &RawDocument) {
     state.update(0_i32.to_le_bytes());
 }
 
+const TWO_63: f64 = 9_223_372_036_854_775_808.0;
+
 /// A number as 64 bits: doubles lose their fraction, decimals are rounded, and both end at the last integers.
 fn whole(number: Number) -> i64 {
     if number.is_nan() {
@@ -79,7 +81,9 @@ fn whole(number: Number) -> i64 {
         Number::Decimal(decimal) => Number::Decimal(decimal.quantize(0, Rounding::HalfEven)),
         other => other,
     };
-    let limit = if number.compare(Number::Int32(0)).is_lt() {
+    // The double 2^63 wraps around: a server takes it for the last integer.
+    let wraps = matches!(number, Number::Double(n) if n.total_cmp(&TWO_63).is_eq());
+    let limit = if wraps || number.compare(Number::Int32(0)).is_lt() {
         i64::MIN
     } else {
         i64::MAX

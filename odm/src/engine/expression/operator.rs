@@ -117,6 +117,17 @@ pub(super) fn integral(value: RawBsonRef<'_>) -> Option<i64> {
     crate::value::number::Number::from_raw(value)?.to_i64_exact()
 }
 
+/// The refusal of a double that is no 64-bit integer.
+pub(super) fn coerced<T>(value: f64) -> Result<T, ServerError> {
+    refuse(
+        31109,
+        format!(
+            "Can't coerce out of range value {} to long",
+            text::double(value)
+        ),
+    )
+}
+
 /// An integer that fits 32 bits.
 pub(super) fn integral_32(value: RawBsonRef<'_>) -> Option<i32> {
     i32::try_from(integral(value)?).ok()

@@ -5,9 +5,11 @@ use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use crate::engine::expression::forms::{self, Form};
 use crate::engine::expression::globals::Scope;
 use crate::engine::expression::operator::{ANY, Operator, Shape, refuse};
+use crate::engine::expression::sum::Sum;
 use crate::engine::expression::{table, text};
 use crate::engine::refusal;
 use crate::error::{Code, ServerError};
+use crate::value::number::Number;
 use crate::value::raw::{elements, values};
 
 /// A compiled expression.
@@ -293,6 +295,33 @@ pub(super) fn is_commutative(name: &str) -> bool {
     )
 }
 
+/// Takes numbers that stand among the arguments of a sum or a product together, last, as a server does before it
+/// reads a document: where doubles are rounded depends on it.
+fn fold(name: &str, mut arguments: Vec<Option<Node>>) -> Vec<Option<Node>> {
+    let number = |argument: &Option<Node>| match argument {
+        Some(Node::Literal(value)) => Number::from_raw(value.as_raw_bson_ref()),
+        _ => None,
+    };
+    let numbers: Vec<Number> = arguments.iter().filter_map(number).collect();
+    if !(2..arguments.len()).contains(&numbers.len()) {
+        return arguments;
+    }
+    let folded = match name {
+        "$add" | "$sum" => numbers
+            .into_iter()
+            .fold(Sum::ZERO, |mut sum, number| {
+                sum.add(number);
+                sum
+            })
+            .number(),
+        "$multiply" => numbers.into_iter().fold(Number::Int32(1), Number::mul),
+        _ => return arguments,
+    };
+    arguments.retain(|argument| number(argument).is_none());
+    arguments.push(Some(Node::Literal(folded.to_raw().into())));
+    arguments
+}
+
 fn listed(
     operator: &Operator,
     argument: RawBsonRef<'_>,
@@ -314,7 +343,7 @@ fn listed(
         if is_commutative(name) && !arguments.iter().all(is_constant) {
             arguments.sort_by_key(is_constant);
         }
-        return Ok(arguments);
+        return Ok(fold(name, arguments));
     }
     if matches!(
         name,

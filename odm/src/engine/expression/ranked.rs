@@ -6,7 +6,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::engine::expression::memory;
 use crate::engine::expression::operator::{
-    Args, Operator, Outcome, Shape, integral, owned, refuse, row,
+    Args, Operator, Outcome, Shape, coerced, integral, owned, refuse, row,
 };
 use crate::engine::expression::{Value, text};
 use crate::error::ServerError;
@@ -51,6 +51,11 @@ pub(crate) fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
             ),
         );
     };
+    if let RawBsonRef::Double(n) = number
+        && Number::Double(n).to_i64_truncated().is_none()
+    {
+        return coerced(n);
+    }
     match integral(number) {
         Some(n) if n > 0 => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
         Some(n) => refuse(5_787_908, format!("'n' must be greater than 0, found {n}")),

@@ -37,16 +37,16 @@ pub(super) fn check(
 }
 
 fn matches<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let regex = compile(args)?;
-    let (Some(input), Some(regex)) = (input(args)?, regex) else {
+    let input = input(args)?;
+    let (Some(input), Some(regex)) = (input, compile(args)?) else {
         return owned(false);
     };
     owned(regex.is_match(input).map_err(|e| exhausted(args, &e))?)
 }
 
 fn find<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let regex = compile(args)?;
-    let (Some(input), Some(regex)) = (input(args)?, regex) else {
+    let input = input(args)?;
+    let (Some(input), Some(regex)) = (input, compile(args)?) else {
         return null();
     };
     match next(&regex, input, &mut At::default()).map_err(|e| exhausted(args, &e))? {
@@ -56,9 +56,9 @@ fn find<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 }
 
 fn find_all<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let regex = compile(args)?;
+    let input = input(args)?;
     let mut all = RawArrayBuf::new();
-    let (Some(input), Some(regex)) = (input(args)?, regex) else {
+    let (Some(input), Some(regex)) = (input, compile(args)?) else {
         return owned(all);
     };
     let mut at = At::default();
@@ -126,7 +126,7 @@ fn next(regex: &Regex, input: &str, at: &mut At) -> Result<Option<RawDocumentBuf
 fn input<'v>(args: &'v Args<'_>) -> Result<Option<&'v str>, ServerError> {
     match args.get(0) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => Ok(None),
-        Some(RawBsonRef::String(input) | RawBsonRef::Symbol(input)) => Ok(Some(input)),
+        Some(RawBsonRef::String(input)) => Ok(Some(input)),
         Some(_) => needs(args, "input", "string", 51104),
     }
 }

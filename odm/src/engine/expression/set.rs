@@ -116,12 +116,20 @@ fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(lists) = all_arrays(args, 17047)? else {
         return null();
     };
-    let Some((first, others)) = lists.split_first() else {
+    let mut sets = lists.into_iter().map(|list| distinct(values(list), args));
+    let Some(mut kept) = sets.next() else {
         return owned(RawArrayBuf::new());
     };
-    let kept = distinct(values(first), args)
-        .into_iter()
-        .filter(|item| others.iter().all(|list| has(list, *item, args)));
+    for mut other in sets {
+        // Of numbers that are equal, the smaller set's stay.
+        if other.len() < kept.len() {
+            std::mem::swap(&mut kept, &mut other);
+        }
+        kept.retain(|item| {
+            let mut others = other.iter();
+            others.any(|other| order::equal(*other, *item, args.globals.collator()))
+        });
+    }
     owned(kept.into_iter().collect::<RawArrayBuf>())
 }
 

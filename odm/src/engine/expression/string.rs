@@ -62,7 +62,8 @@ fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
         Some(
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) | RawBsonRef::JavaScriptCode(text),
         ) => text.to_owned(),
-        Some(RawBsonRef::DateTime(date)) => calendar::iso(date.timestamp_millis()),
+        Some(RawBsonRef::DateTime(date)) => calendar::iso_text(date.timestamp_millis())
+            .map_err(|error| error.within("failed while coercing date to string"))?,
         Some(value) if Number::from_raw(value).is_some() => text::computed(value),
         Some(RawBsonRef::Timestamp(at)) => calendar::clock(at),
         Some(_) => {
@@ -332,7 +333,8 @@ pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), S
                     "{}requires an integral {name} index, found a value of type: {}, with value: {}",
                     args.operator,
                     args.type_name(index),
-                    text::computed(args.or_null(index))
+                    args.get(index)
+                        .map_or_else(|| "MISSING".to_owned(), text::computed)
                 ),
             ),
             Some(n) => match usize::try_from(n) {

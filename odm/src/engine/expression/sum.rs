@@ -9,7 +9,7 @@ use crate::value::number::Number;
 pub(crate) struct Sum {
     /// Every integer; 2^63 times as many as fit a collection.
     integers: i128,
-    /// The doubles, and what their additions lost.
+    /// The doubles and integers, in the order in which they came, and what their additions lost.
     high: f64,
     low: f64,
     decimal: Option<Decimal>,
@@ -27,12 +27,19 @@ impl Sum {
         long: false,
     };
 
+    #[expect(clippy::cast_precision_loss, reason = "the rest follows")]
     pub(crate) fn add(&mut self, number: Number) {
         match number {
-            Number::Int32(n) => self.integers += i128::from(n),
+            Number::Int32(n) => {
+                self.integers += i128::from(n);
+                self.add_double(f64::from(n));
+            }
             Number::Int64(n) => {
                 self.long = true;
                 self.integers += i128::from(n);
+                let rest = n % (1 << 32);
+                self.add_double((n - rest) as f64);
+                self.add_double(rest as f64);
             }
             Number::Double(n) => {
                 self.double = true;
@@ -44,38 +51,26 @@ impl Sum {
         }
     }
 
+    /// What was lost before is made up for with the next number, so that `high` is the sum as a double.
     fn add_double(&mut self, value: f64) {
-        let sum = self.high + value;
-        if sum.is_finite() {
-            let other = sum - value;
-            self.low += (self.high - other) + (value - (sum - other));
-        } else {
-            self.low = 0.0;
-        }
-        self.high = sum;
+        let (value, lost) = two_sum(value, self.low);
+        let (high, more) = two_sum(self.high, value);
+        self.low = if high.is_finite() { lost + more } else { 0.0 };
+        self.high = high;
     }
 
     /// The total as a double.
-    #[expect(clippy::cast_precision_loss, reason = "what is lost goes to `low`")]
     pub(crate) fn to_f64(self) -> f64 {
-        let mut total = self;
-        let high = self.integers as f64;
-        total.add_double(high);
-        // Beyond 2^127 there is nothing to make up for.
-        #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
-        let rest = self.integers.saturating_sub(high as i128) as f64;
-        total.add_double(rest);
-        let sum = total.high + total.low;
-        if sum.is_nan() { total.high } else { sum }
+        self.high
     }
 
     pub(crate) fn number(self) -> Number {
         if let Some(decimal) = self.decimal {
-            let mut total = decimal;
-            if self.double {
-                total = total.add(Decimal::from_f64_exact(self.high + self.low));
+            if !self.double {
+                return Number::Decimal(decimal.add(integer_decimal(self.integers)));
             }
-            return Number::Decimal(total.add(integer_decimal(self.integers)));
+            let parts = [self.high, self.low].map(Decimal::from_f64_exact);
+            return Number::Decimal(parts.into_iter().fold(decimal, Decimal::add));
         }
         if self.double {
             return Number::Double(self.to_f64());
@@ -87,9 +82,31 @@ impl Sum {
         }
     }
 
+    /// The total as the milliseconds of a date; `None` where a server says that they overflow.
+    pub(crate) fn to_i64(self) -> Option<i64> {
+        match self.number() {
+            Number::Decimal(total) => Some(total.to_i64_rounded()),
+            _ if self.double => {
+                let high = self.high.round();
+                // Twice rounded, as the server does: a half ends below where it is next to zero.
+                let rest = (self.high - high) + self.low;
+                let high = Number::Double(high).to_i64_truncated()?;
+                high.checked_add(Number::Double(rest.round()).to_i64_truncated()?)
+            }
+            _ => i64::try_from(self.integers).ok(),
+        }
+    }
+
     pub(crate) fn into_bson(self) -> RawBson {
         self.number().to_raw().into()
     }
+}
+
+/// A sum and what rounding it lost.
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let other = sum - a;
+    (sum, (a - (sum - other)) + (b - other))
 }
 
 fn integer_decimal(n: i128) -> Decimal {

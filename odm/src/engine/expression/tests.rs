@@ -7,8 +7,14 @@ use super::{Expression, Globals};
 use crate::cases;
 use crate::error::ServerError;
 
+mod grid;
+
+fn globals() -> Globals {
+    Globals::new(cases::NOW).with_random(std::sync::Arc::new(|| u64::MAX))
+}
+
 fn run(expression: &Bson, document: &RawDocumentBuf) -> Result<Option<RawBson>, ServerError> {
-    let globals = Globals::new(cases::NOW).with_random(std::sync::Arc::new(|| u64::MAX));
+    let globals = globals();
     let raw = RawBson::try_from(expression.clone()).unwrap();
     let expression = Expression::parse(raw.as_raw_bson_ref(), &globals.scope())?;
     let value = expression.eval(document, &globals)?;

@@ -91,6 +91,10 @@ fn write(out: &mut String, value: RawBsonRef<'_>) {
             let scope = print::value(RawBsonRef::Document(code.scope));
             let _ = write!(out, "CodeWScope(\"{}\", {scope})", code.code);
         }
+        RawBsonRef::DbPointer(_) => {
+            let (name, id) = print::pointer_parts(value);
+            let _ = write!(out, "DBRef(\"{name}\", {id})");
+        }
         RawBsonRef::Symbol(text) => {
             let _ = write!(out, "Symbol(\"{text}\")");
         }

@@ -9,10 +9,10 @@ use crate::value::number::Number;
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$acos", 1, 1, |args| bounded(args, -1.0, 1.0, f64::acos)),
     listed("$acosh", 1, 1, |args| {
-        bounded(args, 1.0, f64::INFINITY, f64::acosh)
+        bounded(args, 1.0, f64::INFINITY, inverse_cosh)
     }),
     listed("$asin", 1, 1, |args| bounded(args, -1.0, 1.0, f64::asin)),
-    listed("$asinh", 1, 1, |args| anywhere(args, f64::asinh)),
+    listed("$asinh", 1, 1, |args| anywhere(args, inverse_sinh)),
     listed("$atan", 1, 1, |args| anywhere(args, f64::atan)),
     listed("$atan2", 2, 2, angle),
     listed("$atanh", 1, 1, |args| bounded(args, -1.0, 1.0, f64::atanh)),
@@ -29,6 +29,37 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$tan", 1, 1, |args| finite(args, f64::tan)),
     listed("$tanh", 1, 1, |args| anywhere(args, f64::tanh)),
 ];
+
+/// Beyond this nothing is left of a one beside a square.
+const LARGE: f64 = 268_435_456.0;
+
+/// As C libraries compute it, to the last bit; the standard library has a formula of its own.
+fn inverse_sinh(value: f64) -> f64 {
+    let x = value.abs();
+    let result = if x < 1.0 / LARGE || !x.is_finite() {
+        x
+    } else if x > LARGE {
+        x.ln() + std::f64::consts::LN_2
+    } else if x > 2.0 {
+        (2.0 * x + 1.0 / (x.mul_add(x, 1.0).sqrt() + x)).ln()
+    } else {
+        let square = x * x;
+        (x + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
+    };
+    result.copysign(value)
+}
+
+/// The same of the hyperbolic cosine.
+fn inverse_cosh(x: f64) -> f64 {
+    if x > LARGE {
+        x.ln() + std::f64::consts::LN_2
+    } else if x > 2.0 {
+        (2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt())).ln()
+    } else {
+        let over = x - 1.0;
+        (over + (2.0 * over + over * over).sqrt()).ln_1p()
+    }
+}
 
 fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
     if args.is_nullish(0) {

@@ -1,12 +1,11 @@
 //! Types and conversions: `$convert $isNumber $to… $type`.
 
-use std::str::FromStr;
-
+use bson::DateTime;
 use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawBsonRef};
-use bson::{DateTime, Decimal128};
 
 use crate::engine::expression::calendar;
+use crate::engine::expression::numeral::{self, Fault};
 use crate::engine::expression::operator::{
     Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
@@ -200,9 +199,17 @@ fn converted(value: RawBsonRef<'_>, target: &str) -> Result<RawBson, ServerError
         "objectId" => match value {
             RawBsonRef::ObjectId(id) => Ok(RawBson::ObjectId(id)),
             RawBsonRef::String(hex) => ObjectId::parse_str(hex).map(RawBson::ObjectId).or_else(|_| {
+                let fault = match hex.chars().find(|c| !c.is_ascii_hexdigit()) {
+                    Some(other) if hex.len() == 24 => {
+                        format!("Invalid character found in hex string: {other}")
+                    }
+                    _ => format!(
+                        "Invalid string length for parsing to OID, expected 24 but found {}",
+                        hex.len()
+                    ),
+                };
                 failure(format!(
-                    "Failed to parse objectId '{hex}' in $convert with no onError value: Invalid string length for parsing to OID, expected 24 but found {}",
-                    hex.len()
+                    "Failed to parse objectId '{hex}' in $convert with no onError value: {fault}"
                 ))
             }),
             other => unsupported(other, target),
@@ -216,7 +223,7 @@ fn to_string(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::String(text) => text.to_owned(),
         RawBsonRef::Boolean(b) => b.to_string(),
         RawBsonRef::ObjectId(id) => id.to_hex(),
-        RawBsonRef::DateTime(date) => calendar::iso(date.timestamp_millis()),
+        RawBsonRef::DateTime(date) => calendar::iso_text(date.timestamp_millis())?,
         RawBsonRef::Double(n) if n.is_nan() => "NaN".to_owned(),
         RawBsonRef::Double(n) if n.is_infinite() => {
             if n > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
@@ -233,14 +240,19 @@ fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
     Ok(RawBson::Double(match value {
         RawBsonRef::Boolean(b) => f64::from(u8::from(b)),
         RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis()).to_f64(),
-        RawBsonRef::String(text) => match text.parse::<f64>() {
-            Ok(n) if text.starts_with(|c: char| !c.is_whitespace() && c != '+') => n,
-            _ => return unparsable(text, "Did not consume whole string."),
-        },
+        RawBsonRef::String(text) => {
+            return match numeral::double(text) {
+                Ok(n) => Ok(RawBson::Double(n)),
+                Err(fault) => unparsable(text, &fault),
+            };
+        }
         other => match Number::from_raw(other) {
             Some(number) => {
                 let double = number.to_f64();
-                if double.is_infinite() && number.is_finite() {
+                let is_decimal = matches!(number, Number::Decimal(_));
+                // What is too small overflows as well.
+                let is_lost = double.abs() < f64::MIN_POSITIVE && !number.is_zero();
+                if is_decimal && (double.is_infinite() && number.is_finite() || is_lost) {
                     return overflow(other);
                 }
                 double
@@ -250,10 +262,15 @@ fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
     }))
 }
 
-fn unparsable<T>(text: &str, why: &str) -> Result<T, ServerError> {
-    failure(format!(
-        "Failed to parse number '{text}' in $convert with no onError value: {why}"
-    ))
+fn unparsable<T>(text: &str, fault: &Fault) -> Result<T, ServerError> {
+    failure(match fault {
+        Fault::Hexadecimal => {
+            format!("Illegal hexadecimal input in $convert with no onError value: {text}")
+        }
+        Fault::Other(why) => {
+            format!("Failed to parse number '{text}' in $convert with no onError value: {why}")
+        }
+    })
 }
 
 fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
@@ -273,9 +290,9 @@ fn to_decimal(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis())
             .to_decimal()
             .to_bson(),
-        RawBsonRef::String(text) => match Decimal128::from_str(text) {
-            Ok(decimal) => decimal,
-            Err(_) => return unparsable(text, "Failed to parse string to decimal"),
+        RawBsonRef::String(text) => match numeral::decimal128(text) {
+            Ok(decimal) => decimal.to_bson(),
+            Err(fault) => return unparsable(text, &fault),
         },
         other => match Number::from_raw(other) {
             Some(number) => number.to_decimal().to_bson(),
@@ -292,18 +309,10 @@ fn integer(
     let fitted = match value {
         RawBsonRef::Boolean(b) => fit(i128::from(b)),
         RawBsonRef::String(text) => {
-            let digits = text.strip_prefix('-').unwrap_or(text);
-            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-                let why = if text.is_empty() {
-                    "No digits"
-                } else {
-                    "Did not consume whole string."
-                };
-                return unparsable(text, why);
-            }
-            return match text.parse().ok().and_then(fit) {
-                Some(n) => Ok(n),
-                None => unparsable(text, "Overflow"),
+            return match numeral::integer(text).map(fit) {
+                Ok(Some(n)) => Ok(n),
+                Ok(None) => unparsable(text, &Fault::Other("Overflow")),
+                Err(fault) => unparsable(text, &fault),
             };
         }
         other => match Number::from_raw(other) {

@@ -50,7 +50,7 @@ fn exact(value: f64) -> Option<(u128, i32)> {
     let zeros = mantissa.trailing_zeros().min(127);
     let (mantissa, exponent) = (mantissa >> zeros, exponent + zeros.cast_signed());
     let (coefficient, exponent) = if exponent >= 0 {
-        if exponent > 60 {
+        if exponent.unsigned_abs() > mantissa.leading_zeros() {
             return None;
         }
         (mantissa << exponent, 0)

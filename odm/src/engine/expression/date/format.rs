@@ -15,7 +15,11 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
         _ if !args.given(1) => "%Y-%m-%dT%H:%M:%S.%LZ".to_owned(),
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
-        Some(RawBsonRef::String(format)) => format.to_owned(),
+        Some(RawBsonRef::String(format)) => {
+            // Before anything is known of the date.
+            check_format(format, WRITTEN)?;
+            format.to_owned()
+        }
         Some(_) => {
             return refuse(
                 18533,
@@ -53,7 +57,10 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
         }
         // Writing to a String cannot fail.
         let _ = match characters.next() {
-            Some('Y') => write!(out, "{:04}", p.year),
+            Some('Y') => {
+                calendar::check_year(p.year)?;
+                write!(out, "{:04}", p.year)
+            }
             Some('m') => write!(out, "{:02}", p.month),
             Some('d') => write!(out, "{:02}", p.day),
             Some('H') => write!(out, "{:02}", p.hour),
@@ -65,7 +72,11 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
             Some('u') => write!(out, "{}", (calendar::day_of_week(at) + 5) % 7 + 1),
             Some('U') => write!(out, "{:02}", week(at)),
             Some('V') => write!(out, "{:02}", calendar::iso_week(at).0),
-            Some('G') => write!(out, "{:04}", calendar::iso_week(at).1),
+            Some('G') => {
+                let (_, year) = calendar::iso_week(at);
+                calendar::check_year(year)?;
+                write!(out, "{year:04}")
+            }
             Some('z') => {
                 let minutes = offset.abs() / 60_000;
                 write!(
@@ -78,13 +89,8 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
             }
             Some('Z') => write!(out, "{}", offset / 60_000),
             Some('%') => write!(out, "%"),
-            Some(other) => {
-                return refuse(
-                    18536,
-                    format!("Invalid format character '%{other}' in format string"),
-                );
-            }
-            None => return refuse(18535, "Unmatched '%' at end of format string"),
+            // No other is let through.
+            Some(_) | None => Ok(()),
         };
     }
     Ok(out)
@@ -206,7 +212,7 @@ struct Named {
 
 fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
     let wrong = || unreadable(format!("Error parsing date string '{date}'"));
-    check_format(format)?;
+    check_format(format, READ)?;
     let mut named = Named::default();
     let mut zone = None;
     let mut rest = date;
@@ -310,15 +316,20 @@ impl Named {
     }
 }
 
-/// Refuses what is no specifier of a format that is read.
-fn check_format(format: &str) -> Result<(), ServerError> {
+/// The specifiers of a format that is written.
+const WRITTEN: &str = "YmdHMSLjwuUVGzZ%";
+/// And of one that is read.
+const READ: &str = "dGHLmMSuVYzZ%";
+
+/// Refuses what is none of the specifiers.
+fn check_format(format: &str, specifiers: &str) -> Result<(), ServerError> {
     let mut characters = format.chars();
     while let Some(c) = characters.next() {
         if c != '%' {
             continue;
         }
         match characters.next() {
-            Some('d' | 'G' | 'H' | 'L' | 'm' | 'M' | 'S' | 'u' | 'V' | 'Y' | 'z' | 'Z' | '%') => {}
+            Some(known) if specifiers.contains(known) => {}
             Some(other) => {
                 return refuse(
                     18536,

@@ -37,13 +37,6 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(year) = number(args, first)? else {
         return null();
     };
-    if !(1..=9999).contains(&year) {
-        let (name, _) = NAMES.get(first).copied().unwrap_or_default();
-        return refuse(
-            if is_iso { 31095 } else { 40523 },
-            format!("'{name}' must evaluate to an integer in the range 1 to 9999, found {year}"),
-        );
-    }
     let Some(month) = carried(args, 2 + first, 1)? else {
         return null();
     };
@@ -65,6 +58,14 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(zone) = Zone::of(args, 10)? else {
         return null();
     };
+    // A year is looked at behind the parts that are written after it.
+    if !(1..=9999).contains(&year) {
+        let (name, _) = NAMES.get(first).copied().unwrap_or_default();
+        return refuse(
+            if is_iso { 31095 } else { 40523 },
+            format!("'{name}' must evaluate to an integer in the range 1 to 9999, found {year}"),
+        );
+    }
     let midnight = if is_iso {
         calendar::iso_day(year, month, day)
     } else {

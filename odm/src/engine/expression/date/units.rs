@@ -109,13 +109,19 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
     if amount.unsigned_abs() > most.unsigned_abs() && unit != Unit::Fixed(1) {
         return refuse(
             5_976_500,
-            format!("invalid dateAdd 'amount' parameter value: {amount} {name}"),
+            format!(
+                "invalid dateAdd 'amount' parameter value: {} {name}",
+                i128::from(amount) * i128::from(sign)
+            ),
         );
     }
     let moved = amount.checked_mul(sign).and_then(|amount| match unit {
         Unit::Fixed(millis) if millis < DAY => start.checked_add(amount.checked_mul(millis)?),
         _ => zone.utc_beside(start, moved(zone.local(start), unit, amount)?),
     });
+    // Before 1970 a server takes the milliseconds from the second before, and not from their own.
+    let is_split = start < 0 && start % 1_000 != 0 && unit != Unit::Fixed(1);
+    let moved = moved.and_then(|moved| moved.checked_sub(if is_split { 1_000 } else { 0 }));
     match moved {
         Some(moved) => owned(DateTime::from_millis(moved)),
         None => refuse(5_166_406, format!("{} overflowed", args.operator)),
@@ -237,12 +243,12 @@ pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0) || args.is_nullish(1) || args.given(2) && args.is_nullish(2) {
         return null();
     }
+    let at = named_instant(args, 0, "date", 5_439_012)?;
     let (unit, _) = unit(args, 1)?;
     let Some(start_of_week) = week_start(args, 4, unit)? else {
         return null();
     };
     let size = bin_size(args, unit)?;
-    let at = named_instant(args, 0, "date", 5_439_012)?;
     let start = if let Unit::Fixed(..DAY) = unit {
         truncated(at, zone.utc(REFERENCE).unwrap_or(REFERENCE), size)
     } else {
@@ -257,7 +263,7 @@ pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// The largest `binSize`.
+/// The largest `binSize` in days and longer units.
 const LARGEST: i64 = 100_000_000_000;
 
 /// The size of a bin: in milliseconds for units that have some, else in months.
@@ -295,8 +301,10 @@ fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
         Unit::Quarter => 3,
         Unit::Year => 12,
     };
-    match size.checked_mul(one) {
-        Some(whole) if size <= LARGEST => Ok(whole),
+    match (size.checked_mul(one), unit) {
+        (Some(whole), Unit::Fixed(..DAY)) => Ok(whole),
+        (None, Unit::Fixed(..DAY)) => refuse(5_439_002, "dateTrunc overflowed"),
+        (Some(whole), _) if size <= LARGEST => Ok(whole),
         _ => refuse(5_439_006, "dateTrunc unsupported binSize value"),
     }
 }

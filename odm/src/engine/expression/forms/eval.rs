@@ -98,33 +98,33 @@ impl Form {
                 name,
                 condition,
                 limit,
-            } => {
-                let limit = match limit {
-                    Some(limit) => limit_of(&limit.eval(env)?)?,
-                    None => usize::MAX,
-                };
-                each(
-                    env,
-                    input,
-                    "input to $filter must be an array not",
-                    28651,
-                    |items| {
-                        let mut kept = RawArrayBuf::new();
-                        let mut left = limit;
-                        for item in items {
-                            if left == 0 {
-                                break;
-                            }
-                            let mut bound = std::iter::once((name.as_str(), item.clone()));
-                            if bind(env, &mut bound, condition)?.truthy() {
-                                kept.push(item.or_null());
-                                left -= 1;
-                            }
+            } => each(
+                env,
+                input,
+                "input to $filter must be an array not",
+                28651,
+                |items| {
+                    let mut kept = RawArrayBuf::new();
+                    if items.is_empty() {
+                        return Ok(kept);
+                    }
+                    let mut left = match limit {
+                        Some(limit) => limit_of(&limit.eval(env)?)?,
+                        None => usize::MAX,
+                    };
+                    for item in items {
+                        if left == 0 {
+                            break;
                         }
-                        Ok(kept)
-                    },
-                )
-            }
+                        let mut bound = std::iter::once((name.as_str(), item.clone()));
+                        if bind(env, &mut bound, condition)?.truthy() {
+                            kept.push(item.or_null());
+                            left -= 1;
+                        }
+                    }
+                    Ok(kept)
+                },
+            ),
             Self::Zip(zip) => zip.eval(env),
             Self::Reduce {
                 input,

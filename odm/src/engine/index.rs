@@ -30,8 +30,8 @@ use crate::value::raw::get;
 use keys::Values;
 use multikey::Arrays;
 use spec::{Kind, Part, Spec};
-use tree::Tree;
 use tree::entries::Entries;
+use tree::{Held, Tree};
 
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
@@ -241,6 +241,15 @@ impl Index {
     /// The size of all entries.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The leaf in which a walk from a bound begins, and the place in it.
+    pub(crate) fn seek(
+        &self,
+        from: Bound<&[u8]>,
+        backwards: bool,
+    ) -> Option<(Held<Entries>, usize)> {
+        self.entries.seek(from, backwards)
     }
 
     /// Up to `limit` entries between two bounds, from one end.

@@ -151,6 +151,12 @@ impl Matcher {
         eval::matches(&self.predicate, document, &self.globals, &mut None)
     }
 
+    /// The same of a document's bytes.
+    #[cfg(feature = "memory")]
+    pub(crate) fn matches_bytes(&self, document: &[u8]) -> Result<bool, ServerError> {
+        eval::matches_bytes(&self.predicate, document, &self.globals)
+    }
+
     /// The same in another environment than that it was compiled in: other values of the same variables.
     #[cfg(feature = "memory")]
     pub(crate) fn matches_in(

@@ -84,7 +84,11 @@ impl<'a> Elements<'a> {
     /// The element with this key.
     #[inline]
     pub(crate) fn find_key(mut self, key: &[u8]) -> Option<Element<'a>> {
-        self.find(|element| element.key == key)
+        // Most names differ in their first byte or in their length.
+        let first = key.first();
+        self.find(|element| {
+            element.key.len() == key.len() && element.key.first() == first && element.key == key
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::tree::records::Records;
-use crate::engine::index::tree::{Leaf, Tree};
+use crate::engine::index::tree::{Held, Leaf, Tree};
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
 use crate::value::text::Fields;
@@ -176,6 +176,15 @@ impl Collection {
         self.indexes
             .iter()
             .find_map(|index| Some(&index.spec.text.as_ref()?.fields))
+    }
+
+    /// The leaf in which a walk from a bound begins, and the place in it.
+    pub(crate) fn seek(
+        &self,
+        from: Bound<&RecordId>,
+        backwards: bool,
+    ) -> Option<(Held<Records>, usize)> {
+        self.records.seek(from, backwards)
     }
 
     /// Shows the records after `from` (before it, backwards), until `visit` has enough and answers false.

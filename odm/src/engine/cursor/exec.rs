@@ -3,7 +3,10 @@
 //! The units are those of a server, so that trials of several plans and what `explain` counts come out the same.
 //! An execution owns its snapshot: it can be kept between two commands.
 
+mod indexed;
+mod natural;
 mod near;
+mod sorter;
 mod stage;
 mod walk;
 
@@ -27,11 +30,34 @@ pub(crate) type Row = (RecordId, Arc<[u8]>);
 
 /// What one unit of work came to.
 #[derive(Debug)]
-pub(crate) enum Work {
-    Row(Row),
+pub(crate) enum Work<R = Row> {
+    Row(R),
     /// Not yet.
     Again,
     End,
+}
+
+/// A record as one step shows it to the next: nothing is taken out of the collection until it is a result.
+type Lent<'a> = (RecordId, Bytes<'a>);
+
+/// What is known of a record's document.
+#[derive(Debug, Clone, Copy)]
+enum Bytes<'a> {
+    /// Nothing was looked at yet.
+    None,
+    /// As it is stored.
+    Stored(&'a Arc<[u8]>),
+    /// Made of keys.
+    Made(&'a Arc<[u8]>),
+}
+
+impl<'a> Bytes<'a> {
+    fn get(self) -> Option<&'a Arc<[u8]>> {
+        match self {
+            Self::None => None,
+            Self::Stored(bytes) | Self::Made(bytes) => Some(bytes),
+        }
+    }
 }
 
 /// What the steps of a plan share.
@@ -45,12 +71,14 @@ pub(crate) struct Shared {
     pub(crate) made_of: Option<Arc<[Path]>>,
     /// What `$text` gave each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
+    /// The bytes of a row that is a record and no more.
+    pub(crate) nothing: Arc<[u8]>,
 }
 
 impl Shared {
     /// The text score of a record.
-    fn score(&self, (record, bytes): &Row) -> Option<f64> {
-        let score = self.scores.as_ref()?.get(record)?;
+    fn score(&self, record: RecordId, bytes: &[u8]) -> Option<f64> {
+        let score = self.scores.as_ref()?.get(&record)?;
         let matcher = self.matcher.as_ref()?;
         // One that an alternative to `$text` found may have a term, and yet not be what was asked for.
         let accepted = matcher.text()?.listed
@@ -60,10 +88,9 @@ impl Shared {
     }
 
     fn matches(&self, bytes: &[u8]) -> Result<bool, ServerError> {
-        match (&self.matcher, document(bytes)) {
-            (None, _) => Ok(true),
-            (Some(matcher), Some(document)) => matcher.matches(document),
-            (Some(_), None) => Ok(false),
+        match &self.matcher {
+            None => Ok(true),
+            Some(matcher) => matcher.matches_bytes(bytes),
         }
     }
 }
@@ -79,7 +106,7 @@ pub(crate) struct Execution {
 impl Execution {
     pub(crate) fn new(node: &Node, shared: Shared, deadline: Deadline) -> Self {
         Self {
-            root: Stage::new(node, &shared),
+            root: Stage::new(node, &shared, true),
             shared,
             deadline,
         }
@@ -87,7 +114,7 @@ impl Execution {
 
     /// The text score of a record that was found, where scores are wanted.
     pub(crate) fn score(&self, row: &Row) -> Option<f64> {
-        self.shared.score(row)
+        self.shared.score(row.0, &row.1)
     }
 
     /// Whether text scores are known.
@@ -98,7 +125,14 @@ impl Execution {
     /// One unit of work.
     pub(crate) fn work(&mut self) -> Result<Work, ServerError> {
         self.deadline.check()?;
-        self.root.work(&self.shared)
+        Ok(match self.root.work(&self.shared)? {
+            Work::Row((record, bytes)) => {
+                let bytes = bytes.get().unwrap_or(&self.shared.nothing);
+                Work::Row((record, Arc::clone(bytes)))
+            }
+            Work::Again => Work::Again,
+            Work::End => Work::End,
+        })
     }
 
     /// Goes on in a newer version of the collection.

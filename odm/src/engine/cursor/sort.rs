@@ -71,19 +71,22 @@ impl Order {
 }
 
 impl Sort {
-    /// The bytes by which a document is sorted.
-    pub(crate) fn key(
+    /// Appends the bytes by which a document is sorted.
+    pub(crate) fn key_into(
         &self,
         document: &RawDocument,
         collation: Option<&Collator>,
         score: Option<f64>,
-    ) -> Result<Vec<u8>, ServerError> {
+        key: &mut Vec<u8>,
+    ) -> Result<(), ServerError> {
+        let score = (self.scores.as_slice(), score);
         keys::least(
             document,
             &self.paths,
             &self.directions,
             collation,
-            (&self.scores, score),
+            score,
+            key,
         )
         .map_err(|error| match error.code() {
             Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
@@ -191,7 +194,12 @@ mod tests {
         let Order::Fields(sort) = Order::parse(Some(&pattern)).unwrap() else {
             panic!("a sort by fields");
         };
-        let key = |a, b| sort.key(&rawdoc! { "a": a, "b": b }, None, None).unwrap();
+        let key = |a, b| {
+            let mut key = Vec::new();
+            let document = rawdoc! { "a": a, "b": b };
+            sort.key_into(&document, None, None, &mut key).unwrap();
+            key
+        };
         assert!(key(1, 2) < key(2, 1));
         assert!(key(1, 1) < key(1, 2));
     }

@@ -79,40 +79,49 @@ fn plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Option<Values<'a>> {
     Some(values)
 }
 
-/// The bytes by which a document is sorted: the least of its keys in an index over these fields, with its text score
-/// at some places of the pattern, the highest first. The error is [`generate`]'s, of arrays in two of the fields.
+/// Appends the bytes by which a document is sorted: the least of its keys in an index over these fields, with its text
+/// score at some places of the pattern, the highest first. The error is [`generate`]'s, of arrays in two of the fields.
 pub(crate) fn least(
     document: &RawDocument,
     paths: &[Path],
     directions: &[Direction],
     collator: Option<&Collator>,
     (places, score): (&[usize], Option<f64>),
-) -> Result<Vec<u8>, ServerError> {
+    key: &mut Vec<u8>,
+) -> Result<(), ServerError> {
     let score = score.map_or(RawBsonRef::Null, RawBsonRef::Double);
     let append_score = |bytes: &mut Vec<u8>| key::append(bytes, score, Direction::Descending, None);
-    let mut least: Option<Vec<u8>> = None;
-    generate(document, paths, &mut |values| {
-        let mut bytes = Vec::with_capacity(16 * values.len());
+    let append = |bytes: &mut Vec<u8>, values: &Values<'_>| {
         let mut at = 0;
         for (value, direction) in values.iter().zip(directions) {
             while places.contains(&at) {
-                append_score(&mut bytes);
+                append_score(bytes);
                 at += 1;
             }
             let value = value.unwrap_or(RawBsonRef::Null);
-            key::append(&mut bytes, value, *direction, collator);
+            key::append(bytes, value, *direction, collator);
             at += 1;
         }
         while places.contains(&at) {
-            append_score(&mut bytes);
+            append_score(bytes);
             at += 1;
         }
+    };
+    if let Some(values) = plain(document, paths) {
+        append(key, &values);
+        return Ok(());
+    }
+    let mut least: Option<Vec<u8>> = None;
+    generate(document, paths, &mut |values| {
+        let mut bytes = Vec::with_capacity(16 * values.len());
+        append(&mut bytes, values);
         if least.as_ref().is_none_or(|least| bytes < *least) {
             least = Some(bytes);
         }
         Ok(())
     })?;
-    Ok(least.unwrap_or_default())
+    key.extend_from_slice(&least.unwrap_or_default());
+    Ok(())
 }
 
 fn expand<'a>(

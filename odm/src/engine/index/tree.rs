@@ -37,6 +37,24 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     /// Splits off what begins at a place.
     fn split(&mut self, at: usize) -> Self;
     fn append(&mut self, other: &Self);
+
+    /// The first place that a walk upwards from a bound meets.
+    fn start(&self, from: Bound<&Self::Key>) -> usize {
+        match from {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => self.find(key).unwrap_or_else(|at| at),
+            Bound::Excluded(key) => self.find(key).map_or_else(|at| at, |at| at + 1),
+        }
+    }
+
+    /// Behind the first place that a walk downwards from a bound meets.
+    fn end(&self, from: Bound<&Self::Key>) -> usize {
+        match from {
+            Bound::Unbounded => self.len(),
+            Bound::Included(key) => self.find(key).map_or_else(|at| at, |at| at + 1),
+            Bound::Excluded(key) => self.find(key).unwrap_or_else(|at| at),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -110,6 +128,11 @@ impl<L: Leaf> Tree<L> {
         value
     }
 
+    /// The leaf in which a walk from a bound begins, and the place in it.
+    pub(crate) fn seek(&self, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
+        Node::seek(&self.root, from, backwards)
+    }
+
     /// Shows leaves and places from a bound upwards, until `visit` has enough and answers false.
     pub(crate) fn ascend<'t>(
         &'t self,
@@ -126,6 +149,19 @@ impl<L: Leaf> Tree<L> {
         visit: &mut dyn FnMut(&'t L, usize) -> bool,
     ) {
         self.root.descend(from, visit);
+    }
+}
+
+/// A leaf that somebody reads: it stays as it is, whatever becomes of the tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
+
+impl<L: Leaf> Held<L> {
+    pub(crate) fn leaf(&self) -> Option<&L> {
+        match &*self.0 {
+            Node::Leaf(leaf) => Some(leaf),
+            Node::Branch(_) => None,
+        }
     }
 }
 
@@ -192,6 +228,36 @@ impl<L: Leaf> Node<L> {
         }
     }
 
+    fn seek(this: &Arc<Self>, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
+        let branch = match &**this {
+            Self::Leaf(leaf) => {
+                let at = if backwards {
+                    leaf.end(from).checked_sub(1)
+                } else {
+                    Some(leaf.start(from)).filter(|at| *at < leaf.len())
+                };
+                return at.map(|at| (Held(Arc::clone(this)), at));
+            }
+            Self::Branch(branch) => branch,
+        };
+        if backwards {
+            let end = branch.bound(from, branch.edges.len());
+            let last = branch.children.get(end)?;
+            // Where that one has nothing, its neighbour's end is next.
+            Self::seek(last, from, backwards).or_else(|| {
+                let before = branch.children.get(end.checked_sub(1)?)?;
+                Self::seek(before, Bound::Unbounded, backwards)
+            })
+        } else {
+            let start = branch.bound(from, 0);
+            let first = branch.children.get(start)?;
+            Self::seek(first, from, backwards).or_else(|| {
+                let after = branch.children.get(start + 1)?;
+                Self::seek(after, Bound::Unbounded, backwards)
+            })
+        }
+    }
+
     fn ascend<'t>(
         &'t self,
         from: Bound<&L::Key>,
@@ -199,11 +265,7 @@ impl<L: Leaf> Node<L> {
     ) -> bool {
         match self {
             Self::Leaf(leaf) => {
-                let start = match from {
-                    Bound::Unbounded => 0,
-                    Bound::Included(key) => leaf.find(key).unwrap_or_else(|at| at),
-                    Bound::Excluded(key) => leaf.find(key).map_or_else(|at| at, |at| at + 1),
-                };
+                let start = leaf.start(from);
                 (start..leaf.len()).all(|at| visit(leaf, at))
             }
             Self::Branch(branch) => {
@@ -224,11 +286,7 @@ impl<L: Leaf> Node<L> {
     ) -> bool {
         match self {
             Self::Leaf(leaf) => {
-                let end = match from {
-                    Bound::Unbounded => leaf.len(),
-                    Bound::Included(key) => leaf.find(key).map_or_else(|at| at, |at| at + 1),
-                    Bound::Excluded(key) => leaf.find(key).unwrap_or_else(|at| at),
-                };
+                let end = leaf.end(from);
                 (0..end).rev().all(|at| visit(leaf, at))
             }
             Self::Branch(branch) => {

@@ -66,6 +66,28 @@ pub(super) fn matches(
     }
 }
 
+/// Whether the document of these bytes matches. Tests of fields read the bytes as they are.
+#[cfg(feature = "memory")]
+pub(super) fn matches_bytes(predicate: &Predicate, document: &[u8], globals: &Globals) -> Answer {
+    match predicate {
+        Predicate::And(group) => {
+            for child in group.evaluated() {
+                if !matches_bytes(child, document, globals)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Predicate::Field(field) => {
+            field_matches(field, Elements::new(document), globals, &mut None)
+        }
+        other => match RawDocument::from_bytes(document) {
+            Ok(document) => matches(other, document, globals, &mut None),
+            Err(_) => Ok(false),
+        },
+    }
+}
+
 /// Whether alternatives are equalities of one path: the server makes an `$in` of them.
 fn is_in(group: &Group) -> bool {
     let path = |child: &Predicate| match child {

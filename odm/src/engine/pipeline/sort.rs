@@ -108,12 +108,14 @@ impl SortPattern {
             }
             return Ok(bytes);
         }
+        let mut bytes = Vec::with_capacity(16 * self.paths.len());
         keys::least(
             document,
             &self.paths,
             &self.directions,
             collator,
             (&self.scores, score),
+            &mut bytes,
         )
         .map_err(|error| match error.code() {
             Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
@@ -121,7 +123,8 @@ impl SortPattern {
                 "cannot sort with keys that are parallel arrays",
             ),
             _ => error,
-        })
+        })?;
+        Ok(bytes)
     }
 }
 

@@ -2,16 +2,15 @@
 //! as the last. What lies within a ring is complete once the ring is read.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use bson::raw::RawDocument;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::cursor::exec::Work;
 use crate::engine::cursor::exec::stage::Counters;
 use crate::engine::cursor::exec::walk::{Met, Walk};
+use crate::engine::cursor::exec::{Bytes, Lent, Work};
 use crate::engine::index::geo::{Grid, places};
-use crate::engine::index::{self, Index, RecordId};
+use crate::engine::index::{Index, RecordId};
 use crate::engine::planner::geo::NearPlan;
 use crate::error::ServerError;
 use crate::value::geo::EARTH;
@@ -58,11 +57,11 @@ impl Search {
     }
 
     /// One record, or one more ring.
-    pub(super) fn step(
+    pub(super) fn step<'a>(
         &mut self,
         counters: &mut Counters,
-        collection: &Collection,
-    ) -> Result<Work, ServerError> {
+        collection: &'a Collection,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
         self.plan.check()?;
         let Some(index) = collection.index(&self.plan.scan.name) else {
             return Ok(Work::End);
@@ -73,8 +72,10 @@ impl Search {
         {
             let record = *record;
             self.found.pop();
-            let document = collection.get(record).filter(|_| self.plan.alone);
-            let bytes = document.map_or_else(|| Arc::from([]), Arc::clone);
+            let bytes = collection
+                .get(record)
+                .filter(|_| self.plan.alone)
+                .map_or(Bytes::None, Bytes::Stored);
             return Ok(Work::Row((record, bytes)));
         }
         if reached >= self.end {
@@ -94,9 +95,9 @@ impl Search {
         let mut walk = Walk::new(index, &self.plan.ring(distance));
         loop {
             match walk.step(index) {
-                Met::Entry(entry) => {
+                Met::Record(record) => {
                     counters.keys += 1;
-                    self.meet(counters, collection, index::record_of(&entry));
+                    self.meet(counters, collection, record);
                 }
                 Met::Outside => counters.keys += 1,
                 Met::Last | Met::End => break,

@@ -3,16 +3,14 @@
 //! Where all keys that matter stand beside each other, it is one range. Elsewhere each key is checked field by field,
 //! and one that lies outside tells where to go on: keys between are not looked at.
 
-use std::collections::VecDeque;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
-use crate::engine::index::{Entry, Index, hash_key, key_of};
+use crate::engine::index::tree::entries::Entries;
+use crate::engine::index::tree::{Held, Leaf};
+use crate::engine::index::{Index, RecordId, hash_key, key_of, record_of};
 use crate::engine::planner::interval::{Edge, Interval, after};
 use crate::engine::planner::tree::IndexScan;
 use crate::value::key::{self, Direction};
-
-/// How many entries are fetched at once, at most. The first look is for few: most walks end soon.
-const CHUNK: usize = 64;
 
 /// One field's bounds, in the order of the walk.
 #[derive(Debug)]
@@ -33,17 +31,25 @@ pub(super) struct Walk {
     high: Bound<Vec<u8>>,
     /// None where the range alone decides.
     fields: Option<Vec<Field>>,
-    ready: VecDeque<Entry>,
-    chunk: usize,
+    here: Option<Here>,
     done: bool,
     /// How often the walk went to a place in the index.
     pub(super) seeks: u64,
 }
 
+/// The leaf that is being read, and the places in it that are still to come.
+#[derive(Debug)]
+struct Here {
+    held: Held<Entries>,
+    places: Range<usize>,
+    /// The range ends in this leaf.
+    is_last: bool,
+}
+
 /// What became of one step.
 pub(super) enum Met {
-    /// An entry within the bounds.
-    Entry(Entry),
+    /// An entry within the bounds, by its record.
+    Record(RecordId),
     /// A key outside of them: the walk went on elsewhere.
     Outside,
     /// A key behind all of them.
@@ -102,8 +108,7 @@ impl Walk {
             high: Bound::Unbounded,
             done: fields.iter().any(|field| field.intervals.is_empty()),
             fields: None,
-            ready: VecDeque::new(),
-            chunk: 4,
+            here: None,
             seeks: 0,
         };
         if let Some(limits) = &scan.limits {
@@ -136,35 +141,63 @@ impl Walk {
 
     /// Goes on at a key, or before it if the walk is backwards.
     fn seek(&mut self, at: Bound<Vec<u8>>) {
-        self.ready.clear();
-        self.chunk = 4;
         if self.backwards {
             self.high = at;
         } else {
             self.low = at;
         }
+        self.here = None;
     }
 
-    fn next_entry(&mut self, index: &Index) -> Option<Entry> {
-        if let Some(entry) = self.ready.pop_front() {
-            return Some(entry);
-        }
-        let direction = if self.backwards {
-            Direction::Descending
+    /// The leaf where the range begins, with the places that are within it.
+    fn enter(&self, index: &Index) -> Option<Here> {
+        let (low, high) = (borrow(&self.low), borrow(&self.high));
+        let (from, until) = if self.backwards {
+            (high, low)
         } else {
-            Direction::Ascending
+            (low, high)
         };
-        self.ready = index
-            .range(borrow(&self.low), borrow(&self.high), direction, self.chunk)
-            .into();
-        self.chunk = (self.chunk * 4).min(CHUNK);
-        let edge = Bound::Excluded(self.ready.back()?.to_vec());
-        if self.backwards {
-            self.high = edge;
+        let (held, at) = index.seek(from, self.backwards)?;
+        let leaf = held.leaf()?;
+        let (places, is_last) = if self.backwards {
+            let first = leaf.start(until);
+            (first..at + 1, first > 0)
         } else {
-            self.low = edge;
+            let end = leaf.end(until);
+            (at..end, end < leaf.len())
+        };
+        Some(Here {
+            held,
+            places,
+            is_last,
+        })
+    }
+
+    /// The place of the next entry, in the leaf that is now `here`.
+    fn next_place(&mut self, index: &Index) -> Option<usize> {
+        loop {
+            let Some(here) = &mut self.here else {
+                self.here = Some(self.enter(index)?);
+                continue;
+            };
+            let next = if self.backwards {
+                here.places.next_back()
+            } else {
+                here.places.next()
+            };
+            if next.is_some() || here.is_last {
+                return next;
+            }
+            // The next leaf is the one behind this one's last entry.
+            let leaf = here.held.leaf()?;
+            let edge = if self.backwards {
+                0
+            } else {
+                leaf.len().checked_sub(1)?
+            };
+            let edge = Bound::Excluded(leaf.get(edge)?.to_vec());
+            self.seek(edge);
         }
-        self.ready.pop_front()
     }
 
     pub(super) fn step(&mut self, index: &Index) -> Met {
@@ -174,15 +207,17 @@ impl Walk {
         if self.done {
             return Met::End;
         }
-        let Some(entry) = self.next_entry(index) else {
+        let place = self.next_place(index);
+        let leaf = self.here.as_ref().and_then(|here| here.held.leaf());
+        let Some(entry) = place.and_then(|place| leaf?.get(place)) else {
             self.done = true;
             return Met::End;
         };
         let Some(fields) = &self.fields else {
-            return Met::Entry(entry);
+            return Met::Record(record_of(entry));
         };
-        match check(key_of(&entry), fields) {
-            Checked::Within => Met::Entry(entry),
+        match check(key_of(entry), fields) {
+            Checked::Within => Met::Record(record_of(entry)),
             Checked::Done => {
                 self.done = true;
                 Met::Last
@@ -200,14 +235,7 @@ impl Walk {
         let (Bound::Excluded(high), false) = (&self.high, self.backwards) else {
             return false;
         };
-        !index
-            .range(
-                Bound::Included(high),
-                Bound::Unbounded,
-                Direction::Ascending,
-                1,
-            )
-            .is_empty()
+        index.seek(Bound::Included(high), false).is_some()
     }
 }
 

@@ -21,14 +21,14 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    fn start(&self, at: usize) -> usize {
+    fn begin_of(&self, at: usize) -> usize {
         match at.checked_sub(1) {
             None => 0,
-            Some(before) => self.end(before),
+            Some(before) => self.end_of(before),
         }
     }
 
-    fn end(&self, at: usize) -> usize {
+    fn end_of(&self, at: usize) -> usize {
         self.ends
             .get(at)
             .and_then(|end| usize::try_from(*end).ok())
@@ -37,13 +37,13 @@ impl Entries {
 
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
         let end = usize::try_from(*self.ends.get(at)?).ok()?;
-        self.bytes.get(self.start(at)..end)
+        self.bytes.get(self.begin_of(at)..end)
     }
 
     /// Adds an entry unless it is there.
     pub(crate) fn insert(&mut self, entry: &[u8]) {
         let Err(at) = self.find(entry) else { return };
-        let (start, old) = (self.start(at), self.bytes.len());
+        let (start, old) = (self.begin_of(at), self.bytes.len());
         // Doubling would leave a third of all leaves' memory unused.
         if self.bytes.capacity() - old < entry.len() {
             self.bytes.reserve_exact(entry.len().max(old / 8));
@@ -67,7 +67,7 @@ impl Entries {
 
     pub(crate) fn remove(&mut self, entry: &[u8]) {
         let Ok(at) = self.find(entry) else { return };
-        let (start, end) = (self.start(at), self.end(at));
+        let (start, end) = (self.begin_of(at), self.end_of(at));
         self.bytes.drain(start..end);
         self.ends.remove(at);
         let removed = length(entry.len());
@@ -121,7 +121,7 @@ impl Leaf for Entries {
     }
 
     fn split(&mut self, at: usize) -> Self {
-        let start = self.start(at);
+        let start = self.begin_of(at);
         let bytes = self.bytes.split_off(start);
         let mut ends = self.ends.split_off(at);
         for end in &mut ends {

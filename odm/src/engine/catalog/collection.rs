@@ -13,8 +13,8 @@ use bson::raw::RawDocument;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::multikey::Arrays;
-use crate::engine::index::tree::records::Records;
-use crate::engine::index::tree::{Held, Leaf, Tree};
+use crate::engine::index::tree::records::{Records, Stamp, Stored};
+use crate::engine::index::tree::{Held, Tree};
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
 use crate::value::text::Fields;
@@ -80,6 +80,8 @@ pub(crate) struct Collection {
     records: Tree<Records>,
     pub(crate) indexes: Vec<Index>,
     bytes: u64,
+    /// How many writes made it what it is.
+    writes: Stamp,
 }
 
 /// What writing one document does to the indexes.
@@ -144,6 +146,7 @@ impl Collection {
             records: Tree::default(),
             indexes,
             bytes: 0,
+            writes: 0,
         }
     }
 
@@ -156,15 +159,18 @@ impl Collection {
         self.bytes
     }
 
-    pub(crate) fn get(&self, record: RecordId) -> Option<&Arc<[u8]>> {
-        let leaf = self.records.leaf(&record)?;
-        let (_, bytes) = leaf.get(leaf.find(&record).ok()?)?;
-        Some(bytes)
+    /// The record's document, where it lies.
+    pub(crate) fn stored(&self, record: RecordId) -> Option<Stored<'_>> {
+        Stored::at(self.records.find(&record)?)
+    }
+
+    pub(crate) fn get(&self, record: RecordId) -> Option<&[u8]> {
+        self.stored(record).map(|stored| stored.bytes)
     }
 
     /// The document of a record.
     pub(crate) fn document(&self, record: RecordId) -> Option<&RawDocument> {
-        self.get(record).and_then(|bytes| document(bytes))
+        self.get(record).and_then(document)
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<&Index> {
@@ -187,42 +193,13 @@ impl Collection {
         self.records.seek(from, backwards)
     }
 
-    /// Shows the records after `from` (before it, backwards), until `visit` has enough and answers false.
-    pub(crate) fn visit<'c>(
-        &'c self,
-        from: Option<RecordId>,
-        backwards: bool,
-        visit: &mut dyn FnMut(RecordId, &'c Arc<[u8]>) -> bool,
-    ) {
-        let edge = from.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
-        let mut visit = |leaf: &'c Records, at: usize| {
-            leaf.get(at)
-                .is_some_and(|(record, bytes)| visit(*record, bytes))
-        };
-        if backwards {
-            self.records.descend(edge, &mut visit);
-        } else {
-            self.records.ascend(edge, &mut visit);
-        }
-    }
-
-    /// Up to `limit` records after `from` (before it, backwards).
-    pub(crate) fn scan(
-        &self,
-        from: Option<RecordId>,
-        backwards: bool,
-        limit: usize,
-    ) -> Vec<(RecordId, Arc<[u8]>)> {
-        let mut found = Vec::new();
-        self.visit(from, backwards, &mut |record, bytes| {
-            found.push((record, Arc::clone(bytes)));
-            found.len() < limit
-        });
-        found
+    /// All records with their documents, in their order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Stored<'_>> {
+        self.records.places().filter_map(Stored::at)
     }
 
     pub(crate) fn oldest(&self) -> Option<RecordId> {
-        self.scan(None, false, 1).first().map(|(record, _)| *record)
+        self.all().next().map(|stored| stored.record)
     }
 
     /// What putting `after` in the place of `before` does to the indexes. Uniqueness is not checked yet.
@@ -279,7 +256,7 @@ impl Collection {
     }
 
     /// Makes the change: `after` is the record's new document, or nothing.
-    pub(crate) fn apply(&mut self, change: &Change, record: RecordId, after: Option<Arc<[u8]>>) {
+    pub(crate) fn apply(&mut self, change: &Change, record: RecordId, after: Option<&[u8]>) {
         for (index, change) in self.indexes.iter_mut().zip(&change.indexes) {
             for key in &change.removed {
                 index.remove(key, record);
@@ -291,17 +268,19 @@ impl Collection {
                 index.arrays.add_all(change.arrays.clone());
             }
         }
-        let length = |bytes: &Arc<[u8]>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let length = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
+        self.writes += 1;
+        let stamp = self.writes;
         let before = match after {
             Some(after) => {
-                self.bytes += length(&after);
+                self.bytes += length(after.len());
                 self.records
-                    .edit(&record, |leaf| leaf.insert(record, after))
+                    .edit(&record, |leaf| leaf.insert(record, stamp, after))
             }
             None => self.records.edit(&record, |leaf| leaf.remove(record)),
         };
         if let Some(before) = before {
-            self.bytes -= length(&before);
+            self.bytes -= length(before);
         }
     }
 
@@ -318,8 +297,8 @@ impl Collection {
 
     /// The entries of a new index over all records.
     pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
-        for (record, bytes) in self.scan(None, false, usize::MAX) {
-            let Some(document) = document(&bytes) else {
+        for Stored { record, bytes, .. } in self.all() {
+            let Some(document) = document(bytes) else {
                 continue;
             };
             let (keys, arrays) = index.keys(document)?;
@@ -371,9 +350,9 @@ mod tests {
         let nothing = Change {
             indexes: Vec::new(),
         };
-        collection.apply(&nothing, record, Some(stored.into_bytes().into()));
+        collection.apply(&nothing, record, Some(stored.as_bytes()));
 
-        let before = collection.get(record).and_then(|bytes| document(bytes));
+        let before = collection.get(record).and_then(document);
         let error = collection.change(before, None).unwrap_err();
         assert_eq!(error.code(), Code::location(16766));
     }

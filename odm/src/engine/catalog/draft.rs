@@ -4,6 +4,7 @@
 //! cost more than the change. So the first change is held back: if it stays the only one, it is made in the published
 //! collection itself, for as short as that takes, and copies only what some reader still holds.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::engine::catalog::Root;
@@ -26,7 +27,7 @@ pub(crate) struct Draft {
 struct Held {
     change: Change,
     record: RecordId,
-    after: Option<Arc<[u8]>>,
+    after: Option<Vec<u8>>,
 }
 
 impl Draft {
@@ -57,7 +58,7 @@ impl Draft {
     pub(crate) fn settle(&mut self) {
         if let Some(held) = self.held.take() {
             let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
-            copy.apply(&held.change, held.record, held.after);
+            copy.apply(&held.change, held.record, held.after.as_deref());
         }
     }
 
@@ -68,18 +69,18 @@ impl Draft {
     }
 
     /// Adds a change, which `settled` has allowed.
-    pub(crate) fn apply(&mut self, change: Change, record: RecordId, after: Option<Arc<[u8]>>) {
+    pub(crate) fn apply(&mut self, change: Change, record: RecordId, after: Option<Cow<'_, [u8]>>) {
         self.settle();
         if self.copy.is_none() && change.keys() <= FEW_KEYS {
             self.held = Some(Held {
                 change,
                 record,
-                after,
+                after: after.map(Cow::into_owned),
             });
             return;
         }
         let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
-        copy.apply(&change, record, after);
+        copy.apply(&change, record, after.as_deref());
     }
 
     /// Puts the changed collection in the place of the one that it came from. What it replaces, if it is another, is
@@ -94,7 +95,7 @@ impl Draft {
         let namespace = base.namespace.clone();
         drop(base);
         let collection = root.collection_mut(&namespace)?;
-        Arc::make_mut(collection).apply(&held.change, held.record, held.after);
+        Arc::make_mut(collection).apply(&held.change, held.record, held.after.as_deref());
         None
     }
 }

@@ -272,23 +272,18 @@ impl Root {
             Collection::new(listing, uuid, Options::none(), vec![id])
         };
         let name = namespace.to_string();
-        let known = listed
-            .scan(None, false, usize::MAX)
-            .into_iter()
-            .map(|(record, _)| record)
-            .find(|record| {
-                let id = listed
-                    .document(*record)
-                    .and_then(|row| raw::get(row, "_id"));
-                matches!(id, Some(RawBsonRef::String(id)) if id == name)
-            });
+        let known = listed.all().map(|stored| stored.record).find(|record| {
+            let id = listed
+                .document(*record)
+                .and_then(|row| raw::get(row, "_id"));
+            matches!(id, Some(RawBsonRef::String(id)) if id == name)
+        });
         if known.is_none() && row.is_none() {
             return Ok(());
         }
         let record = known.unwrap_or_else(|| listed.shared.next_record());
         let change = listed.change(listed.document(record), row.as_deref())?;
-        let row = row.map(|row| row.into_bytes().into());
-        listed.apply(&change, record, row);
+        listed.apply(&change, record, row.as_ref().map(|row| row.as_bytes()));
         self.put(listed);
         Ok(())
     }

@@ -130,7 +130,8 @@ fn capped(
     // From the end: what is not going to fit is not copied.
     let mut left = u64::try_from(size).unwrap_or(0);
     let mut kept = Vec::new();
-    for (_, bytes) in source.scan(None, true, usize::MAX) {
+    let all: Vec<&[u8]> = source.all().map(|stored| stored.bytes).collect();
+    for bytes in all.into_iter().rev() {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let Some(rest) = left.checked_sub(length) else {
             break;
@@ -140,7 +141,7 @@ fn capped(
     }
     for bytes in kept.into_iter().rev() {
         let record = made.shared.next_record();
-        let change = made.change(None, document(&bytes))?;
+        let change = made.change(None, document(bytes))?;
         made.apply(&change, record, Some(bytes));
     }
     Ok(made)

@@ -240,8 +240,8 @@ fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<Batch>, Server
         None => return Ok(None),
         Some(by_id::Found::Nothing) => {}
         Some(by_id::Found::Record(record)) => {
-            if let Some(bytes) = collection.get(record) {
-                batch.push(Item::Stored(Arc::clone(bytes)));
+            if let Some(stored) = collection.stored(record) {
+                batch.push(Item::Stored(stored.keep()));
             }
         }
     }

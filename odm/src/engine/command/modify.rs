@@ -6,7 +6,6 @@ use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::catalog::collection::document;
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{SIMPLE, name_query};
 use crate::engine::cursor::by_id;
@@ -155,10 +154,8 @@ pub(crate) fn update(
     let (records, matcher) = find(writer, target, SIMPLE)?;
     let mut outcome = Outcome::default();
     for record in records {
-        let Some(bytes) = writer.collection().get(record).cloned() else {
-            continue;
-        };
-        let Some(before) = document(&bytes) else {
+        writer.settle();
+        let Some(before) = writer.settled().document(record) else {
             continue;
         };
         writer.check_record(record)?;
@@ -172,16 +169,13 @@ pub(crate) fn update(
             .update
             .apply(before, position, &target.globals, false)?;
         outcome.matched += 1;
-        let mut after = None;
+        if target.returns {
+            outcome.before = Some(before.as_bytes().into());
+            outcome.after = Some(applied.document.as_bytes().into());
+        }
         if applied.modified {
             outcome.modified += 1;
-            let made: Arc<[u8]> = applied.document.into_bytes().into();
-            after = target.returns.then(|| Arc::clone(&made));
-            writer.replace(record, made)?;
-        }
-        if target.returns {
-            outcome.after = after.or_else(|| Some(Arc::clone(&bytes)));
-            outcome.before = Some(bytes);
+            writer.replace(record, applied.document)?;
         }
     }
     if outcome.matched == 0 && change.upsert {
@@ -240,7 +234,7 @@ pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Out
     let mut outcome = Outcome::default();
     for record in records {
         if target.returns {
-            outcome.before = writer.collection().get(record).cloned();
+            outcome.before = writer.collection().get(record).map(Arc::from);
         }
         writer.remove(record)?;
         outcome.matched += 1;

@@ -213,9 +213,8 @@ impl Source for CallSource<'_, '_> {
         call.write_ensured(&namespace, bypass, |writer| {
             let records: Vec<_> = writer
                 .collection()
-                .scan(None, false, usize::MAX)
-                .into_iter()
-                .map(|(record, _)| record)
+                .all()
+                .map(|stored| stored.record)
                 .collect();
             for record in records {
                 writer.remove(record)?;

@@ -6,6 +6,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::catalog::Catalog;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::index::RecordId;
+use crate::engine::index::tree::records::Stored;
 use crate::engine::txn::writer::Writer;
 use crate::value::path::Path;
 use crate::value::raw;
@@ -50,8 +51,8 @@ fn expired(collection: &Collection, now: DateTime) -> Vec<RecordId> {
         let latest = now
             .timestamp_millis()
             .saturating_sub(seconds.saturating_mul(1000));
-        for (record, bytes) in collection.scan(None, false, usize::MAX) {
-            let Ok(document) = RawDocument::from_bytes(&bytes) else {
+        for Stored { record, bytes, .. } in collection.all() {
+            let Ok(document) = RawDocument::from_bytes(bytes) else {
                 continue;
             };
             let covered = index

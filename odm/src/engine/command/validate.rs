@@ -9,6 +9,7 @@ use crate::engine::command::call::Call;
 use crate::engine::command::reply::{int, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
+use crate::engine::index::tree::records::Stored;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -67,8 +68,8 @@ fn validate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     let (mut invalid, mut refused) = (0_i32, 0_i32);
     let mut errors = Vec::new();
-    for (_, bytes) in collection.scan(None, false, usize::MAX) {
-        match document(&bytes) {
+    for stored in collection.all() {
+        match document(stored.bytes) {
             Some(document) if raw::validate(document.as_bytes()).is_ok() => {
                 refused += i32::from(!collection.options.complies(document));
             }
@@ -119,8 +120,8 @@ fn check(collection: &Collection, index: &Index) -> (Bson, Option<String>) {
     let entries = index.len();
     let mut expected = 0;
     let mut missing = false;
-    for (record, bytes) in collection.scan(None, false, usize::MAX) {
-        let keys = document(&bytes).and_then(|document| index.keys(document).ok());
+    for Stored { record, bytes, .. } in collection.all() {
+        let keys = document(bytes).and_then(|document| index.keys(document).ok());
         for key in keys.map(|(keys, _)| keys).unwrap_or_default() {
             expected += 1;
             missing |= !index.records_of(&key).contains(&record);

@@ -17,6 +17,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::cursor::query::Deadline;
 use crate::engine::cursor::sort::Sort;
 use crate::engine::index::RecordId;
+use crate::engine::index::tree::records::{Content, Stored};
 use crate::engine::matcher::Matcher;
 use crate::engine::planner::tree::Node;
 use crate::error::ServerError;
@@ -26,7 +27,7 @@ use crate::value::path::Path;
 pub(crate) use self::stage::Stage;
 
 /// A record and its document; or what the result is made of, if keys are enough.
-pub(crate) type Row = (RecordId, Arc<[u8]>);
+pub(crate) type Row = (RecordId, Content);
 
 /// What one unit of work came to.
 #[derive(Debug)]
@@ -46,16 +47,25 @@ enum Bytes<'a> {
     /// Nothing was looked at yet.
     None,
     /// As it is stored.
-    Stored(&'a Arc<[u8]>),
+    Stored(Stored<'a>),
     /// Made of keys.
     Made(&'a Arc<[u8]>),
 }
 
 impl<'a> Bytes<'a> {
-    fn get(self) -> Option<&'a Arc<[u8]>> {
+    fn get(self) -> Option<&'a [u8]> {
         match self {
             Self::None => None,
-            Self::Stored(bytes) | Self::Made(bytes) => Some(bytes),
+            Self::Stored(stored) => Some(stored.bytes),
+            Self::Made(bytes) => Some(bytes),
+        }
+    }
+
+    fn keep(self) -> Content {
+        match self {
+            Self::None => Content::NONE,
+            Self::Stored(stored) => stored.keep(),
+            Self::Made(bytes) => Content::own(Arc::clone(bytes)),
         }
     }
 }
@@ -71,8 +81,6 @@ pub(crate) struct Shared {
     pub(crate) made_of: Option<Arc<[Path]>>,
     /// What `$text` gave each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
-    /// The bytes of a row that is a record and no more.
-    pub(crate) nothing: Arc<[u8]>,
 }
 
 impl Shared {
@@ -126,10 +134,7 @@ impl Execution {
     pub(crate) fn work(&mut self) -> Result<Work, ServerError> {
         self.deadline.check()?;
         Ok(match self.root.work(&self.shared)? {
-            Work::Row((record, bytes)) => {
-                let bytes = bytes.get().unwrap_or(&self.shared.nothing);
-                Work::Row((record, Arc::clone(bytes)))
-            }
+            Work::Row((record, bytes)) => Work::Row((record, bytes.keep())),
             Work::Again => Work::Again,
             Work::End => Work::End,
         })

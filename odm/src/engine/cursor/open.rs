@@ -9,6 +9,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::index::tree::records::Content;
 use crate::engine::txn::session::SessionId;
 use crate::error::ServerError;
 use crate::value::raw;
@@ -19,7 +20,7 @@ const LIFETIME: i64 = 10 * 60_000;
 /// One document of a result: as it is stored, or made for the result.
 #[derive(Debug, Clone)]
 pub(crate) enum Item {
-    Stored(Arc<[u8]>),
+    Stored(Content),
     Made(RawDocumentBuf),
 }
 

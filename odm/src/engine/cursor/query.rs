@@ -235,7 +235,6 @@ impl Prepared {
                 .text
                 .as_ref()
                 .map(|text| Arc::new(text_scores(&collection, text))),
-            nothing: Arc::from([]),
             collection,
         };
         Execution::new(node, shared, deadline)

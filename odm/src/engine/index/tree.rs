@@ -34,6 +34,10 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     fn is_too_large(&self) -> bool;
     /// Whether the two may be one.
     fn fits(&self, other: &Self) -> bool;
+    /// Where to split it.
+    fn half(&self) -> usize {
+        self.len() / 2
+    }
     /// Splits off what begins at a place.
     fn split(&mut self, at: usize) -> Self;
     fn append(&mut self, other: &Self);
@@ -92,15 +96,42 @@ impl<L: Leaf> Tree<L> {
         self.len
     }
 
-    /// The leaf that holds the key if the tree does.
-    pub(crate) fn leaf(&self, key: &L::Key) -> Option<&L> {
-        let mut node = &*self.root;
+    /// Where the key is.
+    pub(crate) fn find(&self, key: &L::Key) -> Option<Place<'_, L>> {
+        let mut node = &self.root;
         loop {
-            match node {
-                Node::Leaf(leaf) => return Some(leaf),
+            match &**node {
+                Node::Leaf(leaf) => {
+                    let at = leaf.find(key).ok()?;
+                    return Some(Place { node, at });
+                }
                 Node::Branch(branch) => node = branch.children.get(branch.child(key))?,
             }
         }
+    }
+
+    /// Everything there is, in order.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, L>> {
+        let mut above = vec![std::slice::from_ref(&self.root).iter()];
+        let mut here: Option<(&Arc<Node<L>>, usize, usize)> = None;
+        std::iter::from_fn(move || {
+            loop {
+                if let Some((node, at, len)) = &mut here
+                    && *at < *len
+                {
+                    *at += 1;
+                    return Some(Place { node, at: *at - 1 });
+                }
+                let Some(node) = above.last_mut()?.next() else {
+                    above.pop();
+                    continue;
+                };
+                match &**node {
+                    Node::Leaf(leaf) => here = Some((node, 0, leaf.len())),
+                    Node::Branch(branch) => above.push(branch.children.iter()),
+                }
+            }
+        })
     }
 
     /// Changes the leaf that holds the key, or would. `edit` adds or takes away one at most, and the answer is its.
@@ -163,6 +194,38 @@ impl<L: Leaf> Held<L> {
             Node::Branch(_) => None,
         }
     }
+
+    pub(crate) fn place(&self, at: usize) -> Place<'_, L> {
+        Place { node: &self.0, at }
+    }
+}
+
+/// Where something lies in a tree.
+#[derive(Debug)]
+pub(crate) struct Place<'t, L: Leaf> {
+    node: &'t Arc<Node<L>>,
+    pub(crate) at: usize,
+}
+
+impl<L: Leaf> Clone for Place<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L: Leaf> Copy for Place<'_, L> {}
+
+impl<'t, L: Leaf> Place<'t, L> {
+    pub(crate) fn leaf(self) -> Option<&'t L> {
+        match &**self.node {
+            Node::Leaf(leaf) => Some(leaf),
+            Node::Branch(_) => None,
+        }
+    }
+
+    pub(crate) fn hold(self) -> Held<L> {
+        Held(Arc::clone(self.node))
+    }
 }
 
 /// What an edit left: its answer, by how much the node grew, and what was split off to the right.
@@ -188,7 +251,7 @@ impl<L: Leaf> Node<L> {
                 let at = if last && leaf.find(key) == Ok(end) {
                     end
                 } else {
-                    leaf.len() / 2
+                    leaf.half()
                 };
                 let right = leaf.split(at);
                 let split = right.edge().map(|edge| (edge, Arc::new(Self::Leaf(right))));

@@ -230,7 +230,7 @@ fn merge(
         if let Some(after) = working.document(record) {
             merged.check_unique(&change, record, after)?;
         }
-        merged.apply(&change.additions(), record, working.get(record).cloned());
+        merged.apply(&change.additions(), record, working.get(record));
     }
     Ok(merged)
 }

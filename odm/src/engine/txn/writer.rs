@@ -1,8 +1,8 @@
 //! Writing documents: conflicts first, then uniqueness, then the change.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
-use bson::raw::RawDocument;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
@@ -38,12 +38,21 @@ impl Writer<'_> {
         self.draft.collection()
     }
 
+    /// The same, once nothing is held back.
+    pub(crate) fn settled(&self) -> &Collection {
+        self.draft.settled()
+    }
+
+    pub(crate) fn settle(&mut self) {
+        self.draft.settle();
+    }
+
     /// Stores a new document, which has its `_id` already.
     pub(crate) fn insert(&mut self, document: &RawDocument) -> Result<RecordId, ServerError> {
         let collection = self.collection();
         let record = collection.shared.next_record();
         let capped = collection.options.capped.is_some();
-        self.write(record, None, Some(document.as_bytes().into()))?;
+        self.write(record, true, Some(Cow::Borrowed(document.as_bytes())))?;
         while capped && self.collection().is_overfull() {
             let Some(oldest) = self.collection().oldest() else {
                 break;
@@ -57,15 +66,14 @@ impl Writer<'_> {
     pub(crate) fn replace(
         &mut self,
         record: RecordId,
-        document: Arc<[u8]>,
+        document: RawDocumentBuf,
     ) -> Result<(), ServerError> {
-        let before = self.collection().get(record).cloned();
-        self.write(record, before.as_deref(), Some(document))
+        self.write(record, false, Some(Cow::Owned(document.into_bytes())))
     }
 
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
-        match self.collection().get(record).cloned() {
-            Some(before) => self.write(record, Some(&before), None),
+        match self.collection().get(record) {
+            Some(_) => self.write(record, false, None),
             None => Ok(()),
         }
     }
@@ -78,14 +86,9 @@ impl Writer<'_> {
         if let Some(inside) = &self.inside
             && !inside.written.contains(&record)
         {
-            let before = inside.snapshot.and_then(|snapshot| snapshot.get(record));
-            let now = inside.published.and_then(|published| published.get(record));
-            let same = match (before, now) {
-                (Some(before), Some(now)) => Arc::ptr_eq(before, now),
-                (None, None) => true,
-                _ => false,
-            };
-            if !same {
+            // Published versions follow one another, so that a record's stamp tells which write it is of.
+            let stamp = |version: Option<&Collection>| version?.stored(record)?.stamp();
+            if stamp(inside.snapshot) != stamp(inside.published) {
                 return Err(write_conflict());
             }
         }
@@ -100,12 +103,16 @@ impl Writer<'_> {
     fn write(
         &mut self,
         record: RecordId,
-        before: Option<&[u8]>,
-        after: Option<Arc<[u8]>>,
+        is_new: bool,
+        after: Option<Cow<'_, [u8]>>,
     ) -> Result<(), ServerError> {
         self.draft.settle();
         let collection = self.draft.settled();
-        let before_document = before.and_then(document);
+        let before_document = if is_new {
+            None
+        } else {
+            collection.document(record)
+        };
         let after_document = after.as_deref().and_then(document);
         if let Some(after) = after_document
             && !self.bypass_validation

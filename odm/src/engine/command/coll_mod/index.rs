@@ -196,8 +196,8 @@ fn violations(collection: &Collection, at: usize) -> Vec<Bson> {
         return Vec::new();
     };
     let mut shared: BTreeMap<Vec<u8>, Vec<Bson>> = BTreeMap::new();
-    for (_, bytes) in collection.scan(None, false, usize::MAX) {
-        let Some(document) = document(&bytes) else {
+    for stored in collection.all() {
+        let Some(document) = document(stored.bytes) else {
             continue;
         };
         let id = raw::get(document, "_id").unwrap_or(RawBsonRef::Null);

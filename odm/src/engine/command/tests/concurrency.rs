@@ -77,7 +77,8 @@ impl Server {
                 self.engine
                     .catalog
                     .edit(&Namespace::new("x", "a"), |collection, _| {
-                        for (record, _) in collection.scan(None, false, usize::MAX) {
+                        let all: Vec<_> = collection.all().map(|stored| stored.record).collect();
+                        for record in all {
                             let change = collection
                                 .change(collection.document(record), None)
                                 .unwrap();

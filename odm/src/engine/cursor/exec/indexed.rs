@@ -112,7 +112,7 @@ impl Indexed {
                 return Ok(Work::Again);
             }
         }
-        let stored = || shared.collection.get(record);
+        let stored = || shared.collection.stored(record);
         if self.by_id {
             self.done = true;
             counters.docs += 1;
@@ -122,16 +122,16 @@ impl Indexed {
         }
         if let Some(tests) = &self.tests {
             // The keys hold what is tested here, but only in order, not as values; the record has them.
-            let passes = stored().map(|bytes| tests.matches_bytes(bytes));
+            let passes = stored().map(|stored| tests.matches_bytes(stored.bytes));
             if !passes.unwrap_or(Ok(false))? {
                 return Ok(Work::Again);
             }
         }
         if self.covers && !self.counts {
-            let Some(bytes) = stored() else {
+            let Some(stored) = stored() else {
                 return Ok(Work::Again);
             };
-            let made = self.made_of_key(bytes, index, shared);
+            let made = self.made_of_key(stored.bytes, index, shared);
             let made = made.map(|made| &*self.made.insert(made));
             return Ok(Work::Row((record, made.map_or(Bytes::None, Bytes::Made))));
         }

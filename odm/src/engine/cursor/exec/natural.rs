@@ -6,7 +6,7 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::cursor::exec::stage::Counters;
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work};
 use crate::engine::index::RecordId;
-use crate::engine::index::tree::records::Records;
+use crate::engine::index::tree::records::{Records, Stored};
 use crate::engine::index::tree::{Held, Leaf};
 use crate::error::{Code, ServerError};
 
@@ -69,15 +69,17 @@ impl Natural {
             return Ok(Work::Again);
         }
         let place = self.next_place(&shared.collection);
-        let leaf = self.here.as_ref().and_then(|(held, _)| held.leaf());
-        let Some((record, bytes)) = place.and_then(|place| leaf?.get(place)) else {
+        let stored = place
+            .zip(self.here.as_ref())
+            .and_then(|(at, (held, _))| Stored::at(held.place(at)));
+        let Some(stored) = stored else {
             self.done = true;
             return Ok(Work::End);
         };
-        self.last = Some(*record);
+        self.last = Some(stored.record);
         counters.docs += 1;
-        Ok(if shared.matches(bytes)? {
-            Work::Row((*record, Bytes::Stored(bytes)))
+        Ok(if shared.matches(stored.bytes)? {
+            Work::Row((stored.record, Bytes::Stored(stored)))
         } else {
             Work::Again
         })

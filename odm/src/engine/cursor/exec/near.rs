@@ -73,7 +73,7 @@ impl Search {
             let record = *record;
             self.found.pop();
             let bytes = collection
-                .get(record)
+                .stored(record)
                 .filter(|_| self.plan.alone)
                 .map_or(Bytes::None, Bytes::Stored);
             return Ok(Work::Row((record, bytes)));

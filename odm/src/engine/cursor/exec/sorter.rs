@@ -39,7 +39,7 @@ impl Kept {
             KeptBytes::None => Bytes::None,
             KeptBytes::Stored => shared
                 .collection
-                .get(self.record)
+                .stored(self.record)
                 .map_or(Bytes::None, Bytes::Stored),
             KeptBytes::Made(made) => Bytes::Made(made),
         };
@@ -136,9 +136,9 @@ pub(super) fn key_into(
 ) -> Result<(), ServerError> {
     let known = bytes.get();
     let bytes = known.or_else(|| shared.collection.get(record));
-    match (&shared.sort, bytes.and_then(|bytes| document(bytes))) {
+    match (&shared.sort, bytes.and_then(document)) {
         (Some(sort), Some(document)) => {
-            let score = shared.score(record, known.map_or(&[], |bytes| bytes));
+            let score = shared.score(record, known.unwrap_or_default());
             sort.key_into(document, shared.collation.as_ref(), score, key)
         }
         _ => Ok(()),

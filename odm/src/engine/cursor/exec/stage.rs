@@ -231,12 +231,12 @@ impl State {
                     counters.already_fetched += 1;
                     return Ok(Work::Row((record, bytes)));
                 }
-                let Some(bytes) = shared.collection.get(record) else {
+                let Some(stored) = shared.collection.stored(record) else {
                     return Ok(Work::Again);
                 };
                 counters.docs += 1;
-                Ok(if *answered || shared.matches(bytes)? {
-                    Work::Row((record, Bytes::Stored(bytes)))
+                Ok(if *answered || shared.matches(stored.bytes)? {
+                    Work::Row((record, Bytes::Stored(stored)))
                 } else {
                     Work::Again
                 })
@@ -269,7 +269,7 @@ impl State {
                 }
                 match next(inputs, shared)? {
                     Work::Row(row) => {
-                        let size = row.1.get().map_or(0, |bytes| bytes.len());
+                        let size = row.1.get().map_or(0, <[u8]>::len);
                         counters.sorted_bytes += u64::try_from(size).unwrap_or(0);
                         sorter.add(row, shared)?;
                     }

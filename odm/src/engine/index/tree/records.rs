@@ -1,41 +1,131 @@
-//! A leaf of records: ids and documents.
+//! A leaf of records: ids and documents, packed one after the other.
+//!
+//! A walk over records meets their bytes in the order in which they lie in memory, and a copy of a leaf touches nothing
+//! else.
 
 use std::cmp::Ordering;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::engine::index::RecordId;
-use crate::engine::index::tree::Leaf;
+use crate::engine::index::tree::{Held, Leaf, Place};
 
 /// So many records a leaf holds.
-const MOST: usize = 64;
+const MOST: usize = 128;
+
+/// So many bytes a leaf holds, unless they are of one record.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// Which write of its collection made a record what it is.
+pub(crate) type Stamp = u64;
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    record: RecordId,
+    stamp: Stamp,
+    /// Where the document ends. A document has 16 MB at most, so that no leaf has 4 GB.
+    end: u32,
+}
 
 /// Records in the order of their ids.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Records(Vec<(RecordId, Arc<[u8]>)>);
+pub(crate) struct Records {
+    slots: Vec<Slot>,
+    bytes: Vec<u8>,
+}
 
 impl Records {
-    pub(crate) fn get(&self, at: usize) -> Option<&(RecordId, Arc<[u8]>)> {
-        self.0.get(at)
+    fn begin_of(&self, at: usize) -> usize {
+        let before = at.checked_sub(1).and_then(|before| self.slots.get(before));
+        before.map_or(0, |slot| offset(slot.end))
     }
 
-    /// Puts a document in the place of the record's, which is the answer.
-    pub(crate) fn insert(&mut self, record: RecordId, document: Arc<[u8]>) -> Option<Arc<[u8]>> {
+    pub(crate) fn get(&self, at: usize) -> Option<(RecordId, &[u8])> {
+        let slot = self.slots.get(at)?;
+        let bytes = self.bytes.get(self.begin_of(at)..offset(slot.end))?;
+        Some((slot.record, bytes))
+    }
+
+    pub(crate) fn stamp(&self, at: usize) -> Option<Stamp> {
+        self.slots.get(at).map(|slot| slot.stamp)
+    }
+
+    /// Puts a document in the place of the record's, the size of which is the answer.
+    pub(crate) fn insert(
+        &mut self,
+        record: RecordId,
+        stamp: Stamp,
+        document: &[u8],
+    ) -> Option<usize> {
         match self.find(&record) {
             Ok(at) => {
-                let (_, place) = self.0.get_mut(at)?;
-                Some(std::mem::replace(place, document))
+                let before = self.resize(at, document.len());
+                let start = self.begin_of(at);
+                if let Some(place) = self.bytes.get_mut(start..start + document.len()) {
+                    place.copy_from_slice(document);
+                }
+                if let Some(slot) = self.slots.get_mut(at) {
+                    slot.stamp = stamp;
+                }
+                Some(before)
             }
             Err(at) => {
-                self.0.insert(at, (record, document));
+                let end = length(self.begin_of(at));
+                let slot = Slot { record, stamp, end };
+                self.slots.insert(at, slot);
+                if at + 1 == self.slots.len() {
+                    self.bytes.extend_from_slice(document);
+                    if let Some(slot) = self.slots.last_mut() {
+                        slot.end += length(document.len());
+                    }
+                } else {
+                    self.insert(record, stamp, document);
+                }
                 None
             }
         }
     }
 
-    pub(crate) fn remove(&mut self, record: RecordId) -> Option<Arc<[u8]>> {
+    /// Takes a record out; the answer is the size of its document.
+    pub(crate) fn remove(&mut self, record: RecordId) -> Option<usize> {
         let at = self.find(&record).ok()?;
-        Some(self.0.remove(at).1)
+        let before = self.resize(at, 0);
+        self.slots.remove(at);
+        Some(before)
     }
+
+    /// Makes a document's room larger or smaller; the answer is what it was.
+    fn resize(&mut self, at: usize, size: usize) -> usize {
+        let start = self.begin_of(at);
+        let end = self.slots.get(at).map_or(start, |slot| offset(slot.end));
+        let before = end - start;
+        if size == before {
+            return before;
+        }
+        let old = self.bytes.len();
+        if let Some(more) = size.checked_sub(before) {
+            // Doubling would leave a third of all leaves' memory unused.
+            if self.bytes.capacity() - old < more {
+                self.bytes.reserve_exact(more.max(old / 8));
+            }
+            self.bytes.resize(old + more, 0);
+            self.bytes.copy_within(end..old, end + more);
+        } else {
+            self.bytes.drain(start + size..end);
+        }
+        for slot in self.slots.iter_mut().skip(at) {
+            slot.end = slot.end + length(size) - length(before);
+        }
+        before
+    }
+}
+
+fn offset(end: u32) -> usize {
+    usize::try_from(end).unwrap_or(usize::MAX)
+}
+
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 impl Leaf for Records {
@@ -43,11 +133,11 @@ impl Leaf for Records {
     type Edge = RecordId;
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.slots.len()
     }
 
     fn edge(&self) -> Option<RecordId> {
-        self.0.first().map(|(record, _)| *record)
+        self.slots.first().map(|slot| slot.record)
     }
 
     fn compare(edge: &RecordId, key: &RecordId) -> Ordering {
@@ -55,24 +145,108 @@ impl Leaf for Records {
     }
 
     fn find(&self, key: &RecordId) -> Result<usize, usize> {
-        self.0.binary_search_by(|(record, _)| record.cmp(key))
+        self.slots.binary_search_by(|slot| slot.record.cmp(key))
     }
 
     fn is_too_large(&self) -> bool {
-        self.0.len() > MOST
+        self.slots.len() > MOST || self.bytes.len() > MOST_BYTES
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.0.len() + other.0.len() <= MOST / 2
+        self.slots.len() + other.slots.len() <= MOST / 2
+            && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
+    }
+
+    /// In the middle of the bytes: what is large soon has a leaf of its own.
+    fn half(&self) -> usize {
+        let half = length(self.bytes.len() / 2);
+        let at = self.slots.partition_point(|slot| slot.end <= half);
+        at.clamp(1, self.slots.len().saturating_sub(1).max(1))
     }
 
     fn split(&mut self, at: usize) -> Self {
-        let right = self.0.split_off(at);
-        self.0.shrink_to_fit();
-        Self(right)
+        let start = self.begin_of(at);
+        let bytes = self.bytes.split_off(start);
+        let mut slots = self.slots.split_off(at);
+        for slot in &mut slots {
+            slot.end -= length(start);
+        }
+        self.bytes.shrink_to_fit();
+        self.slots.shrink_to_fit();
+        Self { slots, bytes }
     }
 
     fn append(&mut self, other: &Self) {
-        self.0.extend_from_slice(&other.0);
+        let start = length(self.bytes.len());
+        self.bytes.extend_from_slice(&other.bytes);
+        self.slots.extend(other.slots.iter().map(|slot| Slot {
+            end: slot.end + start,
+            ..*slot
+        }));
+    }
+}
+
+/// A document where it lies in its collection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stored<'t> {
+    place: Place<'t, Records>,
+    pub(crate) record: RecordId,
+    pub(crate) bytes: &'t [u8],
+}
+
+impl<'t> Stored<'t> {
+    pub(crate) fn at(place: Place<'t, Records>) -> Option<Self> {
+        let (record, bytes) = place.leaf()?.get(place.at)?;
+        Some(Self {
+            place,
+            record,
+            bytes,
+        })
+    }
+
+    pub(crate) fn stamp(self) -> Option<Stamp> {
+        self.place.leaf()?.stamp(self.place.at)
+    }
+
+    /// The same, kept whatever becomes of the collection.
+    pub(crate) fn keep(self) -> Content {
+        Content(Kind::Stored(self.place.hold(), self.place.at))
+    }
+}
+
+/// The bytes of a document that is kept: shared with the collection that it lies in, or its own.
+///
+/// While one of a collection is kept, a write beside it copies the leaf.
+#[derive(Debug, Clone)]
+pub(crate) struct Content(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Stored(Held<Records>, usize),
+    Own(Arc<[u8]>),
+    None,
+}
+
+impl Content {
+    /// No bytes at all.
+    pub(crate) const NONE: Self = Self(Kind::None);
+
+    pub(crate) fn own(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self(Kind::Own(bytes.into()))
+    }
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Kind::Stored(held, at) => held
+                .leaf()
+                .and_then(|leaf| leaf.get(*at))
+                .map_or(&[], |(_, bytes)| bytes),
+            Kind::Own(bytes) => bytes,
+            Kind::None => &[],
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The tree beside the standard library's, under random changes, with snapshots held.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use proptest::prelude::*;
 
 use super::entries::Entries;
+use super::records::{Records, Stored};
 use super::{Leaf, Node, Tree};
 
 impl Tree<Entries> {
@@ -21,6 +22,27 @@ impl Tree<Entries> {
             self.ascend(from, &mut visit);
         }
         found
+    }
+}
+
+impl Tree<Entries> {
+    /// The same as `listed`, from leaf to leaf.
+    fn sought(&self, from: Bound<&[u8]>, backwards: bool) -> Vec<Vec<u8>> {
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        loop {
+            let last = found.last().cloned();
+            let from = last.as_deref().map_or(from, Bound::Excluded);
+            let Some((held, at)) = self.seek(from, backwards) else {
+                return found;
+            };
+            let leaf = held.leaf().unwrap();
+            let entry = |at| leaf.get(at).unwrap().to_vec();
+            if backwards {
+                found.extend((0..=at).rev().map(entry));
+            } else {
+                found.extend((at..leaf.len()).map(entry));
+            }
+        }
     }
 }
 
@@ -95,14 +117,73 @@ proptest! {
                 let key = key(*number);
                 for bound in [Bound::Included(&*key), Bound::Excluded(&*key)] {
                     let up: Vec<_> = model.range::<[u8], _>((bound, Bound::Unbounded)).cloned().collect();
+                    prop_assert_eq!(&tree.sought(bound, false), &up);
                     prop_assert_eq!(tree.listed(bound, false), up);
                     let down: Vec<_> =
                         model.range::<[u8], _>((Bound::Unbounded, bound)).rev().cloned().collect();
+                    prop_assert_eq!(&tree.sought(bound, true), &down);
                     prop_assert_eq!(tree.listed(bound, true), down);
                 }
             }
         }
     }
+
+    #[test]
+    fn records_keep_their_documents_and_stamps_whatever_their_sizes(
+        changes in prop::collection::vec((0_u64..600, 0_usize..8), 0..3000),
+    ) {
+        let mut tree: Tree<Records> = Tree::default();
+        let mut model = BTreeMap::new();
+        let mut held = Vec::new();
+        for (stamp, (record, kind)) in (1..).zip(changes) {
+            if stamp % 700 == 1 {
+                held.push((tree.clone(), model.clone()));
+            }
+            let size = [0, 0, 40, 41, 300, 900, 9_000, 40_000][kind];
+            let before = if size == 0 {
+                let before = tree.edit(&record, |leaf| leaf.remove(record));
+                prop_assert_eq!(before, model.remove(&record).map(|(_, size, _)| size));
+                continue;
+            } else {
+                let document = vec![u8::try_from(stamp % 251).unwrap(); size];
+                tree.edit(&record, |leaf| leaf.insert(record, stamp, &document))
+            };
+            let byte = u8::try_from(stamp % 251).unwrap();
+            let replaced = model.insert(record, (stamp, size, byte));
+            prop_assert_eq!(before, replaced.map(|(_, size, _)| size));
+        }
+        held.push((tree, model));
+        for (tree, model) in held {
+            prop_assert_eq!(tree.len(), model.len());
+            let mut left = model.iter();
+            for place in tree.places() {
+                let stored = Stored::at(place).unwrap();
+                let (record, (stamp, size, byte)) = left.next().unwrap();
+                prop_assert_eq!(stored.record, *record);
+                prop_assert_eq!(stored.stamp(), Some(*stamp));
+                prop_assert_eq!(stored.bytes, vec![*byte; *size]);
+                let kept = Stored::at(tree.find(record).unwrap()).unwrap().keep();
+                prop_assert_eq!(&*kept, stored.bytes);
+            }
+            prop_assert!(left.next().is_none());
+            for gone in (0..600).filter(|record| !model.contains_key(record)) {
+                prop_assert!(tree.find(&gone).is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_document_soon_has_a_leaf_of_its_own() {
+    let mut tree: Tree<Records> = Tree::default();
+    for record in 0..100 {
+        tree.edit(&record, |leaf| leaf.insert(record, 1, &[1; 100]));
+    }
+    for stamp in 2..12 {
+        tree.edit(&50, |leaf| leaf.insert(50, stamp, &[2; 1_000_000]));
+    }
+    let place = tree.find(&50).unwrap();
+    assert_eq!(place.leaf().unwrap().len(), 1);
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub(crate) mod order;
 pub(crate) mod path;
 pub(crate) mod print;
 pub(crate) mod raw;
+pub(crate) mod read;
 #[cfg(feature = "memory")]
 pub(crate) mod text;
 mod wide;
+pub(crate) mod write;

@@ -5,13 +5,20 @@ use bson::raw::RawDocument;
 use serde::de::DeserializeOwned;
 
 use crate::error::{DecodeError, Error, Result};
+use crate::value::read::read;
 
 /// Reads a stored document straight from its bytes.
 pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
-    match bson::deserialize_from_slice(raw.as_bytes()) {
+    match read(raw.as_bytes()) {
         Ok(value) => Ok(value),
-        Err(failure) => Err(failed::<T>(raw, model, failure)),
+        Err(_) => again(raw, model),
     }
+}
+
+/// Reads it as bson does, whose failures tell more.
+#[cold]
+fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
+    bson::deserialize_from_slice(raw.as_bytes()).map_err(|failure| failed::<T>(raw, model, failure))
 }
 
 /// What is wrong with the document, and where: only a failure is worth a second pass.

@@ -4,6 +4,8 @@
 //! a walk ends at the first element that makes no sense. [`validate`] is the check at the door,
 //! after which every walk reaches the end of its document.
 
+#[cfg(feature = "memory")]
+use std::ops::Range;
 use std::str;
 
 use bson::{
@@ -32,6 +34,11 @@ pub(crate) struct Element<'a> {
 }
 
 impl<'a> Element<'a> {
+    /// The byte that stands for the type.
+    pub(crate) fn tag(&self) -> u8 {
+        self.tag
+    }
+
     /// The bytes of the key.
     pub(crate) fn key_bytes(&self) -> &'a [u8] {
         self.key
@@ -40,6 +47,15 @@ impl<'a> Element<'a> {
     /// The key, `None` where it is not UTF-8.
     pub(crate) fn key(&self) -> Option<&'a str> {
         str::from_utf8(self.key).ok()
+    }
+
+    /// Where in its document the element stands.
+    #[cfg(feature = "memory")]
+    pub(crate) fn place(&self) -> Option<Range<usize>> {
+        let before =
+            |part: &[u8]| (part.as_ptr() as usize).checked_sub(self.document.as_ptr() as usize);
+        let start = before(self.key)?.checked_sub(1)?;
+        Some(start..before(self.value)? + self.value.len())
     }
 
     /// The type, `None` for a byte that stands for none.
@@ -79,6 +95,11 @@ impl<'a> Elements<'a> {
             rest: document.get(4..).unwrap_or_default(),
             position: 0,
         }
+    }
+
+    /// Whether all has been walked over, to the end that a document has.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.rest == [0]
     }
 
     /// The element with this key.
@@ -309,6 +330,13 @@ fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
         let key = element
             .key()
             .ok_or_else(|| invalid("a field name is not UTF-8".into()))?;
+        // What is of a fixed size and any bits was checked by the walk: ids, dates, numbers, and what has no value.
+        if matches!(
+            element.tag,
+            0x01 | 0x06 | 0x07 | 0x09 | 0x0A | 0x10 | 0x11 | 0x12 | 0x13 | 0x7F | 0xFF
+        ) {
+            continue;
+        }
         let value = element
             .value()
             .ok_or_else(|| invalid(format!("the value of field '{key}' is malformed")))?;

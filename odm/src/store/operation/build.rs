@@ -6,6 +6,7 @@ use bson::{Bson, Document, doc};
 use super::{Modification, Operation, Request, writes};
 use crate::error::{Error, Result};
 use crate::store::options::{Collation, Hint, Options, ReturnDocument, millis};
+use crate::value::write;
 
 impl Request {
     /// The command as a driver sends it, but for the database and the session.
@@ -333,5 +334,5 @@ impl Command {
 }
 
 pub(crate) fn raw_document(document: &Document) -> Result<RawDocumentBuf> {
-    RawDocumentBuf::try_from(document).map_err(Error::encode)
+    write::document(document).map_err(Error::encode)
 }

@@ -2,9 +2,9 @@
 //!
 //! What this module is not: it changes nothing, and knows no commands.
 
-pub(crate) mod by_id;
 pub(crate) mod exec;
 pub(crate) mod open;
+pub(crate) mod point;
 pub(crate) mod query;
 pub(crate) mod sort;
 pub(crate) mod trial;

@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 use crate::error::{Code, ServerError};
 use crate::value::key::{self, Direction};
 use crate::value::print;
-use crate::value::raw::get;
+use crate::value::raw::{self, get};
 
 use keys::Values;
 use multikey::Arrays;
@@ -137,6 +137,25 @@ impl Index {
         Ok((found, arrays))
     }
 
+    /// Whether one document surely has the keys of another: all that the index reads is the same bytes.
+    pub(crate) fn is_untouched(&self, before: &RawDocument, after: &RawDocument) -> bool {
+        let spec = &*self.spec;
+        // These read more than their paths.
+        if matches!(spec.kind, Kind::Text | Kind::Wildcard) || spec.partial.is_some() {
+            return false;
+        }
+        spec.paths.iter().all(|path| {
+            let Some(first) = path.segments().first() else {
+                return false;
+            };
+            let read = |document| {
+                let element = raw::walk(document).find_key(first.name().as_bytes())?;
+                Some((element.tag(), element.value_bytes()))
+            };
+            read(before) == read(after)
+        })
+    }
+
     fn each_key(
         &self,
         document: &RawDocument,
@@ -208,7 +227,8 @@ impl Index {
         records
     }
 
-    fn each_record_of(&self, key: &[u8], visit: &mut dyn FnMut(RecordId) -> bool) {
+    /// Shows the records of exactly this key, until `visit` has enough and answers false.
+    pub(crate) fn each_record_of(&self, key: &[u8], visit: &mut dyn FnMut(RecordId) -> bool) {
         self.entries.ascend(Bound::Included(key), &mut |leaf, at| {
             leaf.get(at)
                 .is_some_and(|entry| key_of(entry) == key && visit(record_of(entry)))

@@ -91,7 +91,7 @@ pub(crate) struct Change {
     pub(crate) indexes: Vec<IndexChange>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct IndexChange {
     pub(crate) removed: Keys,
     pub(crate) added: Keys,
@@ -214,6 +214,12 @@ impl Collection {
         };
         let mut indexes = Vec::with_capacity(self.indexes.len());
         for index in &self.indexes {
+            if let (Some(before), Some(after)) = (before, after)
+                && index.is_untouched(before, after)
+            {
+                indexes.push(IndexChange::default());
+                continue;
+            }
             // What is stored has keys, or it would not be stored: if not, entries would stay behind.
             let (removed, _) = keys(index, before)?;
             let (added, arrays) = keys(index, after)?;

@@ -36,6 +36,10 @@ impl Namespace {
 
     /// Refuses a database name that the server would not take.
     pub(crate) fn check_database(name: &str) -> Result<(), ServerError> {
+        let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if (1..=63).contains(&name.len()) && name.bytes().all(is_usual) {
+            return Ok(());
+        }
         if name.contains('\0') {
             return Err(embedded_null());
         }

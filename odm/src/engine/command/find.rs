@@ -13,11 +13,12 @@ use crate::engine::command::pictured;
 use crate::engine::command::reply::{Batch, Page};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
-use crate::engine::cursor::by_id;
 use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
+use crate::engine::cursor::point;
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::{self, Known};
+use crate::engine::index::RecordId;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Mode;
@@ -155,6 +156,9 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// The first batch.
 pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
+    if let Some(page) = short(call) {
+        return Ok(page);
+    }
     let namespace = call.namespace();
     namespace.check_read()?;
     let tail = tail(&call.args)?;
@@ -163,9 +167,6 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         let aggregate = view::find(call, namespace, &call.args)?;
         let documents = aggregate.run(call)?;
         return aggregate::open(call, aggregate.namespace, documents, Some(batch_size));
-    }
-    if let Some(batch) = by_id(call, &namespace)? {
-        return Ok(batch.of(0, namespace));
     }
     let find = Find::parse(call, &namespace, &call.args)?;
     let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
@@ -219,33 +220,36 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
 }
 
-/// The answer to the simplest command, which looks for one `_id`; `None` to any other.
-fn by_id(call: &Call<'_>, namespace: &Namespace) -> Result<Option<Batch>, ServerError> {
+/// The answer to the simplest commands, which look for one value in one place; `None` to any other.
+fn short(call: &Call<'_>) -> Option<Page> {
     let args = &call.args;
-    let Some(filter) = args.document("filter") else {
-        return Ok(None);
-    };
+    let filter = args.document("filter")?;
     if !args.has_only(&["filter", "limit", "singleBatch"]) {
-        return Ok(None);
+        return None;
     }
-    args.natural("limit")?;
-    let Some(collection) = call.find_collection(namespace) else {
-        return Ok(None);
-    };
+    let limit = args.natural("limit").ok()?.filter(|limit| *limit > 0);
+    let collection = call.find_collection(&call.namespace)?;
     if collection.options.collation.is_some() {
-        return Ok(None);
+        return None;
     }
     let mut batch = Batch::default();
-    match by_id::find(filter, &collection) {
-        None => return Ok(None),
-        Some(by_id::Found::Nothing) => {}
-        Some(by_id::Found::Record(record)) => {
-            if let Some(stored) = collection.stored(record) {
-                batch.push(Item::Stored(stored.keep()));
-            }
+    let mut push = |record: RecordId| {
+        if let Some(stored) = collection.stored(record) {
+            batch.push(Item::Stored(stored.keep()));
+        }
+    };
+    match point::by_id(filter, &collection) {
+        Some(point::Found::Record(record)) => push(record),
+        Some(point::Found::Nothing) => {}
+        None => {
+            // A full batch keeps its cursor.
+            let most = usize::try_from(FIRST_BATCH).unwrap_or_default() - 1;
+            let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(most));
+            let records = point::by_index(filter, &collection, most)?;
+            records.into_iter().take(limit).for_each(push);
         }
     }
-    Ok(Some(batch))
+    Some(batch.of(0, collection.namespace.clone()))
 }
 
 /// The transaction that a cursor is bound to.

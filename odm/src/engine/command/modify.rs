@@ -8,7 +8,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{SIMPLE, name_query};
-use crate::engine::cursor::by_id;
+use crate::engine::cursor::point;
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
@@ -83,10 +83,10 @@ fn find(
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
-        && let Some(found) = by_id::find(target.filter, writer.collection())
+        && let Some(found) = point::by_id(target.filter, writer.collection())
     {
         let records = match found {
-            by_id::Found::Record(record) => {
+            point::Found::Record(record) => {
                 if !target.multi {
                     // For what is returned of it.
                     target.globals.set_known(Known {
@@ -96,7 +96,7 @@ fn find(
                 }
                 vec![record]
             }
-            by_id::Found::Nothing => Vec::new(),
+            point::Found::Nothing => Vec::new(),
         };
         // No array was met on the way to an `_id`, so there is no position.
         return Ok((records, None));

@@ -23,6 +23,7 @@ mod push;
 mod rename;
 mod replacement;
 mod set;
+mod splice;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
+use crate::engine::expression::{Globals, text};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 
@@ -53,10 +53,23 @@ pub(super) struct At<'r> {
     /// The path so far, with array indexes in the place of positional parts.
     pub(super) path: String,
     /// `_id: 1`, or `no id`: how messages name the document.
-    pub(super) document: &'r str,
+    pub(super) document: Named<'r>,
     pub(super) globals: &'r Globals,
     /// True for the document of an upsert.
     pub(super) inserting: bool,
+}
+
+/// How messages name a document: by its `_id`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<'r>(pub(super) Option<RawBsonRef<'r>>);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(id) => f.write_str(&text::element("_id", id)),
+            None => f.write_str("no id"),
+        }
+    }
 }
 
 impl At<'_> {

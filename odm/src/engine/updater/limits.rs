@@ -5,6 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::expression::text;
 use crate::engine::updater::node::{append, fields};
 use crate::error::{Code, ServerError};
+use crate::value::raw::{self, Elements};
 
 const MAX_DEPTH: usize = 180;
 const MAX_SIZE: usize = 16 * 1024 * 1024;
@@ -32,7 +33,7 @@ pub(super) fn check(document: &RawDocument) -> Result<(), ServerError> {
             format!("Resulting document after update is larger than {MAX_SIZE}"),
         ));
     }
-    if let Some((_, id)) = fields(document).find(|(name, _)| *name == "_id") {
+    if let Some(id) = raw::get(document, "_id") {
         check_id(id)?;
     }
     if deeper(document, MAX_DEPTH) {
@@ -106,15 +107,15 @@ fn dollar_prefixed(document: &RawDocument) -> Option<&str> {
 }
 
 fn deeper(document: &RawDocument, levels: usize) -> bool {
+    elements_deeper(raw::walk(document), levels)
+}
+
+fn elements_deeper(mut elements: Elements<'_>, levels: usize) -> bool {
     levels == 0
-        || fields(document).any(|(_, value)| match value {
-            RawBsonRef::Document(below) => deeper(below, levels - 1),
-            RawBsonRef::Array(below) => {
-                // An array is a document whose names are its indexes.
-                RawDocument::from_bytes(below.as_bytes())
-                    .is_ok_and(|below| deeper(below, levels - 1))
-            }
-            _ => false,
+        || elements.any(|element| {
+            element
+                .children()
+                .is_some_and(|below| elements_deeper(below, levels - 1))
         })
 }
 

@@ -9,7 +9,7 @@ use crate::engine::updater::Applied;
 use crate::engine::updater::add_to_set::AddToSet;
 use crate::engine::updater::arithmetic::{Arithmetic, Operation};
 use crate::engine::updater::array_filters::ArrayFilters;
-use crate::engine::updater::behaviour::{At, Behaviour, bad_value};
+use crate::engine::updater::behaviour::{At, Behaviour, Named, bad_value};
 use crate::engine::updater::bit::Bit;
 use crate::engine::updater::compare::Compare;
 use crate::engine::updater::conflicts::{Fields, Part, Tree, check_path};
@@ -20,9 +20,11 @@ use crate::engine::updater::pull::Pull;
 use crate::engine::updater::push::Push;
 use crate::engine::updater::rename::Rename;
 use crate::engine::updater::set::Set;
+use crate::engine::updater::splice;
 use crate::engine::updater::target::{Walk, immutable_id};
 use crate::engine::updater::unset::Unset;
 use crate::error::{Code, ServerError};
+use crate::value::raw;
 
 /// Parses an operator's argument for one path.
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Behaviour>, ServerError>;
@@ -178,11 +180,8 @@ impl Operators {
         globals: &Globals,
         inserting: bool,
     ) -> Result<Applied, ServerError> {
-        let id = fields(document).find(|(name, _)| *name == "_id");
-        let named = id.map_or_else(
-            || "no id".to_owned(),
-            |(name, value)| text::element(name, value),
-        );
+        let id = raw::get(document, "_id");
+        let named = Named(id);
         let walk = Walk {
             matched_index,
             filters: &self.filters,
@@ -190,11 +189,14 @@ impl Operators {
         };
         let mut at = At {
             path: String::new(),
-            document: &named,
+            document: named,
             globals,
             inserting,
         };
-        let moves = self.moves(document, &named)?;
+        if self.renames.is_empty() {
+            return splice::apply(&walk, &self.tree, document, &mut at);
+        }
+        let moves = self.moves(document, &named.to_string())?;
         let moving = moving_tree(&moves)?;
         let mut root = Node::root(document);
         let mut modified = walk.document(&[&self.tree, &moving], &mut root, &mut at)?;

@@ -54,7 +54,7 @@ impl Walk<'_> {
         Ok(modified)
     }
 
-    fn step<'a>(
+    pub(super) fn step<'a>(
         &self,
         name: &str,
         trees: &[&'a Tree],
@@ -200,7 +200,7 @@ impl Walk<'_> {
     }
 
     /// The trees by field name, in the order in which the server visits them: numbers by value, names by bytes.
-    fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
+    pub(super) fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
         let mut children: Children<'a> = Vec::new();
         let mut add = |name: Cow<'a, str>, tree| match children
             .iter_mut()

@@ -1,0 +1,85 @@
+//! Applies an update's tree to the bytes of a document: what no operator touches is copied as it is.
+
+use std::ops::Range;
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+
+use crate::engine::updater::Applied;
+use crate::engine::updater::behaviour::{At, Change};
+use crate::engine::updater::conflicts::Fields;
+use crate::engine::updater::node::{Node, append};
+use crate::engine::updater::target::Walk;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// What takes the place of a field; nothing where it goes.
+type Piece<'a> = (Range<usize>, Option<(&'a str, Node<'a>)>);
+
+/// The document after the operators; `modified` is false where none changed anything.
+pub(super) fn apply(
+    walk: &Walk<'_>,
+    tree: &Fields,
+    document: &RawDocument,
+    at: &mut At<'_>,
+) -> Result<Applied, ServerError> {
+    let bytes = document.as_bytes();
+    let end = bytes.len().saturating_sub(1);
+    let children = walk.children(&[tree])?;
+    let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(children.len());
+    for (name, trees) in &children {
+        let element = raw::walk(document).find_key(name.as_bytes());
+        let value = element.as_ref().and_then(raw::Element::value);
+        let place = match &element {
+            Some(element) => element.place().ok_or_else(malformed)?,
+            None => end..end,
+        };
+        let mut node = value.map(Node::Raw);
+        let piece = match walk.step(name, trees, node.as_mut(), at)? {
+            Change::Nothing => continue,
+            Change::Edited => node.map(|node| (&**name, node)),
+            Change::Put(node) => Some((&**name, node)),
+            Change::Remove if element.is_none() => continue,
+            Change::Remove => None,
+        };
+        pieces.push((place, piece));
+    }
+    if pieces.is_empty() {
+        return Ok(Applied {
+            document: document.to_owned(),
+            modified: false,
+        });
+    }
+    // New fields come last, in the order in which they were made.
+    pieces.sort_by_key(|(place, _)| place.start);
+    let document = put_together(bytes, end, pieces).ok_or_else(malformed)?;
+    Ok(Applied {
+        document,
+        modified: true,
+    })
+}
+
+fn put_together(bytes: &[u8], end: usize, pieces: Vec<Piece<'_>>) -> Option<RawDocumentBuf> {
+    let mut made = Vec::with_capacity(bytes.len() + 32);
+    let mut from = 0;
+    for (place, piece) in pieces {
+        made.extend_from_slice(bytes.get(from..place.start)?);
+        if let Some((name, node)) = piece {
+            let mut alone = RawDocumentBuf::new();
+            node.with(|value| append(&mut alone, name, value));
+            let (_, element) = alone.as_bytes().split_first_chunk::<4>()?;
+            let (element, _) = element.split_last_chunk::<1>()?;
+            made.extend_from_slice(element);
+        }
+        from = place.end;
+    }
+    made.extend_from_slice(bytes.get(from..end)?);
+    made.push(0);
+    let length = i32::try_from(made.len()).ok()?;
+    made.first_chunk_mut::<4>()?
+        .copy_from_slice(&length.to_le_bytes());
+    RawDocumentBuf::from_bytes(made).ok()
+}
+
+fn malformed() -> ServerError {
+    ServerError::new(Code::INVALID_BSON, "the stored document is malformed")
+}

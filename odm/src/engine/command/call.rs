@@ -205,7 +205,7 @@ impl Call<'_> {
             .transpose()
     }
 
-    /// Opens a collection for writing, which is made if there is none; again, if another thread drops it in between.
+    /// Opens a collection for writing, which is made if there is none, again where another thread drops it in between.
     pub(crate) fn write_ensured<T>(
         &mut self,
         namespace: &Namespace,
@@ -213,10 +213,10 @@ impl Call<'_> {
         mut write: impl FnMut(&mut Writer<'_>) -> Result<T, ServerError>,
     ) -> Result<T, ServerError> {
         loop {
-            self.ensure(namespace)?;
             if let Some(written) = self.write(namespace, bypass_validation, &mut write)? {
                 return Ok(written);
             }
+            self.ensure(namespace)?;
         }
     }
 

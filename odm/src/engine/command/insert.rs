@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bson::Timestamp;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::spec::ElementType;
 
 use crate::engine::command::args::{Field, Kind, field, required, type_name};
 use crate::engine::command::call::Call;
@@ -179,10 +180,13 @@ fn prepare(
             })
         )
     };
-    let id_first = raw::elements(document)
+    let id_first = raw::walk(document)
         .next()
-        .is_some_and(|(name, _)| name == "_id");
-    if id_first && !raw::elements(document).any(|(name, value)| name != "_id" && unset(value)) {
+        .is_some_and(|first| first.key_bytes() == b"_id");
+    let fills_in = raw::walk(document)
+        .filter(|element| element.element_type() == Some(ElementType::Timestamp))
+        .any(|element| element.key_bytes() != b"_id" && element.value().is_some_and(unset));
+    if id_first && !fills_in {
         return Ok(Cow::Borrowed(document));
     }
     let mut stored = RawDocumentBuf::new();

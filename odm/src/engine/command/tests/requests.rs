@@ -26,7 +26,9 @@ fn deep(levels: usize) -> Document {
 fn command(collection: &str, request: Request<'_>) -> Document {
     let array = |documents: &[&RawDocument]| {
         let mut array = RawArrayBuf::new();
-        documents.iter().for_each(|document| array.push(*document));
+        for document in documents {
+            array.push(*document);
+        }
         array
     };
     let mut command = RawDocumentBuf::new();

@@ -39,6 +39,7 @@ use bson::Document as BsonDocument;
 
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
+pub use self::call::ActionFuture;
 use self::call::{Call, Defaults};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
@@ -58,7 +59,7 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
 pub use self::update::Update;
-use crate::error::Error;
+use crate::error::{Error, Result};
 pub use crate::error::{BulkWriteResult, WriteError};
 use crate::model::Document;
 pub use crate::store::options::{
@@ -66,7 +67,7 @@ pub use crate::store::options::{
     ReadPreference, ReturnDocument, WriteConcern,
 };
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
-use crate::store::{Operation, Request, Store};
+use crate::store::{Modification, Operation, Request, Store};
 
 /// The documents of the model `M` in one database: [`Db::collection`].
 ///
@@ -133,7 +134,35 @@ impl<M: Document> Collection<M> {
         }
     }
 
+    /// A call of what its builder made, if it could.
+    fn try_call<'s>(&self, operation: Result<Operation>) -> Call<'s> {
+        match operation {
+            Ok(operation) => self.call(operation),
+            Err(error) => self.refused(error),
+        }
+    }
+
+    /// A call of an update.
+    fn change<'s>(
+        &self,
+        filter: Result<BsonDocument>,
+        change: Result<(Modification, Vec<BsonDocument>)>,
+        operation: impl FnOnce(BsonDocument, Modification) -> Operation,
+    ) -> Call<'s> {
+        match (filter, change) {
+            (Ok(filter), Ok((update, array_filters))) => {
+                let mut call = self.call(operation(filter, update));
+                if !array_filters.is_empty() {
+                    call.options().array_filters = Some(array_filters);
+                }
+                call
+            }
+            (Err(error), _) | (_, Err(error)) => self.refused(error),
+        }
+    }
+
     /// A call that fails with `error` when it is sent.
+    #[cold]
     fn refused<'s>(&self, error: Error) -> Call<'s> {
         let mut call = self.call(Operation::Find {
             filter: BsonDocument::new(),

@@ -188,7 +188,9 @@ impl Store {
         request: Request,
         session: Option<&'s mut Session>,
     ) -> Answer<'s> {
-        if let Err(error) = request.options.check() {
+        if let Some(options) = request.options.chosen()
+            && let Err(error) = options.check()
+        {
             return Box::pin(ready(Err(error)));
         }
         if self.0.monitor.is_on() {

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FromRaw};
+use crate::store::Modification;
 
 /// A change of documents of the model `M`.
 ///
@@ -167,11 +168,15 @@ impl<M> Update<M> {
     ///
     /// A value that could not be encoded, or a field that is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
-        self.clone().into_parts().map(|(update, _)| update)
+        let (update, _) = self.clone().into_parts()?;
+        Ok(match update {
+            Modification::Operators(operators) => Bson::Document(operators),
+            Modification::Pipeline(stages) => stages.into(),
+        })
     }
 
-    /// [`to_bson`](Self::to_bson) and [`array_filters`](Self::array_filters), without copies.
-    pub(crate) fn into_parts(self) -> Result<(Bson, Vec<Document>)> {
+    /// What is sent: the update and its array filters.
+    pub(crate) fn into_parts(self) -> Result<(Modification, Vec<Document>)> {
         self.changes
             .and_then(Changes::into_parts)
             .map_err(|error| error.to_error())

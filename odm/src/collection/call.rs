@@ -1,6 +1,10 @@
 //! What every action has: where it goes, what it asks, in which session.
 
+use std::fmt;
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
@@ -10,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::model::{Document as Model, Embedded, ModelMeta};
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
-use crate::store::{Modification, Request, Response, Session, Store};
+use crate::store::{Answer, Modification, Request, Response, Session, Store};
 use crate::update::Update;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
@@ -107,14 +111,47 @@ impl<'s> Call<'s> {
 
     /// Sends the request, when awaited.
     pub(crate) fn send(self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
+        self.future(Ok)
+    }
+
+    /// Sends the request, when awaited, and reads the response.
+    pub(crate) fn future<T>(self, read: fn(Response<'s>) -> Result<T>) -> ActionFuture<'s, T> {
         let model = self.model;
-        let answer = self
-            .prepare()
-            .map(|(store, request, session)| store.exec(request, session));
-        async move {
-            let answer = answer?.await;
-            answer.map_err(|error| refused(error, model))
+        let answer = match self.prepare() {
+            Ok((store, request, session)) => store.exec(request, session),
+            Err(error) => Box::pin(ready(Err(error))),
+        };
+        ActionFuture {
+            answer,
+            model,
+            read,
         }
+    }
+}
+
+/// The future of an action: what the store answers, read as what the action promises.
+#[must_use = "nothing is sent until it is awaited"]
+pub struct ActionFuture<'s, T> {
+    answer: Answer<'s>,
+    model: &'static ModelMeta,
+    read: fn(Response<'s>) -> Result<T>,
+}
+
+impl<T> Future for ActionFuture<'_, T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let answer = std::task::ready!(self.answer.as_mut().poll(context));
+        Poll::Ready(match answer {
+            Ok(response) => (self.read)(response),
+            Err(error) => Err(refused(error, self.model)),
+        })
+    }
+}
+
+impl<T> fmt::Debug for ActionFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ActionFuture(on {})", self.model.collection)
     }
 }
 
@@ -135,31 +172,8 @@ pub(crate) fn filter<M: Model>(
 /// The update that a closure over the model's fields makes, with its array filters.
 pub(crate) fn modification<M: Model>(
     change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-) -> Result<(Modification, Option<Vec<Document>>)> {
-    let (update, filters) = change(fields::<M>()).into_parts()?;
-    let filters = (!filters.is_empty()).then_some(filters);
-    let modification = match update {
-        Bson::Document(operators) => Modification::Operators(operators),
-        Bson::Array(stages) => Modification::Pipeline(
-            stages
-                .into_iter()
-                .map(|stage| match stage {
-                    Bson::Document(stage) => Ok(stage),
-                    other => Err(Error::usage(format!(
-                        "a pipeline stage is a document, not {other}"
-                    ))),
-                })
-                .collect::<Result<_>>()?,
-        ),
-        other => return Err(Error::usage(format!("{other} is not an update"))),
-    };
-    Ok((modification, filters))
-}
-
-impl Default for Modification {
-    fn default() -> Self {
-        Self::Operators(Document::new())
-    }
+) -> Result<(Modification, Vec<Document>)> {
+    change(fields::<M>()).into_parts()
 }
 
 /// The refusal of a filter that matches everything in a verb that is meant for some.

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::Collection;
+use super::{ActionFuture, Collection};
 use super::call::{Call, filter};
 use super::options::{action, options};
-use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
-use crate::store::Operation;
+use crate::store::{Operation, Response};
 
 /// Counts what matches: [`Collection::count_documents`].
 #[must_use = "nothing is counted until it is awaited"]
@@ -31,11 +30,9 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> CountDocuments<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        call.request.operation = Operation::Count { filter };
+        let filter = filter::<M>(condition);
         CountDocuments {
-            call,
+            call: self.try_call(filter.map(|filter| Operation::Count { filter })),
             of: PhantomData,
         }
     }
@@ -55,21 +52,21 @@ impl<'s, M: Document> CountDocuments<'s, M> {
         session command skip limit hint comment collation max_time read_concern read_preference
     );
 
-    async fn run(self) -> Result<u64> {
-        self.call.send().await?.count()
+    fn run(self) -> ActionFuture<'s, u64> {
+        self.call.future(Response::count)
     }
 }
 
-impl<M: Document> EstimatedDocumentCount<'_, M> {
+impl<'s, M: Document> EstimatedDocumentCount<'s, M> {
     options!(command comment max_time read_concern read_preference);
 
-    async fn run(self) -> Result<u64> {
-        self.call.send().await?.count()
+    fn run(self) -> ActionFuture<'s, u64> {
+        self.call.future(Response::count)
     }
 }
 
-action!(CountDocuments => u64);
-action!(EstimatedDocumentCount => u64);
+action!(CountDocuments => ActionFuture<u64>);
+action!(EstimatedDocumentCount => ActionFuture<u64>);
 
 impl<M: Document> fmt::Debug for CountDocuments<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use bson::Document as BsonDocument;
 
 use super::call::{Call, filter, some};
 use super::options::{action, options};
-use super::{Collection, DeleteResult};
+use super::{ActionFuture, Collection, DeleteResult};
 use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
@@ -47,11 +47,8 @@ impl<M: Document> Collection<M> {
     }
 
     fn delete<'s>(&self, filter: Result<BsonDocument>, multi: bool) -> Delete<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter);
-        call.request.operation = Operation::Delete { filter, multi };
         Delete {
-            call,
+            call: self.try_call(filter.map(|filter| Operation::Delete { filter, multi })),
             of: PhantomData,
         }
     }
@@ -60,16 +57,15 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> Delete<'s, M> {
     options!(session command explain hint comment collation let_vars write_concern);
 
-    fn run(self) -> impl Future<Output = Result<DeleteResult>> + Send + use<'s, M> {
-        let answer = self.call.send();
-        async {
-            let written = answer.await?.written()?;
-            Ok(DeleteResult { deleted: written.n })
-        }
+    fn run(self) -> ActionFuture<'s, DeleteResult> {
+        self.call.future(|response| {
+            let deleted = response.written()?.n;
+            Ok(DeleteResult { deleted })
+        })
     }
 }
 
-action!(Delete => DeleteResult);
+action!(Delete => ActionFuture<DeleteResult>);
 
 impl<M: Document> fmt::Debug for Delete<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -33,14 +33,12 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> Distinct<'s, M, T> {
         let path = field(fields::<M>()).path().to_string();
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        call.request.operation = Operation::Distinct {
+        let operation = filter::<M>(condition).map(|filter| Operation::Distinct {
             path: path.clone(),
             filter,
-        };
+        });
         Distinct {
-            call,
+            call: self.try_call(operation),
             path,
             of: PhantomData,
         }

@@ -27,10 +27,9 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> Find<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        call.request.operation = Operation::Find { filter, one: false };
-        Find::new(call)
+        let filter = filter::<M>(condition);
+        let operation = filter.map(|filter| Operation::Find { filter, one: false });
+        Find::new(self.try_call(operation))
     }
 
     /// Every document of the collection.

@@ -38,9 +38,8 @@ impl<M: Document> Collection<M> {
     }
 
     fn one<'s>(&self, filter: Result<BsonDocument>) -> FindOne<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter);
-        call.request.operation = Operation::Find { filter, one: true };
+        let operation = filter.map(|filter| Operation::Find { filter, one: true });
+        let call = self.try_call(operation);
         FindOne::new(call)
     }
 }

@@ -87,15 +87,12 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> FindOneAndUpdate<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        let (update, array_filters) = call.keep(modification::<M>(change));
-        call.request.operation = Operation::FindAndUpdate { filter, update };
-        if array_filters.is_some() {
-            call.options().array_filters = array_filters;
-        }
+        let (filter, change) = (filter::<M>(condition), modification::<M>(change));
         FindOneAndUpdate {
-            call,
+            call: self.change(filter, change, |filter, update| Operation::FindAndUpdate {
+                filter,
+                update,
+            }),
             of: PhantomData,
         }
     }
@@ -106,15 +103,14 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> FindOneAndReplace<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        let replacement = call.keep(encode(replacement.borrow()));
-        call.request.operation = Operation::FindAndReplace {
-            filter,
-            replacement,
-        };
+        let operation = filter::<M>(condition).and_then(|filter| {
+            Ok(Operation::FindAndReplace {
+                filter,
+                replacement: encode(replacement.borrow())?,
+            })
+        });
         FindOneAndReplace {
-            call,
+            call: self.try_call(operation),
             of: PhantomData,
         }
     }
@@ -124,11 +120,9 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
     ) -> FindOneAndDelete<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        call.request.operation = Operation::FindAndDelete { filter };
+        let filter = filter::<M>(condition);
         FindOneAndDelete {
-            call,
+            call: self.try_call(filter.map(|filter| Operation::FindAndDelete { filter })),
             of: PhantomData,
         }
     }

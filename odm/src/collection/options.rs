@@ -208,6 +208,17 @@ macro_rules! options {
 
 /// Implements `IntoFuture` for a builder over `'s` and `M`, by its `run`, with one boxed future.
 macro_rules! action {
+    // without a box: its `run` gives the future itself
+    ($builder:ident => ActionFuture<$output:ty>) => {
+        impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
+            type Output = crate::error::Result<$output>;
+            type IntoFuture = crate::collection::ActionFuture<'s, $output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                self.run()
+            }
+        }
+    };
     ($builder:ident => $output:ty) => {
         impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
             type Output = crate::error::Result<$output>;

@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 
 use super::call::{Call, encode, filter};
 use super::options::{action, options};
-use super::{Collection, UpdateResult};
-use crate::error::Result;
+use super::{ActionFuture, Collection, UpdateResult};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
 use crate::store::Operation;
@@ -27,15 +26,14 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter::<M>(condition));
-        let replacement = call.keep(encode(replacement.borrow()));
-        call.request.operation = Operation::Replace {
-            filter,
-            replacement,
-        };
+        let operation = filter::<M>(condition).and_then(|filter| {
+            Ok(Operation::Replace {
+                filter,
+                replacement: encode(replacement.borrow())?,
+            })
+        });
         ReplaceOne {
-            call,
+            call: self.try_call(operation),
             of: PhantomData,
         }
     }
@@ -47,13 +45,13 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
         write_concern
     );
 
-    fn run(self) -> impl Future<Output = Result<UpdateResult<M::Id>>> + Send + use<'s, M> {
-        let answer = self.call.send();
-        async { UpdateResult::new::<M>(answer.await?.written()?) }
+    fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
+        self.call
+            .future(|response| UpdateResult::new::<M>(response.written()?))
     }
 }
 
-action!(ReplaceOne => UpdateResult<M::Id>);
+action!(ReplaceOne => ActionFuture<UpdateResult<M::Id>>);
 
 impl<M: Document> fmt::Debug for ReplaceOne<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

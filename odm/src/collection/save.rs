@@ -57,9 +57,8 @@ struct Next<M> {
 impl<M: Document> Collection<M> {
     /// Reads the document with this `_id` to change and [`save`](Self::save) it.
     pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(by_id::<M>(id));
-        call.request.operation = Operation::Find { filter, one: true };
+        let filter = by_id::<M>(id);
+        let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
         Load {
             call,
             of: PhantomData,
@@ -80,21 +79,18 @@ impl<M: Document> Collection<M> {
     ///
     /// [`is_stale`](Error::is_stale): the version was another, or the document is gone.
     pub fn save<'s>(&self, loaded: &'s mut Loaded<M>) -> Save<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let next = match loaded.changes() {
+        let (call, next) = match loaded.changes() {
             Ok(Some((next, filter, update))) => {
-                call.request.operation = Operation::Update {
+                let call = self.call(Operation::Update {
                     filter,
                     update: Modification::Operators(update),
                     multi: false,
-                };
-                Some(next)
+                });
+                (call, Some(next))
             }
-            Ok(None) => None,
-            Err(error) => {
-                call.error = Some(error);
-                None
-            }
+            // Nothing is sent; the call only takes the options.
+            Ok(None) => (self.call(Operation::EstimatedCount), None),
+            Err(error) => (self.refused(error), None),
         };
         Save { call, loaded, next }
     }

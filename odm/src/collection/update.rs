@@ -7,7 +7,7 @@ use bson::Document as BsonDocument;
 
 use super::call::{Call, filter, modification, some};
 use super::options::{action, options};
-use super::{Collection, UpdateResult};
+use super::{ActionFuture, Collection, UpdateResult};
 use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
@@ -58,19 +58,13 @@ impl<M: Document> Collection<M> {
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
         multi: bool,
     ) -> Update<'s, M> {
-        let mut call = self.call(Operation::EstimatedCount);
-        let filter = call.keep(filter);
-        let (update, array_filters) = call.keep(modification::<M>(change));
-        call.request.operation = Operation::Update {
-            filter,
-            update,
-            multi,
-        };
-        if array_filters.is_some() {
-            call.options().array_filters = array_filters;
-        }
+        let change = modification::<M>(change);
         Update {
-            call,
+            call: self.change(filter, change, |filter, update| Operation::Update {
+                filter,
+                update,
+                multi,
+            }),
             of: PhantomData,
         }
     }
@@ -82,13 +76,13 @@ impl<'s, M: Document> Update<'s, M> {
         write_concern
     );
 
-    fn run(self) -> impl Future<Output = Result<UpdateResult<M::Id>>> + Send + use<'s, M> {
-        let answer = self.call.send();
-        async { UpdateResult::new::<M>(answer.await?.written()?) }
+    fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
+        self.call
+            .future(|response| UpdateResult::new::<M>(response.written()?))
     }
 }
 
-action!(Update => UpdateResult<M::Id>);
+action!(Update => ActionFuture<UpdateResult<M::Id>>);
 
 impl<M: Document> fmt::Debug for Update<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

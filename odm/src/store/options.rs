@@ -79,7 +79,6 @@ impl Chosen {
     }
 
     /// The options, if one was ever named.
-    #[cfg(feature = "mongodb")]
     pub(crate) fn chosen(&self) -> Option<&Options> {
         self.0.as_deref()
     }

@@ -8,12 +8,19 @@ use crate::model::{Path, Segment};
 use crate::query::compare::{one_name, stored_path};
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
+use crate::store::Modification;
 
 /// What an update does.
 #[derive(Debug, Clone)]
 pub(crate) enum Changes {
-    /// Boxed, so that a small update is one allocation and builders move a pointer.
-    Operators(Box<Operators>),
+    /// What each method of a field makes. It becomes part of a document when it is joined or sent, so
+    /// that an update makes no document that is not sent.
+    One {
+        operator: &'static str,
+        path: String,
+        value: Bson,
+    },
+    Operators(Operators),
     Pipeline(Vec<Document>),
 }
 
@@ -45,27 +52,25 @@ impl Changes {
                 "",
                 "the document itself can't be changed as one field: change its fields, or replace it",
             )),
-            Ok(value) => {
-                let mut fields = Document::new();
-                fields.insert(path, value);
-                let mut operators = Box::<Operators>::default();
-                operators.document.insert(operator, fields);
-                Ok(Self::Operators(operators))
-            }
+            Ok(value) => Ok(Self::One {
+                operator,
+                path,
+                value,
+            }),
         }
     }
 
     /// No change; an update must have some by the time it is sent.
     pub(crate) fn nothing() -> Self {
-        Self::Operators(Box::default())
+        Self::Operators(Operators::default())
     }
 
     /// What `$[name]` stands for, beside the changes that name it.
     pub(crate) fn filtered(filter: Document) -> Self {
-        Self::Operators(Box::new(Operators {
+        Self::Operators(Operators {
             document: Document::new(),
             array_filters: vec![filter],
-        }))
+        })
     }
 
     pub(crate) fn array_filter(
@@ -88,60 +93,119 @@ impl Changes {
         if let Some((key, _)) = document.iter().find(not_fields) {
             return Err(not_operators(key));
         }
-        Ok(Self::Operators(Box::new(Operators {
+        Ok(Self::Operators(Operators {
             document,
             array_filters: Vec::new(),
-        })))
+        }))
     }
 
     pub(crate) fn join(self, other: Self) -> Result<Self, Deferred> {
         match (self, other) {
-            (Self::Operators(mut all), Self::Operators(more)) => {
-                for (operator, fields) in more.document {
-                    match all.document.get_mut(&operator) {
-                        Some(present) => add(&operator, present, fields)?,
-                        None => {
-                            all.document.insert(operator, fields);
-                        }
-                    }
-                }
-                all.array_filters.extend(more.array_filters);
-                Ok(Self::Operators(all))
-            }
             (Self::Pipeline(mut stages), Self::Pipeline(more)) => {
                 stages.extend(more);
                 Ok(Self::Pipeline(stages))
             }
-            _ => Err(Deferred::usage(
+            (Self::Pipeline(_), _) | (_, Self::Pipeline(_)) => Err(Deferred::usage(
                 "",
                 "an update is either operators or a pipeline: write the changes as stages of the pipeline",
             )),
+            (first, second) => {
+                let mut operators = first.into_operators()?;
+                operators.join(second)?;
+                Ok(Self::Operators(operators))
+            }
         }
+    }
+
+    /// The operators; a pipeline has none.
+    fn into_operators(self) -> Result<Operators, Deferred> {
+        if let Self::Operators(operators) = self {
+            return Ok(operators);
+        }
+        let mut operators = Operators::default();
+        operators.join(self)?;
+        Ok(operators)
     }
 
     pub(crate) fn array_filters(&self) -> &[Document] {
         match self {
             Self::Operators(operators) => &operators.array_filters,
-            Self::Pipeline(_) => &[],
+            Self::One { .. } | Self::Pipeline(_) => &[],
         }
     }
 
     /// The update and its array filters.
-    pub(crate) fn into_parts(self) -> Result<(Bson, Vec<Document>), Deferred> {
-        match self {
-            Self::Pipeline(stages) => {
-                let stages = stages.into_iter().map(Bson::Document).collect();
-                Ok((Bson::Array(stages), Vec::new()))
-            }
-            Self::Operators(operators) if operators.document.is_empty() => Err(Deferred::usage(
+    pub(crate) fn into_parts(self) -> Result<(Modification, Vec<Document>), Deferred> {
+        if let Self::Pipeline(stages) = self {
+            return Ok((Modification::Pipeline(stages), Vec::new()));
+        }
+        let Operators {
+            document,
+            array_filters,
+        } = self.into_operators()?;
+        if document.is_empty() {
+            return Err(Deferred::usage(
                 "",
                 "the update changes nothing: it has no operator",
-            )),
-            Self::Operators(operators) => {
-                refuse_conflicts(&operators.document)?;
-                Ok((Bson::Document(operators.document), operators.array_filters))
+            ));
+        }
+        if !apart(&document) {
+            refuse_conflicts(&document)?;
+        }
+        Ok((Modification::Operators(document), array_filters))
+    }
+}
+
+impl Operators {
+    /// Adds changes that are no pipeline.
+    fn join(&mut self, changes: Changes) -> Result<(), Deferred> {
+        match changes {
+            Changes::One {
+                operator,
+                path,
+                value,
+            } => self.add(operator, path, value),
+            Changes::Operators(more) => self.extend(more),
+            Changes::Pipeline(_) => Ok(()),
+        }
+    }
+
+    /// Adds one operator on one field; pushes to one array become one.
+    fn add(&mut self, operator: &str, path: String, value: Bson) -> Result<(), Deferred> {
+        match self.document.get_mut(operator) {
+            None => {
+                let mut fields = Document::new();
+                fields.insert(path, value);
+                self.document.insert(operator, fields);
+                Ok(())
+            }
+            Some(Bson::Document(fields)) => match fields.get_mut(&path) {
+                None => {
+                    fields.insert(path, value);
+                    Ok(())
+                }
+                Some(present) => add_elements(operator, &path, present, value),
+            },
+            Some(_) => Err(not_operators(operator)),
+        }
+    }
+
+    fn extend(&mut self, more: Self) -> Result<(), Deferred> {
+        for (operator, fields) in more.document {
+            let Bson::Document(fields) = fields else {
+                return Err(not_operators(&operator));
+            };
+            // also where there are none: what is raw is sent as it is written
+            if !self.document.contains_key(&operator) {
+                self.document.insert(operator, fields);
+                continue;
+            }
+            for (path, value) in fields {
+                self.add(&operator, path, value)?;
             }
         }
+        self.array_filters.extend(more.array_filters);
+        Ok(())
     }
 }
 
@@ -189,28 +253,21 @@ fn not_operators(key: &str) -> Deferred {
     )
 }
 
-/// Adds the fields of an operator to those that it has; pushes to one array become one.
-fn add(operator: &str, present: &mut Bson, fields: Bson) -> Result<(), Deferred> {
-    let (Bson::Document(present), Bson::Document(fields)) = (present, fields) else {
-        return Err(not_operators(operator));
-    };
-    for (path, value) in fields {
-        let Some(before) = present.get_mut(&path) else {
-            present.insert(path, value);
-            continue;
-        };
-        if !adds_plainly(operator, before) || !adds_plainly(operator, &value) {
-            let change = Change {
-                operator,
-                path: &path,
-            };
-            return Err(conflict(change, change));
-        }
-        // moved, not copied: changes are joined in loops
-        let mut each = added_values(std::mem::replace(before, Bson::Null));
-        each.extend(added_values(value));
-        *before = Bson::Document(doc! {"$each": each});
+/// Adds to a field what the same operator does to it already: elements to be added to one array.
+fn add_elements(
+    operator: &str,
+    path: &str,
+    present: &mut Bson,
+    value: Bson,
+) -> Result<(), Deferred> {
+    if !adds_plainly(operator, present) || !adds_plainly(operator, &value) {
+        let change = Change { operator, path };
+        return Err(conflict(change, change));
     }
+    // moved, not copied: changes are joined in loops
+    let mut each = added_values(std::mem::replace(present, Bson::Null));
+    each.extend(added_values(value));
+    *present = Bson::Document(doc! {"$each": each});
     Ok(())
 }
 
@@ -258,31 +315,23 @@ fn changes(document: &Document) -> impl Iterator<Item = (Change<'_>, &Bson)> {
     })
 }
 
-/// Whether a few top-level fields are changed, each once: most updates, told without sorting.
-fn few_apart(document: &Document) -> bool {
-    let mut seen: SmallVec<[&str; 8]> = SmallVec::new();
-    for (operator, fields) in document {
-        let Bson::Document(fields) = fields else {
-            return false;
-        };
-        if operator == "$rename" || seen.len() + fields.len() > 8 {
-            return false;
-        }
-        for path in fields.keys() {
-            if path.contains('.') || seen.contains(&path.as_str()) {
-                return false;
-            }
-            seen.push(path);
-        }
-    }
-    true
+/// Whether only top-level fields are changed, each by one operator: most updates, told without
+/// sorting. False decides nothing.
+fn apart(document: &Document) -> bool {
+    let operators = |path: &str| {
+        let changed = |fields: &&Bson| matches!(fields, Bson::Document(it) if it.contains_key(path));
+        document.values().filter(changed).count()
+    };
+    document.iter().all(|(operator, fields)| match fields {
+        Bson::Document(fields) if operator != "$rename" => fields
+            .keys()
+            .all(|path| !path.contains('.') && operators(path) == 1),
+        _ => false,
+    })
 }
 
 /// What the server refuses with code 40: one field changed twice, or a field and what it is in.
 fn refuse_conflicts(document: &Document) -> Result<(), Deferred> {
-    if few_apart(document) {
-        return Ok(());
-    }
     let mut touched: SmallVec<[(&str, Change<'_>); 8]> = SmallVec::new();
     for (change, value) in changes(document) {
         touched.push((change.path, change));

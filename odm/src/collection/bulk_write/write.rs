@@ -147,7 +147,9 @@ impl<M: Document> Write<M> {
                     update,
                     multi,
                 }));
-                write.options.array_filters = array_filters;
+                if !array_filters.is_empty() {
+                    write.options.array_filters = Some(array_filters);
+                }
                 write
             }
             Err(error) => Self::new(Err(error)),

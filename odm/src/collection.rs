@@ -59,15 +59,15 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
 pub use self::update::Update;
-use crate::error::{Error, Result};
 pub use crate::error::{BulkWriteResult, WriteError};
+use crate::error::{Error, Result};
 use crate::model::Document;
 pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
-use crate::store::{Modification, Operation, Request, Store};
+use crate::store::{Modification, Operation, Request, Store, Update as Operands};
 
 /// The documents of the model `M` in one database: [`Db::collection`].
 ///
@@ -147,11 +147,16 @@ impl<M: Document> Collection<M> {
         &self,
         filter: Result<BsonDocument>,
         change: Result<(Modification, Vec<BsonDocument>)>,
-        operation: impl FnOnce(BsonDocument, Modification) -> Operation,
+        multi: bool,
+        operation: fn(Box<Operands>) -> Operation,
     ) -> Call<'s> {
         match (filter, change) {
             (Ok(filter), Ok((update, array_filters))) => {
-                let mut call = self.call(operation(filter, update));
+                let mut call = self.call(operation(Box::new(Operands {
+                    filter,
+                    update,
+                    multi,
+                })));
                 if !array_filters.is_empty() {
                     call.options().array_filters = Some(array_filters);
                 }

@@ -201,7 +201,7 @@ impl<M> Update<M> {
     /// What is sent as `arrayFilters`.
     pub fn array_filters(&self) -> Result<Vec<Document>> {
         match &self.changes {
-            Ok(changes) => Ok(changes.array_filters().to_vec()),
+            Ok(changes) => Ok(changes.array_filters()),
             Err(error) => Err(error.to_error()),
         }
     }

@@ -95,18 +95,25 @@ impl<'s> Call<'s> {
     }
 
     /// The request with the collection's defaults, unless something failed on the way here.
-    pub(crate) fn prepare(self) -> Result<(Store, Request, Option<&'s mut Session>)> {
-        if let Some(error) = self.error {
+    pub(crate) fn prepare(mut self) -> Result<(Store, Request, Option<&'s mut Session>)> {
+        self.complete()?;
+        Ok((self.store, self.request, self.session))
+    }
+
+    /// Fills in the collection's defaults, unless something failed on the way here.
+    fn complete(&mut self) -> Result<()> {
+        if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
         }
-        let mut request = self.request;
         let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
         if transaction {
-            in_transaction(&request.options).map_err(|error| error.with_model(self.model.name))?;
-        } else if let Some(defaults) = &self.defaults {
-            defaults.complete(&mut request);
+            return in_transaction(&self.request.options)
+                .map_err(|error| error.with_model(self.model.name));
         }
-        Ok((self.store, request, self.session))
+        if let Some(defaults) = &self.defaults {
+            defaults.complete(&mut self.request);
+        }
+        Ok(())
     }
 
     /// Sends the request, when awaited.
@@ -115,10 +122,10 @@ impl<'s> Call<'s> {
     }
 
     /// Sends the request, when awaited, and reads the response.
-    pub(crate) fn future<T>(self, read: fn(Response<'s>) -> Result<T>) -> ActionFuture<'s, T> {
+    pub(crate) fn future<T>(mut self, read: fn(Response<'s>) -> Result<T>) -> ActionFuture<'s, T> {
         let model = self.model;
-        let answer = match self.prepare() {
-            Ok((store, request, session)) => store.exec(request, session),
+        let answer = match self.complete() {
+            Ok(()) => self.store.exec(self.request, self.session),
             Err(error) => Box::pin(ready(Err(error))),
         };
         ActionFuture {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{ActionFuture, Collection};
 use super::call::{Call, filter};
 use super::options::{action, options};
+use super::{ActionFuture, Collection};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
 use crate::store::{Operation, Response};

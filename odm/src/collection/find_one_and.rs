@@ -89,10 +89,7 @@ impl<M: Document> Collection<M> {
     ) -> FindOneAndUpdate<'s, M> {
         let (filter, change) = (filter::<M>(condition), modification::<M>(change));
         FindOneAndUpdate {
-            call: self.change(filter, change, |filter, update| Operation::FindAndUpdate {
-                filter,
-                update,
-            }),
+            call: self.change(filter, change, false, Operation::FindAndUpdate),
             of: PhantomData,
         }
     }

@@ -16,7 +16,7 @@ use super::decode::decode;
 use super::options::{action, options};
 use crate::error::{Error, Result, StaleError};
 use crate::model::Document;
-use crate::store::{Modification, Operation};
+use crate::store::{Modification, Operation, Update as Operands};
 
 /// A document as it was loaded, to be changed and saved: [`Collection::load`].
 ///
@@ -81,11 +81,11 @@ impl<M: Document> Collection<M> {
     pub fn save<'s>(&self, loaded: &'s mut Loaded<M>) -> Save<'s, M> {
         let (call, next) = match loaded.changes() {
             Ok(Some((next, filter, update))) => {
-                let call = self.call(Operation::Update {
+                let call = self.call(Operation::Update(Box::new(Operands {
                     filter,
                     update: Modification::Operators(update),
                     multi: false,
-                });
+                })));
                 (call, Some(next))
             }
             // Nothing is sent; the call only takes the options.

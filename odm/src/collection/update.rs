@@ -60,11 +60,7 @@ impl<M: Document> Collection<M> {
     ) -> Update<'s, M> {
         let change = modification::<M>(change);
         Update {
-            call: self.change(filter, change, |filter, update| Operation::Update {
-                filter,
-                update,
-                multi,
-            }),
+            call: self.change(filter, change, multi, Operation::Update),
             of: PhantomData,
         }
     }

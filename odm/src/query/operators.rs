@@ -2,30 +2,49 @@
 
 use bson::{Bson, Document};
 
-/// The operators on one field; there is one form for each condition.
+/// The operators on one field, as what stands beside its name in a filter; there is one form for each
+/// condition.
+///
+/// Equality alone, which most filters say, is the value itself where the server takes it as that
+/// ([`stands_for_itself`]). Everything else is a document of operators.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Operators {
-    /// `{$eq: value}` alone: most filters, and sent without the operator.
-    Equal(Bson),
-    /// Everything else.
-    Document(Document),
-}
+pub(crate) struct Operators(Bson);
 
 impl Operators {
+    /// `{$eq: value}`
+    pub(crate) fn equal(value: Bson) -> Self {
+        if stands_for_itself(&value) {
+            return Self(value);
+        }
+        Self::only("$eq", value)
+    }
+
     /// `{operator: value}`
     pub(crate) fn one(operator: &str, value: Bson) -> Self {
         if operator == "$eq" {
-            return Self::Equal(value);
+            return Self::equal(value);
         }
+        Self::only(operator, value)
+    }
+
+    fn only(operator: &str, value: Bson) -> Self {
         let mut operators = Document::new();
         operators.insert(operator, value);
-        Self::Document(operators)
+        Self(Bson::Document(operators))
+    }
+
+    /// The operators, unless this is a value that stands for its equality.
+    fn operators(&self) -> Option<&Document> {
+        match &self.0 {
+            Bson::Document(operators) if !stands_for_itself(&self.0) => Some(operators),
+            _ => None,
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Bson)> {
-        let (equal, rest) = match self {
-            Self::Equal(value) => (Some(("$eq", value)), None),
-            Self::Document(operators) => (None, Some(operators)),
+        let (equal, rest) = match self.operators() {
+            None => (Some(("$eq", &self.0)), None),
+            Some(operators) => (None, Some(operators)),
         };
         let rest = rest.into_iter().flatten();
         equal
@@ -48,31 +67,28 @@ impl Operators {
         if others.iter().any(twice) {
             return Err(others);
         }
-        let present = std::mem::replace(self, Self::Document(Document::new()));
+        let present = std::mem::replace(self, Self(Bson::Null));
         let mut operators = present.into_document();
         operators.extend(others.into_document());
-        *self = Self::Document(operators);
+        self.0 = Bson::Document(operators);
         Ok(())
     }
 
     /// As operators, `$eq` too.
     pub(crate) fn into_document(self) -> Document {
-        match self {
-            Self::Equal(value) => {
+        match self.0 {
+            Bson::Document(operators) if !names_fields(&operators) => operators,
+            value => {
                 let mut operators = Document::new();
                 operators.insert("$eq", value);
                 operators
             }
-            Self::Document(operators) => operators,
         }
     }
 
     /// What stands beside the field's name in a filter.
     pub(crate) fn into_value(self) -> Bson {
-        match self {
-            Self::Equal(value) if stands_for_itself(&value) => value,
-            operators => Bson::Document(operators.into_document()),
-        }
+        self.0
     }
 }
 
@@ -81,9 +97,9 @@ impl From<Document> for Operators {
         if operators.len() == 1
             && let Some(value) = operators.remove("$eq")
         {
-            return Self::Equal(value);
+            return Self::equal(value);
         }
-        Self::Document(operators)
+        Self(Bson::Document(operators))
     }
 }
 
@@ -92,7 +108,12 @@ impl From<Document> for Operators {
 pub(crate) fn stands_for_itself(value: &Bson) -> bool {
     match value {
         Bson::RegularExpression(_) => false,
-        Bson::Document(document) => !document.keys().any(|key| key.starts_with('$')),
+        Bson::Document(document) => names_fields(document),
         _ => true,
     }
+}
+
+/// Whether no key could be read as an operator.
+fn names_fields(document: &Document) -> bool {
+    !document.keys().any(|key| key.starts_with('$'))
 }

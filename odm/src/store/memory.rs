@@ -264,13 +264,13 @@ impl Memory {
             Operation::InsertOne { .. } | Operation::InsertMany { .. } => {
                 Response::Written(response::written(&reply, WriteKind::Insert, batch)?)
             }
-            Operation::Update { .. } | Operation::Replace { .. } | Operation::Updates { .. } => {
+            Operation::Update(_) | Operation::Replace { .. } | Operation::Updates { .. } => {
                 Response::Written(response::written(&reply, WriteKind::Update, batch)?)
             }
             Operation::Delete { .. } | Operation::Deletes { .. } => {
                 Response::Written(response::written(&reply, WriteKind::Delete, batch)?)
             }
-            Operation::FindAndUpdate { .. }
+            Operation::FindAndUpdate(_)
             | Operation::FindAndReplace { .. }
             | Operation::FindAndDelete { .. } => Response::Document(value(&reply)?),
             Operation::EstimatedCount => Response::Count(count(&reply, "n")?),

@@ -33,11 +33,7 @@ pub(crate) enum Operation {
         /// Only the first document, in one batch, and the cursor closed.
         one: bool,
     },
-    Update {
-        filter: Document,
-        update: Modification,
-        multi: bool,
-    },
+    Update(Box<Update>),
     Replace {
         filter: Document,
         replacement: RawDocumentBuf,
@@ -46,10 +42,7 @@ pub(crate) enum Operation {
         filter: Document,
         multi: bool,
     },
-    FindAndUpdate {
-        filter: Document,
-        update: Modification,
-    },
+    FindAndUpdate(Box<Update>),
     FindAndReplace {
         filter: Document,
         replacement: RawDocumentBuf,
@@ -77,6 +70,15 @@ pub(crate) enum Operation {
         statements: Vec<RawDocumentBuf>,
     },
     Drop,
+}
+
+/// What an update works on: boxed in its operation, for requests are moved from floor to floor.
+#[derive(Debug, Clone)]
+pub(crate) struct Update {
+    pub(crate) filter: Document,
+    pub(crate) update: Modification,
+    /// Whether it changes every document that matches; never where one is returned.
+    pub(crate) multi: bool,
 }
 
 /// Operators, or a pipeline.
@@ -123,7 +125,7 @@ impl Operation {
     pub(crate) fn updates(&self) -> bool {
         matches!(
             self,
-            Self::Update { .. } | Self::Replace { .. } | Self::Updates { .. }
+            Self::Update(_) | Self::Replace { .. } | Self::Updates { .. }
         )
     }
 

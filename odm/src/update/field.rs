@@ -324,10 +324,10 @@ fn remove_key<M>(map: &Path, key: String) -> Update<M> {
 
 /// A number to calculate with: the `None` of an `Option` field is none.
 fn operand(value: Result<Bson>) -> Result<Bson> {
-    match value? {
-        Bson::Null => Err(usage("`None` is not a number to calculate with")),
-        value => Ok(value),
+    if let Ok(Bson::Null) = value {
+        return Err(usage("`None` is not a number to calculate with"));
     }
+    value
 }
 
 fn negate(value: &Bson) -> Result<Bson> {

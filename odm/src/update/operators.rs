@@ -13,23 +13,25 @@ use crate::store::Modification;
 /// What an update does.
 #[derive(Debug, Clone)]
 pub(crate) enum Changes {
-    /// What each method of a field makes. It becomes part of a document when it is joined or sent, so
-    /// that an update makes no document that is not sent.
-    One {
+    /// As they were written. They become documents where they are sent: an update makes none that is
+    /// not sent.
+    Operators(Vec<Part>),
+    Pipeline(Vec<Document>),
+}
+
+/// One part of an update by operators.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// One operator on one field: what each method of a field makes.
+    Field {
         operator: &'static str,
         path: String,
         value: Bson,
     },
-    Operators(Operators),
-    Pipeline(Vec<Document>),
-}
-
-/// Operators on fields, and what `$[name]` in their paths stands for.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Operators {
-    /// `{$set: {…}, $inc: {…}}`, operators in the order in which they were first used.
-    document: Document,
-    array_filters: Vec<Document>,
+    /// `{$set: {…}, $inc: {…}}`, as the caller wrote it.
+    Raw(Document),
+    /// What `$[name]` in paths stands for.
+    ArrayFilter(Document),
 }
 
 /// One operator on one field, as errors speak of it.
@@ -52,25 +54,22 @@ impl Changes {
                 "",
                 "the document itself can't be changed as one field: change its fields, or replace it",
             )),
-            Ok(value) => Ok(Self::One {
+            Ok(value) => Ok(Self::Operators(vec![Part::Field {
                 operator,
                 path,
                 value,
-            }),
+            }])),
         }
     }
 
     /// No change; an update must have some by the time it is sent.
     pub(crate) fn nothing() -> Self {
-        Self::Operators(Operators::default())
+        Self::Operators(Vec::new())
     }
 
     /// What `$[name]` stands for, beside the changes that name it.
     pub(crate) fn filtered(filter: Document) -> Self {
-        Self::Operators(Operators {
-            document: Document::new(),
-            array_filters: vec![filter],
-        })
+        Self::Operators(vec![Part::ArrayFilter(filter)])
     }
 
     pub(crate) fn array_filter(
@@ -93,56 +92,56 @@ impl Changes {
         if let Some((key, _)) = document.iter().find(not_fields) {
             return Err(not_operators(key));
         }
-        Ok(Self::Operators(Operators {
-            document,
-            array_filters: Vec::new(),
-        }))
+        Ok(Self::Operators(vec![Part::Raw(document)]))
     }
 
     pub(crate) fn join(self, other: Self) -> Result<Self, Deferred> {
         match (self, other) {
+            (Self::Operators(mut parts), Self::Operators(mut more)) => {
+                parts.append(&mut more);
+                Ok(Self::Operators(parts))
+            }
             (Self::Pipeline(mut stages), Self::Pipeline(more)) => {
                 stages.extend(more);
                 Ok(Self::Pipeline(stages))
             }
-            (Self::Pipeline(_), _) | (_, Self::Pipeline(_)) => Err(Deferred::usage(
+            _ => Err(Deferred::usage(
                 "",
                 "an update is either operators or a pipeline: write the changes as stages of the pipeline",
             )),
-            (first, second) => {
-                let mut operators = first.into_operators()?;
-                operators.join(second)?;
-                Ok(Self::Operators(operators))
-            }
         }
     }
 
-    /// The operators; a pipeline has none.
-    fn into_operators(self) -> Result<Operators, Deferred> {
-        if let Self::Operators(operators) = self {
-            return Ok(operators);
-        }
-        let mut operators = Operators::default();
-        operators.join(self)?;
-        Ok(operators)
-    }
-
-    pub(crate) fn array_filters(&self) -> &[Document] {
-        match self {
-            Self::Operators(operators) => &operators.array_filters,
-            Self::One { .. } | Self::Pipeline(_) => &[],
-        }
+    pub(crate) fn array_filters(&self) -> Vec<Document> {
+        let Self::Operators(parts) = self else {
+            return Vec::new();
+        };
+        let filter = |part: &Part| match part {
+            Part::ArrayFilter(filter) => Some(filter.clone()),
+            Part::Field { .. } | Part::Raw(_) => None,
+        };
+        parts.iter().filter_map(filter).collect()
     }
 
     /// The update and its array filters.
     pub(crate) fn into_parts(self) -> Result<(Modification, Vec<Document>), Deferred> {
-        if let Self::Pipeline(stages) = self {
-            return Ok((Modification::Pipeline(stages), Vec::new()));
+        let parts = match self {
+            Self::Operators(parts) => parts,
+            Self::Pipeline(stages) => return Ok((Modification::Pipeline(stages), Vec::new())),
+        };
+        let mut document = Document::new();
+        let mut array_filters = Vec::new();
+        for part in parts {
+            match part {
+                Part::Field {
+                    operator,
+                    path,
+                    value,
+                } => add(&mut document, operator, path, value)?,
+                Part::Raw(raw) => add_raw(&mut document, raw)?,
+                Part::ArrayFilter(filter) => array_filters.push(filter),
+            }
         }
-        let Operators {
-            document,
-            array_filters,
-        } = self.into_operators()?;
         if document.is_empty() {
             return Err(Deferred::usage(
                 "",
@@ -156,57 +155,41 @@ impl Changes {
     }
 }
 
-impl Operators {
-    /// Adds changes that are no pipeline.
-    fn join(&mut self, changes: Changes) -> Result<(), Deferred> {
-        match changes {
-            Changes::One {
-                operator,
-                path,
-                value,
-            } => self.add(operator, path, value),
-            Changes::Operators(more) => self.extend(more),
-            Changes::Pipeline(_) => Ok(()),
+/// Adds one operator on one field; pushes to one array become one.
+fn add(document: &mut Document, operator: &str, path: String, value: Bson) -> Result<(), Deferred> {
+    match document.get_mut(operator) {
+        None => {
+            let mut fields = Document::new();
+            fields.insert(path, value);
+            document.insert(operator, fields);
+            Ok(())
         }
-    }
-
-    /// Adds one operator on one field; pushes to one array become one.
-    fn add(&mut self, operator: &str, path: String, value: Bson) -> Result<(), Deferred> {
-        match self.document.get_mut(operator) {
+        Some(Bson::Document(fields)) => match fields.get_mut(&path) {
             None => {
-                let mut fields = Document::new();
                 fields.insert(path, value);
-                self.document.insert(operator, fields);
                 Ok(())
             }
-            Some(Bson::Document(fields)) => match fields.get_mut(&path) {
-                None => {
-                    fields.insert(path, value);
-                    Ok(())
-                }
-                Some(present) => add_elements(operator, &path, present, value),
-            },
-            Some(_) => Err(not_operators(operator)),
-        }
+            Some(present) => add_elements(operator, &path, present, value),
+        },
+        Some(_) => Err(not_operators(operator)),
     }
+}
 
-    fn extend(&mut self, more: Self) -> Result<(), Deferred> {
-        for (operator, fields) in more.document {
-            let Bson::Document(fields) = fields else {
-                return Err(not_operators(&operator));
-            };
-            // also where there are none: what is raw is sent as it is written
-            if !self.document.contains_key(&operator) {
-                self.document.insert(operator, fields);
-                continue;
-            }
-            for (path, value) in fields {
-                self.add(&operator, path, value)?;
-            }
+fn add_raw(document: &mut Document, raw: Document) -> Result<(), Deferred> {
+    for (operator, fields) in raw {
+        let Bson::Document(fields) = fields else {
+            return Err(not_operators(&operator));
+        };
+        // also where there are no fields: what is raw is sent as it is written
+        if !document.contains_key(&operator) {
+            document.insert(operator, fields);
+            continue;
         }
-        self.array_filters.extend(more.array_filters);
-        Ok(())
+        for (path, value) in fields {
+            add(document, &operator, path, value)?;
+        }
     }
+    Ok(())
 }
 
 /// The path as MongoDB writes it, with names of array filters that it accepts.
@@ -319,7 +302,8 @@ fn changes(document: &Document) -> impl Iterator<Item = (Change<'_>, &Bson)> {
 /// sorting. False decides nothing.
 fn apart(document: &Document) -> bool {
     let operators = |path: &str| {
-        let changed = |fields: &&Bson| matches!(fields, Bson::Document(it) if it.contains_key(path));
+        let changed =
+            |fields: &&Bson| matches!(fields, Bson::Document(it) if it.contains_key(path));
         document.values().filter(changed).count()
     };
     document.iter().all(|(operator, fields)| match fields {

@@ -10,8 +10,8 @@ use crate::collection::call::{encode, encode_with_id, filter, modification, some
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
-use crate::store::Operation;
 use crate::store::options::{Collation, Hint, Options};
+use crate::store::{Operation, Update as Operands};
 use crate::update::Update;
 
 /// Makes the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
@@ -142,11 +142,11 @@ impl<M: Document> Write<M> {
         let both = filter.and_then(|filter| Ok((filter, change?)));
         match both {
             Ok((filter, (update, array_filters))) => {
-                let mut write = Self::new(Ok(Operation::Update {
+                let mut write = Self::new(Ok(Operation::Update(Box::new(Operands {
                     filter,
                     update,
                     multi,
-                }));
+                }))));
                 if !array_filters.is_empty() {
                     write.options.array_filters = Some(array_filters);
                 }
@@ -159,10 +159,7 @@ impl<M: Document> Write<M> {
     /// Whether a document is inserted when none matches; for updates and replacements.
     pub fn upsert(mut self, upsert: bool) -> Self {
         self.only("upsert", |operation| {
-            matches!(
-                operation,
-                Operation::Update { .. } | Operation::Replace { .. }
-            )
+            matches!(operation, Operation::Update(_) | Operation::Replace { .. })
         });
         self.options.upsert = Some(upsert);
         self

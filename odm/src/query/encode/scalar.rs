@@ -7,6 +7,7 @@ use serde::ser::{Impossible, Serialize, Serializer};
 ///
 /// None for every other value, and for values that can't be encoded: then the long way gives the
 /// value, or the reason.
+#[inline]
 pub(super) fn encode<T: Serialize + ?Sized>(value: &T) -> Option<Bson> {
     value.serialize(Scalar).ok()
 }
@@ -31,9 +32,11 @@ impl serde::ser::Error for Other {
     }
 }
 
-/// `method(type) => value`, and what is not a scalar.
+/// `method(type) => value`, and what is not a scalar. Inlined: of the encoding of a field declared as
+/// `i32` a number and its type are left.
 macro_rules! methods {
     ($($method:ident($ty:ty) => $value:expr;)*) => {$(
+        #[inline]
         fn $method(self, value: $ty) -> Result<Bson, Other> {
             let convert: fn($ty) -> Bson = $value;
             Ok(convert(value))

@@ -30,7 +30,7 @@ impl Request {
                 command.document(cstr!("filter"), filter)?;
                 command.find(options, *one)?;
             }
-            Operation::Update { .. } | Operation::Replace { .. } => {
+            Operation::Update(_) | Operation::Replace { .. } => {
                 command.text(cstr!("update"), collection);
                 command.array(cstr!("updates"), &[self.operation.statement(options)?]);
                 command.write(options)?;
@@ -50,10 +50,10 @@ impl Request {
                 command.array(cstr!("deletes"), statements);
                 command.write(options)?;
             }
-            Operation::FindAndUpdate { filter, update } => {
+            Operation::FindAndUpdate(operands) => {
                 command.text(cstr!("findAndModify"), collection);
-                command.document(cstr!("query"), filter)?;
-                command.modification(cstr!("update"), update)?;
+                command.document(cstr!("query"), &operands.filter)?;
+                command.modification(cstr!("update"), &operands.update)?;
                 command.find_and_modify(options)?;
             }
             Operation::FindAndReplace {
@@ -109,14 +109,10 @@ impl Operation {
     pub(crate) fn statement(&self, options: &Options) -> Result<RawDocumentBuf> {
         let mut statement = Command::default();
         match self {
-            Self::Update {
-                filter,
-                update,
-                multi,
-            } => {
-                statement.document(cstr!("q"), filter)?;
-                statement.modification(cstr!("u"), update)?;
-                if *multi {
+            Self::Update(operands) => {
+                statement.document(cstr!("q"), &operands.filter)?;
+                statement.modification(cstr!("u"), &operands.update)?;
+                if operands.multi {
                     statement.flag(cstr!("multi"), Some(true));
                 }
             }

@@ -35,8 +35,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bson::Document as BsonDocument;
-
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
@@ -67,7 +65,7 @@ pub use crate::store::options::{
     ReadPreference, ReturnDocument, WriteConcern,
 };
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
-use crate::store::{Modification, Operation, Request, Store, Update as Operands};
+use crate::store::{Operation, Store};
 
 /// The documents of the model `M` in one database: [`Db::collection`].
 ///
@@ -123,58 +121,17 @@ impl<M: Document> Collection<M> {
     }
 
     fn call<'s>(&self, operation: Operation) -> Call<'s> {
-        let model = M::model();
-        Call {
-            store: self.store.clone(),
-            model,
-            request: Request::new(model.collection, operation),
-            session: None,
-            defaults: self.defaults.clone(),
-            error: None,
-        }
+        self.try_call(Ok(operation))
     }
 
     /// A call of what its builder made, if it could.
     fn try_call<'s>(&self, operation: Result<Operation>) -> Call<'s> {
-        match operation {
-            Ok(operation) => self.call(operation),
-            Err(error) => self.refused(error),
-        }
-    }
-
-    /// A call of an update.
-    fn change<'s>(
-        &self,
-        filter: Result<BsonDocument>,
-        change: Result<(Modification, Vec<BsonDocument>)>,
-        multi: bool,
-        operation: fn(Box<Operands>) -> Operation,
-    ) -> Call<'s> {
-        match (filter, change) {
-            (Ok(filter), Ok((update, array_filters))) => {
-                let mut call = self.call(operation(Box::new(Operands {
-                    filter,
-                    update,
-                    multi,
-                })));
-                if !array_filters.is_empty() {
-                    call.options().array_filters = Some(array_filters);
-                }
-                call
-            }
-            (Err(error), _) | (_, Err(error)) => self.refused(error),
-        }
+        Call::new(&self.store, self.defaults.as_ref(), M::model(), operation)
     }
 
     /// A call that fails with `error` when it is sent.
-    #[cold]
     fn refused<'s>(&self, error: Error) -> Call<'s> {
-        let mut call = self.call(Operation::Find {
-            filter: BsonDocument::new(),
-            one: false,
-        });
-        call.error = Some(error);
-        call
+        self.try_call(Err(error))
     }
 }
 

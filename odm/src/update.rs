@@ -15,7 +15,7 @@ use std::ops::BitAnd;
 use bson::{Bson, Document};
 
 pub use self::array::Push;
-use self::operators::Changes;
+pub(crate) use self::operators::Changes;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
@@ -168,18 +168,16 @@ impl<M> Update<M> {
     ///
     /// A value that could not be encoded, or a field that is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
-        let (update, _) = self.clone().into_parts()?;
+        let parts = self.changes.clone().and_then(Changes::into_parts);
+        let (update, _) = parts.map_err(|error| error.to_error())?;
         Ok(match update {
             Modification::Operators(operators) => Bson::Document(operators),
             Modification::Pipeline(stages) => stages.into(),
         })
     }
 
-    /// What is sent: the update and its array filters.
-    pub(crate) fn into_parts(self) -> Result<(Modification, Vec<Document>)> {
+    pub(crate) fn into_changes(self) -> Result<Changes, Deferred> {
         self.changes
-            .and_then(Changes::into_parts)
-            .map_err(|error| error.to_error())
     }
 
     /// The document of operators that is sent.

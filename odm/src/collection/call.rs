@@ -12,10 +12,12 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::model::{Document as Model, Embedded, ModelMeta};
+use crate::query::deferred::Deferred;
+use crate::query::node::Node;
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
-use crate::store::{Answer, Modification, Request, Response, Session, Store};
-use crate::update::Update;
+use crate::store::{Answer, Operation, Request, Response, Session, Store, Update as Operands};
+use crate::update::Changes;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +77,28 @@ pub(crate) struct Call<'s> {
 }
 
 impl<'s> Call<'s> {
+    /// A call of what its builder made, or one that is refused when it is sent.
+    pub(crate) fn new(
+        store: &Store,
+        defaults: Option<&Arc<Defaults>>,
+        model: &'static ModelMeta,
+        operation: Result<Operation>,
+    ) -> Self {
+        let (operation, error) = match operation {
+            Ok(operation) => (operation, None),
+            // Never sent.
+            Err(error) => (Operation::EstimatedCount, Some(error)),
+        };
+        Self {
+            store: store.clone(),
+            model,
+            request: Request::new(model.collection, operation),
+            session: None,
+            defaults: defaults.cloned(),
+            error,
+        }
+    }
+
     pub(crate) fn options(&mut self) -> &mut Options {
         &mut self.request.options
     }
@@ -176,11 +200,39 @@ pub(crate) fn filter<M: Model>(
     condition(fields::<M>()).into_document()
 }
 
-/// The update that a closure over the model's fields makes, with its array filters.
-pub(crate) fn modification<M: Model>(
-    change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-) -> Result<(Modification, Vec<Document>)> {
-    change(fields::<M>()).into_parts()
+/// What an update works on, of its filter and its changes. Not generic, so that it is compiled once.
+pub(crate) fn operands(
+    filter: Result<Node, Deferred>,
+    change: Result<Changes, Deferred>,
+    reach: Reach,
+) -> Result<Box<Operands>> {
+    let filter = filter
+        .and_then(Node::into_document)
+        .map_err(|error| error.to_error())?;
+    let filter = match reach {
+        Reach::Many => some(filter, "update_many", "update_all")?,
+        Reach::One | Reach::All => filter,
+    };
+    let (update, array_filters) = change
+        .and_then(Changes::into_parts)
+        .map_err(|error| error.to_error())?;
+    Ok(Box::new(Operands {
+        filter,
+        update,
+        array_filters,
+        multi: reach != Reach::One,
+    }))
+}
+
+/// How many documents a verb is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The first that matches.
+    One,
+    /// Those that match; a filter that matches everything is refused.
+    Many,
+    /// Every one.
+    All,
 }
 
 /// The refusal of a filter that matches everything in a verb that is meant for some.

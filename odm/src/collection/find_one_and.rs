@@ -9,13 +9,13 @@ use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::Collection;
-use super::call::{Call, encode, filter, modification};
+use super::call::{Call, Reach, encode, filter, operands};
 use super::decode::decode;
 use super::find::projection;
 use super::options::options;
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
-use crate::query::Filter;
+use crate::query::{Filter, fields};
 use crate::store::Operation;
 use crate::update::Update as Change;
 
@@ -87,9 +87,10 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> FindOneAndUpdate<'s, M> {
-        let (filter, change) = (filter::<M>(condition), modification::<M>(change));
+        let condition = condition(fields::<M>()).into_node();
+        let operands = operands(condition, change(fields::<M>()).into_changes(), Reach::One);
         FindOneAndUpdate {
-            call: self.change(filter, change, false, Operation::FindAndUpdate),
+            call: self.try_call(operands.map(Operation::FindAndUpdate)),
             of: PhantomData,
         }
     }

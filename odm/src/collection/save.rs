@@ -84,6 +84,7 @@ impl<M: Document> Collection<M> {
                 let call = self.call(Operation::Update(Box::new(Operands {
                     filter,
                     update: Modification::Operators(update),
+                    array_filters: Vec::new(),
                     multi: false,
                 })));
                 (call, Some(next))

@@ -3,14 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::Document as BsonDocument;
-
-use super::call::{Call, filter, modification, some};
+use super::call::{Call, Reach, operands};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
-use crate::error::Result;
 use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::query::{Filter, fields};
 use crate::store::Operation;
 use crate::update::Update as Change;
 
@@ -29,7 +26,8 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> Update<'s, M> {
-        self.update(filter::<M>(condition), change, false)
+        let condition = condition(fields::<M>());
+        self.update(condition, change(fields::<M>()), Reach::One)
     }
 
     /// Changes every document that matches. A filter that matches everything is refused: see
@@ -39,9 +37,8 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> Update<'s, M> {
-        let filter =
-            filter::<M>(condition).and_then(|filter| some(filter, "update_many", "update_all"));
-        self.update(filter, change, true)
+        let condition = condition(fields::<M>());
+        self.update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Changes every document of the collection.
@@ -49,18 +46,13 @@ impl<M: Document> Collection<M> {
         &self,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> Update<'s, M> {
-        self.update(Ok(BsonDocument::new()), change, true)
+        self.update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
-    fn update<'s>(
-        &self,
-        filter: Result<BsonDocument>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
-        multi: bool,
-    ) -> Update<'s, M> {
-        let change = modification::<M>(change);
+    fn update<'s>(&self, condition: Filter<M>, change: Change<M>, reach: Reach) -> Update<'s, M> {
+        let operands = operands(condition.into_node(), change.into_changes(), reach);
         Update {
-            call: self.change(filter, change, multi, Operation::Update),
+            call: self.try_call(operands.map(Operation::Update)),
             of: PhantomData,
         }
     }

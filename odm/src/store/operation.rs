@@ -77,6 +77,8 @@ pub(crate) enum Operation {
 pub(crate) struct Update {
     pub(crate) filter: Document,
     pub(crate) update: Modification,
+    /// What `$[name]` in the update stands for.
+    pub(crate) array_filters: Vec<Document>,
     /// Whether it changes every document that matches; never where one is returned.
     pub(crate) multi: bool,
 }

@@ -120,7 +120,6 @@ pub(crate) struct Options {
     pub(crate) upsert: Option<bool>,
     pub(crate) ordered: Option<bool>,
     pub(crate) bypass_document_validation: Option<bool>,
-    pub(crate) array_filters: Option<Vec<Document>>,
     pub(crate) let_vars: Option<Document>,
     pub(crate) max_time: Option<Duration>,
     pub(crate) allow_disk_use: Option<bool>,

@@ -6,12 +6,12 @@ use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 
-use crate::collection::call::{encode, encode_with_id, filter, modification, some};
+use crate::collection::call::{Reach, encode, encode_with_id, filter, operands, some};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::query::{Filter, fields};
+use crate::store::Operation;
 use crate::store::options::{Collation, Hint, Options};
-use crate::store::{Operation, Update as Operands};
 use crate::update::Update;
 
 /// Makes the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
@@ -51,7 +51,8 @@ impl<M: Document> Writes<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
     ) -> Write<M> {
-        Write::update(filter::<M>(condition), change, false)
+        let condition = condition(fields::<M>());
+        Write::update(condition, change(fields::<M>()), Reach::One)
     }
 
     /// Changes every document that matches; a filter that matches everything is refused: see
@@ -61,9 +62,8 @@ impl<M: Document> Writes<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
     ) -> Write<M> {
-        let filter =
-            filter::<M>(condition).and_then(|filter| some(filter, "update_many", "update_all"));
-        Write::update(filter, change, true)
+        let condition = condition(fields::<M>());
+        Write::update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Changes every document of the collection.
@@ -71,7 +71,7 @@ impl<M: Document> Writes<M> {
         &self,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
     ) -> Write<M> {
-        Write::update(Ok(bson::Document::new()), change, true)
+        Write::update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
     /// Puts a whole document in the place of the first that matches.
@@ -133,27 +133,9 @@ impl<M: Document> Write<M> {
         }
     }
 
-    fn update(
-        filter: Result<bson::Document>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-        multi: bool,
-    ) -> Self {
-        let change = modification::<M>(change);
-        let both = filter.and_then(|filter| Ok((filter, change?)));
-        match both {
-            Ok((filter, (update, array_filters))) => {
-                let mut write = Self::new(Ok(Operation::Update(Box::new(Operands {
-                    filter,
-                    update,
-                    multi,
-                }))));
-                if !array_filters.is_empty() {
-                    write.options.array_filters = Some(array_filters);
-                }
-                write
-            }
-            Err(error) => Self::new(Err(error)),
-        }
+    fn update(condition: Filter<M>, change: Update<M>, reach: Reach) -> Self {
+        let operands = operands(condition.into_node(), change.into_changes(), reach);
+        Self::new(operands.map(Operation::Update))
     }
 
     /// Whether a document is inserted when none matches; for updates and replacements.

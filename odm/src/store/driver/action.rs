@@ -38,7 +38,7 @@ impl<'s> Action<'_, 's> {
                 replacement,
             } => self.replace(filter, replacement),
             Operation::Delete { filter, multi } => self.delete(filter, multi),
-            Operation::FindAndUpdate(operands) => self.find_and_update(*operands),
+            Operation::FindAndUpdate(operands) => self.find_and_update(operands),
             Operation::FindAndReplace {
                 filter,
                 replacement,
@@ -97,13 +97,15 @@ impl<'s> Action<'_, 's> {
     }
 
     fn update(self, operands: Box<Update>) -> Answer<'s> {
-        if self.options.chosen().is_none() && self.session.is_none() {
+        let plain = self.options.chosen().is_none() && operands.array_filters.is_empty();
+        if plain && self.session.is_none() {
             // Most updates: without room for options, which are large, the future is a third as large.
             let target = self.target;
             return Box::pin(async move { updated(update(&target, *operands).await) });
         }
         Box::pin(async move {
-            let options = self.options.chosen().map(options::update).transpose()?;
+            let mut options = options::update(&self.options)?;
+            options.array_filters = some(&operands.array_filters);
             let action = update(&self.target, *operands).with_options(options);
             updated(in_session!(action, self.session).await)
         })
@@ -137,17 +139,14 @@ impl<'s> Action<'_, 's> {
         })
     }
 
-    fn find_and_update(self, Update { filter, update, .. }: Update) -> Answer<'s> {
+    fn find_and_update(self, operands: Box<Update>) -> Answer<'s> {
         Box::pin(async move {
-            let options = self
-                .options
-                .chosen()
-                .map(options::find_one_and_update)
-                .transpose()?;
-            let update = modifications(update);
+            let mut options = options::find_one_and_update(&self.options)?;
+            options.array_filters = some(&operands.array_filters);
+            let Update { filter, update, .. } = *operands;
             let action = self
                 .target
-                .find_one_and_update(filter, update)
+                .find_one_and_update(filter, modifications(update))
                 .with_options(options);
             found(in_session!(action, self.session).await)
         })
@@ -255,6 +254,7 @@ fn update(target: &Collection<RawDocumentBuf>, operands: Update) -> mongodb::act
         filter,
         update,
         multi,
+        ..
     } = operands;
     let update = modifications(update);
     if multi {
@@ -262,6 +262,10 @@ fn update(target: &Collection<RawDocumentBuf>, operands: Update) -> mongodb::act
     } else {
         target.update_one(filter, update)
     }
+}
+
+fn some(array_filters: &[Document]) -> Option<Vec<Document>> {
+    (!array_filters.is_empty()).then(|| array_filters.to_vec())
 }
 
 fn modifications(update: Modification) -> UpdateModifications {

@@ -34,7 +34,7 @@ pub(super) fn insert_many(o: &Options) -> theirs::InsertManyOptions {
 
 pub(super) fn update(o: &Options) -> Result<theirs::UpdateOptions> {
     Ok(fill!(theirs::UpdateOptions, o, {
-        array_filters, bypass_document_validation, upsert, let_vars, comment,
+        bypass_document_validation, upsert, let_vars, comment,
         collation = collation(o)?, hint = hint(o), write_concern = write(o),
     }))
 }
@@ -55,7 +55,7 @@ pub(super) fn delete(o: &Options) -> Result<theirs::DeleteOptions> {
 
 pub(super) fn find_one_and_update(o: &Options) -> Result<theirs::FindOneAndUpdateOptions> {
     Ok(fill!(theirs::FindOneAndUpdateOptions, o, {
-        array_filters, bypass_document_validation, max_time, projection, sort, upsert, let_vars,
+        bypass_document_validation, max_time, projection, sort, upsert, let_vars,
         comment, return_document = returned(o),
         collation = collation(o)?, hint = hint(o), write_concern = write(o),
     }))

@@ -53,14 +53,10 @@ impl<'r> Parts<'r> {
             },
             Operation::InsertOne { document } => Self::Insert(std::slice::from_ref(document)),
             Operation::InsertMany { documents } => Self::Insert(documents),
-            Operation::Update {
-                filter,
-                update,
-                multi,
-            } => Self::Update {
-                filter: raw_document(filter)?,
-                update: Change::of(update)?,
-                multi: *multi,
+            Operation::Update(operands) if operands.array_filters.is_empty() => Self::Update {
+                filter: raw_document(&operands.filter)?,
+                update: Change::of(&operands.update)?,
+                multi: operands.multi,
             },
             Operation::Replace {
                 filter,

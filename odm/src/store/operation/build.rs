@@ -54,6 +54,7 @@ impl Request {
                 command.text(cstr!("findAndModify"), collection);
                 command.document(cstr!("query"), &operands.filter)?;
                 command.modification(cstr!("update"), &operands.update)?;
+                command.array_filters(&operands.array_filters)?;
                 command.find_and_modify(options)?;
             }
             Operation::FindAndReplace {
@@ -115,6 +116,7 @@ impl Operation {
                 if operands.multi {
                     statement.flag(cstr!("multi"), Some(true));
                 }
+                statement.array_filters(&operands.array_filters)?;
             }
             Self::Replace {
                 filter,
@@ -207,12 +209,16 @@ impl Command {
         }
     }
 
+    fn array_filters(&mut self, filters: &[Document]) -> Result<()> {
+        if filters.is_empty() {
+            return Ok(());
+        }
+        self.documents(cstr!("arrayFilters"), filters)
+    }
+
     /// The options of one `update` or `delete` statement.
     fn statement(&mut self, options: &Options) -> Result<()> {
         self.flag(cstr!("upsert"), options.upsert);
-        if let Some(filters) = &options.array_filters {
-            self.documents(cstr!("arrayFilters"), filters)?;
-        }
         self.optional(cstr!("hint"), options.hint.as_ref().map(Hint::to_bson))?;
         self.collation(options)
     }

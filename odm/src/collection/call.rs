@@ -213,12 +213,12 @@ pub(crate) fn operands(
         Reach::Many => some(filter, "update_many", "update_all")?,
         Reach::One | Reach::All => filter,
     };
-    let (update, array_filters) = change
+    let (modification, array_filters) = change
         .and_then(Changes::into_parts)
         .map_err(|error| error.to_error())?;
     Ok(Box::new(Operands {
         filter,
-        update,
+        modification,
         array_filters,
         multi: reach != Reach::One,
     }))

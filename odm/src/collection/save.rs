@@ -83,7 +83,7 @@ impl<M: Document> Collection<M> {
             Ok(Some((next, filter, update))) => {
                 let call = self.call(Operation::Update(Box::new(Operands {
                     filter,
-                    update: Modification::Operators(update),
+                    modification: Modification::Operators(update),
                     array_filters: Vec::new(),
                     multi: false,
                 })));

@@ -76,7 +76,7 @@ pub(crate) enum Operation {
 #[derive(Debug, Clone)]
 pub(crate) struct Update {
     pub(crate) filter: Document,
-    pub(crate) update: Modification,
+    pub(crate) modification: Modification,
     /// What `$[name]` in the update stands for.
     pub(crate) array_filters: Vec<Document>,
     /// Whether it changes every document that matches; never where one is returned.

@@ -289,3 +289,13 @@ fn a_field_with_its_own_serializer_is_changed_by_it() {
         same(&update, expected);
     }
 }
+
+#[test]
+fn raw_operators_are_sent_as_they_are_written() {
+    let n = f::<i32>("n");
+    same(&Update::raw(doc! {"$set": {}}), doc! {"$set": {}});
+    same(
+        &(n.inc(1) & Update::raw(doc! {"$set": {}, "$inc": {"m": 2}}) & f::<i32>("o").max(3)),
+        doc! {"$inc": {"n": 1, "m": 2}, "$set": {}, "$max": {"o": 3}},
+    );
+}

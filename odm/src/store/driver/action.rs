@@ -143,10 +143,14 @@ impl<'s> Action<'_, 's> {
         Box::pin(async move {
             let mut options = options::find_one_and_update(&self.options)?;
             options.array_filters = some(&operands.array_filters);
-            let Update { filter, update, .. } = *operands;
+            let Update {
+                filter,
+                modification,
+                ..
+            } = *operands;
             let action = self
                 .target
-                .find_one_and_update(filter, modifications(update))
+                .find_one_and_update(filter, modifications(modification))
                 .with_options(options);
             found(in_session!(action, self.session).await)
         })
@@ -252,11 +256,11 @@ impl<'s> Action<'_, 's> {
 fn update(target: &Collection<RawDocumentBuf>, operands: Update) -> mongodb::action::Update<'_> {
     let Update {
         filter,
-        update,
+        modification,
         multi,
         ..
     } = operands;
-    let update = modifications(update);
+    let update = modifications(modification);
     if multi {
         target.update_many(filter, update)
     } else {

@@ -55,7 +55,7 @@ impl<'r> Parts<'r> {
             Operation::InsertMany { documents } => Self::Insert(documents),
             Operation::Update(operands) if operands.array_filters.is_empty() => Self::Update {
                 filter: raw_document(&operands.filter)?,
-                update: Change::of(&operands.update)?,
+                update: Change::of(&operands.modification)?,
                 multi: operands.multi,
             },
             Operation::Replace {

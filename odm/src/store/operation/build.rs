@@ -53,7 +53,7 @@ impl Request {
             Operation::FindAndUpdate(operands) => {
                 command.text(cstr!("findAndModify"), collection);
                 command.document(cstr!("query"), &operands.filter)?;
-                command.modification(cstr!("update"), &operands.update)?;
+                command.modification(cstr!("update"), &operands.modification)?;
                 command.array_filters(&operands.array_filters)?;
                 command.find_and_modify(options)?;
             }
@@ -112,7 +112,7 @@ impl Operation {
         match self {
             Self::Update(operands) => {
                 statement.document(cstr!("q"), &operands.filter)?;
-                statement.modification(cstr!("u"), &operands.update)?;
+                statement.modification(cstr!("u"), &operands.modification)?;
                 if operands.multi {
                     statement.flag(cstr!("multi"), Some(true));
                 }

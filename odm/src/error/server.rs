@@ -44,7 +44,6 @@ impl ServerError {
     }
 
     /// The same error, with what was under way before its message.
-    #[cfg(feature = "memory")]
     #[must_use]
     pub(crate) fn within(mut self, what: &str) -> Self {
         self.message = format!("{what} :: caused by :: {}", self.message);

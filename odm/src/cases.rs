@@ -11,7 +11,7 @@ use crate::error::ServerError;
 /// When the cases that read the clock were recorded.
 pub(crate) const NOW: bson::DateTime = bson::DateTime::from_millis(1_795_226_809_000);
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../tests/cases")
         .join(name)

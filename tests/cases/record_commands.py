@@ -551,6 +551,12 @@ def named(case, database):
     return json_util.loads(text, json_options=json_util.JSONOptions(document_class=SON, json_mode=json_util.JSONMode.CANONICAL))
 
 
+def inside(reply, path):
+    for name in path.split("."):
+        reply = reply.get(name) if isinstance(reply, dict) else None
+    return reply
+
+
 def main(uri, *wanted, topics=None):
     for name, cases in (topics or TOPICS).items():
         if wanted and name not in wanted:
@@ -571,12 +577,17 @@ def main(uri, *wanted, topics=None):
                     command[place] = last
                 elif command.get(place) == [LAST]:
                     command[place] = [last]
+            kept = command.pop("$only", None)
             sent = SON(command)
             reply = target.command(command, check=False)
             for volatile in VOLATILE:
                 reply.pop(volatile, None)
             last = reply.get("cursor", {}).get("id") or last
+            if kept:
+                reply = {path: value for path in kept if (value := inside(reply, path)) is not None}
             step = {"db": "x" if target == database else "x_other" if target == other else target.name, "command": sent, "reply": reply}
+            if kept:
+                step["only"] = kept
             text = json_util.dumps(step, json_options=CANONICAL)
             steps.append(text.replace(database.name, "x"))
         client.drop_database(database.name)

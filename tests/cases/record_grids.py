@@ -93,6 +93,9 @@ FILES = {
     "trigonometry": [over(op(name, A), FLOATS) for name in ROUND] + binary("atan2", FLOATS),
     "calendar": [over(unary(name), [*FAR, date(2**53), date(-(2**53)), date(2**63 - 1), date(-(2**63)), date(1709251200000), date(1735603200000), date(1483228800000)]) for name in CALENDAR],
     "arithmetic": binary("add subtract multiply divide mod", BINARY) + binary("pow log", FLOATS),
+    "zones": [named(name, [date(1709965800000), date(1730525400000), None, MISSING, i(5)], ["UTC", "America/New_York", "+05:30", "Nowhere", None, MISSING, i(5)], startDate=A, unit="day", amount=1, timezone=B) for name in ("dateAdd", "dateSubtract")]
+        + [named("dateDiff", [date(1709965800000), None], ["UTC", "America/New_York", "Nowhere", None, MISSING, i(5)], startDate=A, endDate=date(1730525400000), unit="hour", timezone=B)]
+        + [named("dateTrunc", [date(1709965800000), None], ["UTC", "America/New_York", "Nowhere", None, MISSING, i(5)], date=A, unit="day", timezone=B)],
     "folding": [over(op(name, [A if item == A else B if item == B else item if isinstance(item, dict) else d(item) for item in items]), [d(0.123), d(1e-9), i(7), dec("0.1"), None, MISSING], [d(0.456), i(3)])
         for name in ("add", "multiply", "sum", "avg", "max") for items in ([0.1, A, 0.2, 0.3], [A, 0.1, 0.2], [0.1, 0.7, A, 1.1], [3.0, A, 7.7, 1e-9], [0.1, A, B, 0.3], [0.1, 0.2, 0.3], [0.1, A, {"$literal": d(0.2)}, 1e20], [i(2**31 - 1), A, i(2**31 - 1)], [l(2**63 - 1), A, l(2)], [dec("0.1"), A, 0.2, B])],
     "places": binary("round trunc", NUMBERS + ["abc", True], PLACES + [i(20), i(21), i(100), i(101), i(-20), i(-21)]),

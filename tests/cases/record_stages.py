@@ -59,6 +59,9 @@ FILES["shapes"] = [NESTED + [stage] for stage in (
     {"$set": {"n": {"x": {"y": "$b"}, "z": ["$b", {"w": "$a"}]}}}, {"$set": {"b": {"x": 1}}}, {"$set": {"o": {"x": {"y": 1}}}}, {"$project": {"o": {"p": 1, "z": "$b"}}}, {"$project": {"_id": {"x": "$b"}}},
     {"$project": {"b": 1, "a": "$b", "c": 1}}, {"$project": {"_id": 0, "o": {"p": "$$ROOT.b"}}}, {"$set": {"_id": 7, "b": "$_id"}}, {"$replaceWith": {"$mergeObjects": ["$$ROOT", {"b": 1, "q": 2}]}},
     {"$project": {"a.b.c": 1}}, {"$project": {"a.b.c": "$b"}}, {"$set": {"a.b.c": "$b"}}, {"$project": {"b.x": 1}}, {"$project": {"b.x": "$b"}}, {"$project": {"_id.x": 1}}, {"$project": {"_id.x": 1, "b": 1}}, {"$project": {"o.p": True, "b": False}})]
+FILES["group_sets"] = [[BY_ID, {"$group": {"_id": "$_id", "s": {"$addToSet": value}}}, BY_ID] for value in ("$a", "$b", "$zz", "$c", {"$type": "$a"}, "$o.p", 1, None)] + [
+    [{"$group": {"_id": None, "s": {"$addToSet": value}}}] for value in (1, "$zz", None, {"$literal": [1]}, "$$nope")] + [
+    [{"$group": {"_id": None, "s": {"$addToSet": "$_id"}}}, {"$project": {"s": {"$sortArray": {"input": "$s", "sortBy": 1}}}}]]
 FILES["group_more"] = [[BY_ID, {"$group": spec}, {"$sort": {"_id": 1}}] for spec in (
     {"_id": "$c"}, {"_id": ["$b", "$a"]}, {"_id": {"$type": "$c"}, "n": {"$push": {"i": "$_id", "z": "$zz"}}}, {"_id": None, "s": {"$sum": {"$multiply": ["$a", 0.1]}}}, {"_id": "$o.q", "n": {"$min": "$c"}}, {"_id": {"k": "$o.q"}}, {"_id": None, "n": {"$max": "$a"}, "m": {"$min": {"$ifNull": ["$a", 3]}}}, {"_id": {"k": {"x": "$zz"}}}, {"_id": {}},
     {"_id": None, "m": {"$max": "$g"}, "a": {"$avg": {"$ifNull": ["$a", 10]}}}, {"_id": None, "l": {"$last": "$o"}, "p": {"$push": "$o.p"}}, {"_id": {"$ifNull": ["$nope", "none"]}, "n": {"$sum": "$c"}})]

@@ -76,7 +76,7 @@ def text_pipelines():
     yield run({"$project": {"s": SCORE}})
     yield run(by_score)
     yield run(found, {"$match": {"$expr": {"$gt": [SCORE, 1]}}})
-    yield run(found, {"$set": {"s": {"$meta": "indexKey"}}}, BY_ID)
+    yield run(found, {"$set": {"s": {"$meta": "searchScore"}}}, BY_ID)
     yield run({"$set": {"s": {"$meta": ["textScore"]}}})
     yield run({"$set": {"s": {"$meta": "score"}}})
 

@@ -49,11 +49,13 @@ use crate::error::ServerError;
 #[cfg(feature = "memory")]
 pub(crate) use self::eval::append;
 pub(crate) use self::globals::{Globals, Scope};
+#[cfg(all(test, feature = "memory"))]
+pub(crate) use self::meta::VALUES as META_VALUES;
 pub(crate) use self::object::merge_into;
 #[cfg(feature = "memory")]
 pub(crate) use self::parse::{check_variable_name, field_path};
 #[cfg(all(test, feature = "memory"))]
-pub(crate) use self::table::known as known_operators;
+pub(crate) use self::table::{known as known_operators, known_arguments};
 pub(crate) use self::value::Value;
 
 /// A compiled expression.

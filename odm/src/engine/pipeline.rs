@@ -26,7 +26,9 @@ pub(crate) use self::stage::Target;
 
 use self::stage::{Cx, Planned, Stage};
 #[cfg(test)]
-pub(crate) use self::stages::{known as known_stages, runs_accumulator};
+pub(crate) use self::stages::{
+    known as known_stages, known_options as known_stage_options, runs_accumulator,
+};
 
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;

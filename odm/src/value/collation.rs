@@ -18,6 +18,20 @@ use crate::value::{kind, print, raw};
 
 mod locales;
 
+/// The options.
+pub(crate) const FIELDS: &[&str] = &[
+    "locale",
+    "caseLevel",
+    "caseFirst",
+    "strength",
+    "numericOrdering",
+    "alternate",
+    "maxVariable",
+    "normalization",
+    "backwards",
+    "version",
+];
+
 /// The version of the server's collation data, which its documents name.
 const VERSION: &str = "57.1";
 
@@ -161,7 +175,9 @@ impl Spec {
                 }
                 "maxVariable" => spec.max_variable = field.word(&["punct", "space"])?,
                 "normalization" => spec.normalization = field.boolean()?,
-                "backwards" => given.backwards = Some(field.boolean()?),
+                "backwards" => {
+                    given.backwards = Some(field.boolean().map_err(|_| field.no_boolean())?);
+                }
                 "version" => check_version(field.string()?, document)?,
                 _ => {
                     return Err(ServerError::new(
@@ -312,19 +328,7 @@ struct Field<'a> {
 
 impl<'a> Field<'a> {
     fn known(key: &str) -> bool {
-        matches!(
-            key,
-            "locale"
-                | "caseLevel"
-                | "caseFirst"
-                | "strength"
-                | "numericOrdering"
-                | "alternate"
-                | "maxVariable"
-                | "normalization"
-                | "backwards"
-                | "version"
-        )
+        FIELDS.contains(&key)
     }
 
     fn wrong_type(&self, expected: &str) -> ServerError {
@@ -349,6 +353,18 @@ impl<'a> Field<'a> {
         self.value
             .as_bool()
             .ok_or_else(|| self.wrong_type("expected type 'bool'"))
+    }
+
+    /// The one option that has a message of its own.
+    fn no_boolean(&self) -> ServerError {
+        ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "Field '{}' should be a boolean value, but found: {}",
+                self.key,
+                kind::alias(self.value.element_type())
+            ),
+        )
     }
 
     fn word(&self, words: &[&str]) -> Result<String, ServerError> {

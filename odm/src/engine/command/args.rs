@@ -21,7 +21,9 @@ pub(crate) enum Kind {
     SafeInt,
     /// An object, with the older message that `find` keeps.
     FindObject,
-    /// A boolean or number, with the older message that `find` keeps.
+    /// A 32-bit integer.
+    Int,
+    /// A boolean, null no more than another type, with the older message that `find` keeps.
     FindBool,
     /// Known to the server, not done here: refused by name, unless absent, null or false.
     Unsupported,
@@ -127,7 +129,7 @@ impl<'a> Args<'a> {
                 return Err(unknown(idl, name.as_str()));
             };
             if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
-                && declared.kind != Kind::Any
+                && !matches!(declared.kind, Kind::Any | Kind::FindBool)
             {
                 continue;
             }
@@ -339,7 +341,9 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         Kind::Array => (found == T::Array, "type 'array'"),
         Kind::Str => (found == T::String, "type 'string'"),
         Kind::Bool => (found == T::Boolean, "type 'bool'"),
-        Kind::SafeBool | Kind::FindBool => (
+        Kind::FindBool => (found == T::Boolean, ""),
+        Kind::Int => (found == T::Int32, "type 'int'"),
+        Kind::SafeBool => (
             number || found == T::Boolean,
             "types '[bool, long, int, decimal, double']",
         ),

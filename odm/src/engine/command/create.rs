@@ -7,7 +7,7 @@ use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Args, Field, Kind, field, type_name, unsupported};
+use crate::engine::command::args::{Args, Field, Kind, field, type_name, unknown, unsupported};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -65,7 +65,17 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Err(unsupported("the option 'create.storageEngine'"));
     }
     if args.bool("autoIndexId") == Some(false) {
-        return Err(invalid("The autoIndexId option is not allowed to be false"));
+        return Err(ServerError::new(
+            Code::location(50001),
+            format!(
+                "autoIndexId:false is not allowed for collection {namespace} because it can be replicated"
+            ),
+        ));
+    }
+    if let Some(defaults) = args.document("indexOptionDefaults")
+        && let Some((name, _)) = raw::elements(defaults).find(|(name, _)| *name != "storageEngine")
+    {
+        return Err(unknown("create.indexOptionDefaults", name));
     }
     let document = document(args)?;
     if let Some(index) = args.document("idIndex") {
@@ -83,13 +93,18 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         return create_view(call, namespace, on);
     }
+    let is_indexed = args.flag("autoIndexId");
     let existing = call.find_collection(&namespace);
     let options = Options::compile(document)?;
     let created = existing.is_none()
         && call.find_view(&namespace).is_none()
         && call.create(&namespace, options)?;
     if created {
-        return reply(doc! {});
+        return reply(if is_indexed {
+            doc! { "note": "The autoIndexId option is deprecated and will be removed in a future release" }
+        } else {
+            doc! {}
+        });
     }
     Err(ServerError::new(
         Code::NAMESPACE_EXISTS,
@@ -188,7 +203,10 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
         }
         (false, _) => {}
     }
-    if let Some(defaults) = args.document("indexOptionDefaults") {
+    if args.flag("autoIndexId") {
+        document.insert("autoIndexId", true);
+    }
+    if let Some(defaults) = args.filled("indexOptionDefaults") {
         document.insert("indexOptionDefaults", to_document(defaults)?);
     }
     if let Some(validator) = args.filled("validator") {

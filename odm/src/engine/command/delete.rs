@@ -107,6 +107,7 @@ fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         ordered: call.args.bool("ordered").unwrap_or(true),
         variables: call.args.document("let"),
     };
+    Retry::check(call.command, delete.statements.len())?;
     delete.run(call)?.to_reply()
 }
 

@@ -1,10 +1,10 @@
 //! `findAndModify`.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::document;
-use crate::engine::command::args::{Field, Kind, field};
+use crate::engine::command::args::{Field, Kind, field, type_name};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -70,6 +70,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         deadline: call.deadline(),
     };
     let remove = args.flag("remove");
+    check_filters(args.array("arrayFilters"))?;
     let change = args.get("update").map(|update| Change {
         update,
         array_filters: args.array("arrayFilters"),
@@ -211,4 +212,22 @@ fn check(call: &Call<'_>) -> Result<(), ServerError> {
         return fault("Cannot specify arrayFilters and remove=true");
     }
     Ok(())
+}
+
+/// The message for a filter that is none names the command that it was given to.
+fn check_filters(filters: Option<&RawArray>) -> Result<(), ServerError> {
+    let filters = filters.into_iter().flat_map(raw::values);
+    match filters
+        .enumerate()
+        .find(|(_, filter)| filter.as_document().is_none())
+    {
+        None => Ok(()),
+        Some((index, other)) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "BSON field 'findAndModify.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
+                type_name(other.element_type())
+            ),
+        )),
+    }
 }

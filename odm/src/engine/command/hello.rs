@@ -64,7 +64,7 @@ pub(crate) const BUILD_INFO: Command = Command {
 };
 
 fn hello(call: &Call<'_>, primary: &str) -> Result<RawDocumentBuf, ServerError> {
-    reply(doc! {
+    let mut fields = doc! {
         primary: true,
         "maxBsonObjectSize": 16 * 1024 * 1024,
         "maxMessageSizeBytes": 48_000_000,
@@ -75,5 +75,9 @@ fn hello(call: &Call<'_>, primary: &str) -> Result<RawDocumentBuf, ServerError> 
         "minWireVersion": 0,
         "maxWireVersion": 17,
         "readOnly": false,
-    })
+    };
+    if call.args.flag("helloOk") {
+        fields.insert("helloOk", true);
+    }
+    reply(fields)
 }

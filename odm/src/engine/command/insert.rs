@@ -112,6 +112,7 @@ fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         ordered: call.args.bool("ordered").unwrap_or(true),
         bypass: call.args.flag("bypassDocumentValidation"),
     };
+    Retry::check(call.command, insert.documents.len())?;
     insert.run(call)?.to_reply()
 }
 

@@ -4,10 +4,11 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::command::args::{Field, Kind, field, whole};
 use crate::engine::txn::session::{Statement, Statements};
+use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 /// The fields that number the statements; the write commands take them.
-pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::SafeInt);
+pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::Int);
 pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Array);
 
 /// The statements of one command: their ids, and what is known of them.
@@ -33,6 +34,29 @@ impl<'a> Retry<'a> {
             first,
             retried: Vec::new(),
         }
+    }
+
+    /// Refuses ids that are given twice, or for another number of statements.
+    pub(crate) fn check(command: &RawDocument, statements: usize) -> Result<(), ServerError> {
+        let Some(RawBsonRef::Array(ids)) = raw::get(command, "stmtIds") else {
+            return Ok(());
+        };
+        if raw::get(command, "stmtId").is_some() {
+            return Err(ServerError::new(
+                Code::INVALID_OPTIONS,
+                "May not specify both stmtId and stmtIds in write command",
+            ));
+        }
+        let given = raw::values(ids).count();
+        if given == statements {
+            return Ok(());
+        }
+        Err(ServerError::new(
+            Code::INVALID_LENGTH,
+            format!(
+                "Number of statement ids must match the number of batch entries. Got {given} statement ids but {statements} operations"
+            ),
+        ))
     }
 
     pub(crate) fn is_on(&self) -> bool {

@@ -3,7 +3,7 @@
 use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::command::args::{Field, Kind, field};
+use crate::engine::command::args::{Field, Kind, field, type_name};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -79,16 +79,32 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
 }
 
 fn end_sessions(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let Some((_, RawBsonRef::Array(ids))) = raw::elements(call.command).next() else {
-        return Err(ServerError::new(
+    let wrong = |field: &str, found: RawBsonRef<'_>, expected: &str| {
+        let found = type_name(found.element_type());
+        Err(ServerError::new(
             Code::TYPE_MISMATCH,
-            "BSON field 'endSessions.endSessions' is the wrong type, expected type 'array'",
-        ));
+            format!(
+                "BSON field 'endSessions.{field}' is the wrong type '{found}', expected type '{expected}'"
+            ),
+        ))
     };
-    for id in raw::values(ids) {
-        if let RawBsonRef::Document(id) = id {
-            call.engine.sessions.end(&id.as_bytes().to_vec());
+    let ids = match raw::elements(call.command).next() {
+        Some((_, RawBsonRef::Array(ids))) => ids,
+        Some((_, other)) => return wrong("endSessions", other, "array"),
+        None => return reply(doc! {}),
+    };
+    let mut sessions = Vec::new();
+    for (index, id) in raw::values(ids).enumerate() {
+        let RawBsonRef::Document(session) = id else {
+            return wrong(&format!("endSessionsFromClient.{index}"), id, "object");
+        };
+        match raw::get(session, "id") {
+            Some(RawBsonRef::Binary(_)) | None => sessions.push(session.as_bytes().to_vec()),
+            Some(other) => return wrong("endSessionsFromClient.id", other, "binData"),
         }
+    }
+    for session in sessions {
+        call.engine.sessions.end(&session);
     }
     reply(doc! {})
 }

@@ -100,7 +100,8 @@ pub(crate) const DB_STATS: Command = Command {
 )]
 fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let refuse = |message| Err(ServerError::new(Code::COMMAND_FAILED, message));
-    let scale = match call.args.get("scale").map(whole) {
+    let given = call.args.get("scale");
+    let scale = match given.filter(|scale| *scale != RawBsonRef::Null).map(whole) {
         None => 1,
         Some(None) => return refuse("scale has to be a number > 0"),
         Some(Some(scale)) if scale < 1 => return refuse("scale has to be > 0"),

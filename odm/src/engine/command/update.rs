@@ -33,7 +33,7 @@ pub(crate) const STATEMENT: &[Field] = &[
     field("c", Kind::Object),
     field("multi", Kind::Bool),
     field("upsert", Kind::Bool),
-    field("upsertSupplied", Kind::Bool),
+    field("upsertSupplied", Kind::Unsupported),
     field("arrayFilters", Kind::Array),
     field("collation", Kind::Object),
     field("hint", Kind::Any),
@@ -157,6 +157,7 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         bypass: call.args.flag("bypassDocumentValidation"),
         variables: call.args.document("let"),
     };
+    Retry::check(call.command, update.statements.len())?;
     update.run(call)?.to_reply()
 }
 

@@ -76,6 +76,26 @@ const FORMS: &[(&str, Parse)] = &[
     ("$zip", zip::parse),
 ];
 
+const COND: &[&str] = &["if", "then", "else"];
+const FILTER: &[&str] = &["input", "as", "cond", "limit"];
+const LET: &[&str] = &["vars", "in"];
+const MAP: &[&str] = &["input", "as", "in"];
+const REDUCE: &[&str] = &["input", "initialValue", "in"];
+const BRANCH: &[&str] = &["case", "then"];
+
+/// The named arguments of the forms that have some.
+#[cfg(all(test, feature = "memory"))]
+pub(super) const ARGUMENTS: &[(&str, &[&str])] = &[
+    ("$cond", COND),
+    ("$filter", FILTER),
+    ("$let", LET),
+    ("$map", MAP),
+    ("$reduce", REDUCE),
+    ("$switch", &["branches", "default"]),
+    ("$switch.branches", BRANCH),
+    ("$zip", &["inputs", "useLongestLength", "defaults"]),
+];
+
 /// The names of the forms.
 #[cfg(all(test, feature = "memory"))]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -121,7 +141,7 @@ fn cond(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
             ),
         };
     };
-    let mut parts = Parts::parse(document, &["if", "then", "else"], |key| {
+    let mut parts = Parts::parse(document, COND, |key| {
         (17083, format!("Unrecognized parameter to $cond: {key}"))
     })?;
     Ok(Form::Cond {
@@ -192,7 +212,7 @@ fn switch_branch(raw: RawBsonRef<'_>, scope: &Scope) -> Result<(Node, Node), Ser
             ),
         );
     };
-    let mut parts = Parts::parse(document, &["case", "then"], |key| {
+    let mut parts = Parts::parse(document, BRANCH, |key| {
         (
             40063,
             format!("$switch found an unknown argument to a branch: {key}"),
@@ -218,7 +238,7 @@ fn let_in(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
         return refuse(16874, "$let only supports an object as its argument");
     };
-    let mut parts = Parts::parse(document, &["vars", "in"], |key| {
+    let mut parts = Parts::parse(document, LET, |key| {
         (16875, format!("Unrecognized parameter to $let: {key}"))
     })?;
     let RawBsonRef::Document(vars) =
@@ -244,7 +264,7 @@ fn map(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
         return refuse(16878, "$map only supports an object as its argument");
     };
-    let mut parts = Parts::parse(document, &["input", "as", "in"], |key| {
+    let mut parts = Parts::parse(document, MAP, |key| {
         (16879, format!("Unrecognized parameter to $map: {key}"))
     })?;
     let input = parts.expression("input", scope, 16880, "Missing 'input' parameter to $map")?;
@@ -262,8 +282,7 @@ fn filter(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
         return refuse(28646, "$filter only supports an object as its argument");
     };
-    let names = &["input", "as", "cond", "limit"];
-    let mut parts = Parts::parse(document, names, |key| {
+    let mut parts = Parts::parse(document, FILTER, |key| {
         (28647, format!("Unrecognized parameter to $filter: {key}"))
     })?;
     let input = parts.expression(
@@ -298,8 +317,7 @@ fn reduce(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
             ),
         );
     };
-    let names = &["input", "initialValue", "in"];
-    let mut parts = Parts::parse(document, names, |key| {
+    let mut parts = Parts::parse(document, REDUCE, |key| {
         (40076, format!("$reduce found an unknown argument: {key}"))
     })?;
     let input = parts.expression(

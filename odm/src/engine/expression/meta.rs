@@ -22,30 +22,38 @@ pub(crate) struct Known {
 pub(crate) enum Meta {
     TextScore,
     Record,
-    /// What no query of this engine has: index keys, random values, the scores of Atlas.
+    /// What no query of this engine has: random values, the scores of Atlas.
     Never,
 }
+
+/// What can be asked for; `None` is refused. Sorted.
+pub(crate) const VALUES: &[(&str, Option<Meta>)] = &[
+    ("geoNearDistance", None),
+    ("geoNearPoint", None),
+    ("indexKey", None),
+    ("randVal", Some(Meta::Never)),
+    ("recordId", Some(Meta::Record)),
+    ("searchHighlights", Some(Meta::Never)),
+    ("searchScore", Some(Meta::Never)),
+    ("searchScoreDetails", Some(Meta::Never)),
+    ("sortKey", None),
+    ("textScore", Some(Meta::TextScore)),
+    ("timeseriesBucketMaxTime", Some(Meta::Never)),
+    ("timeseriesBucketMinTime", Some(Meta::Never)),
+];
 
 impl Meta {
     pub(super) fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
         let RawBsonRef::String(name) = argument else {
             return refuse(17307, "$meta only supports string arguments");
         };
-        match name {
-            "textScore" => Ok(Self::TextScore),
-            "recordId" => Ok(Self::Record),
-            "indexKey"
-            | "randVal"
-            | "searchScore"
-            | "searchHighlights"
-            | "searchScoreDetails"
-            | "timeseriesBucketMinTime"
-            | "timeseriesBucketMaxTime" => Ok(Self::Never),
-            "sortKey" | "geoNearDistance" | "geoNearPoint" => Err(ServerError::new(
+        match VALUES.iter().find(|(known, _)| *known == name) {
+            Some((_, Some(meta))) => Ok(*meta),
+            Some((_, None)) => Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
                 format!("{{$meta: \"{name}\"}} is not supported by the in-memory engine"),
             )),
-            other => refuse(17308, format!("Unsupported argument to $meta: {other}")),
+            None => refuse(17308, format!("Unsupported argument to $meta: {name}")),
         }
     }
 

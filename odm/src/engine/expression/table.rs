@@ -68,6 +68,21 @@ pub(crate) fn known() -> Vec<(&'static str, bool)> {
         .collect()
 }
 
+/// The named arguments of the operators that have some.
+#[cfg(all(test, feature = "memory"))]
+pub(crate) fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
+    use crate::engine::expression::operator::Shape;
+    let rows = FAMILIES.iter().copied().flatten();
+    let named = rows.filter_map(|row| match row.shape {
+        Shape::Named(names) => Some((row.name, names.iter().map(|(name, _)| *name).collect())),
+        Shape::Listed(..) => None,
+    });
+    let forms = super::forms::ARGUMENTS.iter();
+    named
+        .chain(forms.map(|(name, arguments)| (*name, arguments.to_vec())))
+        .collect()
+}
+
 /// The code for an argument that should have been an object.
 pub(super) fn not_an_object(name: &str) -> i32 {
     match name {

@@ -92,14 +92,13 @@ const LISTED: &[&str] = &[
     "bits",
     "min",
     "max",
-    "bucketSize",
     "collation",
     "wildcardProjection",
     "prepareUnique",
 ];
 
 /// Options that the server takes and does not keep.
-const IGNORED: &[&str] = &["ns", "dropDups", "clustered", "key", "name", "v"];
+const IGNORED: &[&str] = &["ns", "dropDups", "key", "name", "v"];
 
 /// The options of an index.
 #[cfg(test)]
@@ -282,7 +281,9 @@ impl Spec {
 
     /// Whether both order the same documents by the same keys, which makes them one index to the server.
     pub(crate) fn same_signature(&self, other: &Self) -> bool {
+        let projection = |spec: &Self| spec.document.get("wildcardProjection").cloned();
         same_key(&self.key, &other.key)
+            && projection(self) == projection(other)
             && self.collation == other.collation
             && self.unique == other.unique
             && self.sparse == other.sparse
@@ -416,9 +417,31 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                 }
                 Some(_) => {}
             },
+            // A collection is clustered when it is made, if at all.
+            "clustered" => {
+                return Err(if matches!(value, Bson::Boolean(false)) {
+                    ServerError::new(
+                        Code::location(6_492_800),
+                        "Value 'false' for field 'clustered' is invalid",
+                    )
+                } else {
+                    ServerError::new(
+                        Code::COMMAND_NOT_SUPPORTED,
+                        "the in-memory engine does not support clustered collections",
+                    )
+                });
+            }
+            "textIndexVersion" if number(value).is_none() => {
+                return Err(wrong_type(field, "a number", value));
+            }
             "collation" | "partialFilterExpression" | "wildcardProjection" => {
                 let Bson::Document(filter) = value else {
-                    return Err(wrong_type(field, "an object", value));
+                    let wanted = if field == "wildcardProjection" {
+                        "a non-empty object"
+                    } else {
+                        "an object"
+                    };
+                    return Err(wrong_type(field, wanted, value));
                 };
                 if field == "partialFilterExpression" && partial::has_text(filter) {
                     return Err(ServerError::new(
@@ -596,6 +619,11 @@ fn options(
             "storageEngine" if value.element_type() != ElementType::EmbeddedDocument => {
                 return Err(refused(
                     "\"storageEngine\" options must be a document if present",
+                ));
+            }
+            "storageEngine" if value.as_document().is_some_and(Document::is_empty) => {
+                return Err(refused(
+                    "Empty \"storageEngine\" options are invalid. Please remove the field or include valid options.",
                 ));
             }
             _ => value.clone(),

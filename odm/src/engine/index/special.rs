@@ -135,6 +135,7 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
                 "The 'wildcardProjection' field can't be an empty object",
             ));
         }
+        check_projection(projection)?;
     }
     if given.contains_key("weights") && kind != Some("text") {
         return Err(refused(format!(
@@ -143,6 +144,34 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
         )));
     }
     Ok(())
+}
+
+/// Paths are either listed or left out, but for `_id`.
+fn check_projection(projection: &Document) -> Result<(), ServerError> {
+    let keeps = |value: &Bson| match value {
+        Bson::Boolean(keeps) => *keeps,
+        other => number(other).is_none_or(|number| number != 0.0),
+    };
+    let mut paths = projection.iter().filter(|(path, _)| *path != "_id");
+    let Some((_, first)) = paths.next() else {
+        return Ok(());
+    };
+    let inclusion = keeps(first);
+    match paths.find(|(_, value)| keeps(value) != inclusion) {
+        None => Ok(()),
+        Some((path, _)) if inclusion => Err(ServerError::new(
+            Code::location(31254),
+            format!(
+                "Failed to parse: wildcardProjection :: caused by :: Cannot do exclusion on field {path} in inclusion projection"
+            ),
+        )),
+        Some((path, _)) => Err(ServerError::new(
+            Code::location(31253),
+            format!(
+                "Failed to parse: wildcardProjection :: caused by :: Cannot do inclusion on field {path} in exclusion projection"
+            ),
+        )),
+    }
 }
 
 /// The refusals of a 2d index.
@@ -304,7 +333,11 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     options
         .entry("language_override".to_owned())
         .or_insert(Bson::String("language".to_owned()));
-    if let Some(version) = options.get("textIndexVersion").and_then(number)
+    let version = options.get("textIndexVersion").and_then(number);
+    if let Some(version) = version.filter(|version| !(1.0..=3.0).contains(version)) {
+        return Err(refused(format!("bad textIndexVersion: {version}")));
+    }
+    if let Some(version) = version
         && (1.0..3.0).contains(&version)
     {
         return Err(ServerError::new(

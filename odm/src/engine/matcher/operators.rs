@@ -93,6 +93,51 @@ const ON_FIELD: &[(&str, OnField)] = &[
     ("$within", OnField::GeoWithin),
 ];
 
+/// What stands inside the argument of an operator, or beside it; sorted by operator.
+#[cfg(all(test, feature = "memory"))]
+const OPTIONS: &[(&str, &[&str])] = &[
+    ("$geoIntersects", &["$centerSphere", "$geometry"]),
+    (
+        "$geoNear",
+        &["$geometry", "$maxDistance", "$minDistance", "$uniqueDocs"],
+    ),
+    (
+        "$geoWithin",
+        &[
+            "$box",
+            "$center",
+            "$centerSphere",
+            "$geometry",
+            "$polygon",
+            "$uniqueDocs",
+        ],
+    ),
+    (
+        "$near",
+        &["$geometry", "$maxDistance", "$minDistance", "$uniqueDocs"],
+    ),
+    (
+        "$nearSphere",
+        &["$geometry", "$maxDistance", "$minDistance", "$uniqueDocs"],
+    ),
+    ("$regex", &["$options"]),
+    (
+        "$text",
+        &[
+            "$caseSensitive",
+            "$diacriticSensitive",
+            "$language",
+            "$search",
+        ],
+    ),
+];
+
+/// The options of the operators that have some.
+#[cfg(all(test, feature = "memory"))]
+pub(crate) fn known_options() -> Vec<(&'static str, &'static [&'static str])> {
+    OPTIONS.to_vec()
+}
+
 /// The row of an operator at the top level of a filter.
 pub(super) fn top_level(name: &str) -> Option<(&'static str, TopLevel)> {
     row(TOP_LEVEL, name)

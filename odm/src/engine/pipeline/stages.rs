@@ -27,29 +27,61 @@ use crate::error::{Code, ServerError};
 
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
 
-/// Sorted by name.
-const STAGES: &[(&str, Parse)] = &[
-    ("$addFields", shapes::set),
-    ("$count", count::parse),
-    ("$facet", facet::parse),
-    ("$graphLookup", graph_lookup::parse),
-    ("$group", group::parse),
-    ("$limit", limit::parse),
-    ("$lookup", lookup::parse),
-    ("$match", matching::parse),
-    ("$merge", merge::parse),
-    ("$out", out::parse),
-    ("$project", shapes::project),
-    ("$replaceRoot", shapes::replace),
-    ("$replaceWith", shapes::replace),
-    ("$sample", sample::parse),
-    ("$set", shapes::set),
-    ("$skip", skip::parse),
-    ("$sort", sort::parse),
-    ("$sortByCount", sort_by_count::parse),
-    ("$unionWith", union_with::parse),
-    ("$unset", shapes::unset),
-    ("$unwind", unwind::parse),
+/// Sorted by name: the stage, what reads it, and its options.
+const STAGES: &[(&str, Parse, &[&str])] = &[
+    ("$addFields", shapes::set, &[]),
+    ("$count", count::parse, &[]),
+    ("$facet", facet::parse, &[]),
+    (
+        "$graphLookup",
+        graph_lookup::parse,
+        &[
+            "as",
+            "connectFromField",
+            "connectToField",
+            "depthField",
+            "from",
+            "maxDepth",
+            "restrictSearchWithMatch",
+            "startWith",
+        ],
+    ),
+    ("$group", group::parse, &[]),
+    ("$limit", limit::parse, &[]),
+    (
+        "$lookup",
+        lookup::parse,
+        &[
+            "as",
+            "foreignField",
+            "from",
+            "let",
+            "localField",
+            "pipeline",
+        ],
+    ),
+    ("$match", matching::parse, &[]),
+    (
+        "$merge",
+        merge::parse,
+        &["into", "let", "on", "whenMatched", "whenNotMatched"],
+    ),
+    ("$out", out::parse, &["coll", "db"]),
+    ("$project", shapes::project, &[]),
+    ("$replaceRoot", shapes::replace, &["newRoot"]),
+    ("$replaceWith", shapes::replace, &[]),
+    ("$sample", sample::parse, &["size"]),
+    ("$set", shapes::set, &[]),
+    ("$skip", skip::parse, &[]),
+    ("$sort", sort::parse, &[]),
+    ("$sortByCount", sort_by_count::parse, &[]),
+    ("$unionWith", union_with::parse, &["coll", "pipeline"]),
+    ("$unset", shapes::unset, &[]),
+    (
+        "$unwind",
+        unwind::parse,
+        &["includeArrayIndex", "path", "preserveNullAndEmptyArrays"],
+    ),
 ];
 
 /// Known to the server, not run here; sorted. They are refused by name.
@@ -86,11 +118,11 @@ pub(super) fn parse(
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
     let row = STAGES
-        .binary_search_by_key(&name, |(known, _)| known)
+        .binary_search_by_key(&name, |(known, ..)| known)
         .ok()
         .and_then(|index| STAGES.get(index));
     match row {
-        Some((name, parse)) => parse(name, spec, globals),
+        Some((name, parse, _)) => parse(name, spec, globals),
         None if UNSUPPORTED.binary_search(&name).is_ok() => Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
             format!(
@@ -105,7 +137,7 @@ pub(super) fn parse(
 /// Whether a stage of this name is known, run here or not.
 pub(super) fn check_name(name: &str) -> Result<(), ServerError> {
     let known = STAGES
-        .binary_search_by_key(&name, |(known, _)| known)
+        .binary_search_by_key(&name, |(known, ..)| known)
         .is_ok()
         || UNSUPPORTED.binary_search(&name).is_ok();
     if known { Ok(()) } else { Err(unknown(name)) }
@@ -117,9 +149,16 @@ pub(crate) use self::group::runs as runs_accumulator;
 /// Every stage, and whether it is run here.
 #[cfg(test)]
 pub(crate) fn known() -> Vec<(&'static str, bool)> {
-    let run = STAGES.iter().map(|(name, _)| (*name, true));
+    let run = STAGES.iter().map(|(name, ..)| (*name, true));
     run.chain(UNSUPPORTED.iter().map(|name| (*name, false)))
         .collect()
+}
+
+/// The options of the stages that have some.
+#[cfg(test)]
+pub(crate) fn known_options() -> Vec<(&'static str, &'static [&'static str])> {
+    let run = STAGES.iter().map(|(name, _, options)| (*name, *options));
+    run.filter(|(_, options)| !options.is_empty()).collect()
 }
 
 fn unknown(name: &str) -> ServerError {
@@ -135,7 +174,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted() {
-        assert!(STAGES.is_sorted_by_key(|(name, _)| *name));
+        assert!(STAGES.is_sorted_by_key(|(name, ..)| *name));
         assert!(UNSUPPORTED.is_sorted());
     }
 }

@@ -133,6 +133,7 @@ cases::files!("stage", file, input: ["documents"], [
     group,
     group_more,
     group_ranked,
+    group_sets,
     limit_skip,
     lookup,
     r#match,

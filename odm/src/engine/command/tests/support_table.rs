@@ -14,9 +14,10 @@ use crate::engine::command::args::{GENERIC, Kind};
 use crate::engine::command::{Engine, known_commands, known_statements};
 use crate::engine::context::Context;
 use crate::engine::index::spec;
-use crate::engine::pipeline::{known_stages, runs_accumulator};
+use crate::engine::pipeline::{known_stage_options, known_stages, runs_accumulator};
 use crate::engine::refusal::Absent;
 use crate::engine::{expression, matcher, refusal, updater};
+use crate::value::collation;
 
 /// What to do when the chapter is stale.
 const REMEDY: &str =
@@ -32,7 +33,7 @@ command, and never ignored; refused ones are not meant to come.
 ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+pub(super) enum Status {
     Supported,
     Planned,
     Refused(&'static str),
@@ -49,7 +50,7 @@ impl Status {
     }
 }
 
-type Row = (String, Status);
+pub(super) type Row = (String, Status);
 
 fn rows<'a>(known: impl IntoIterator<Item = (&'a str, bool)>) -> Vec<Row> {
     let mut rows: Vec<Row> = known
@@ -70,7 +71,7 @@ fn listed(kind: &str) -> Vec<String> {
 }
 
 /// The sections of the chapter but for the commands: heading, rows.
-fn sections() -> Vec<(&'static str, Vec<Row>)> {
+pub(super) fn sections() -> Vec<(&'static str, Vec<Row>)> {
     let [top_level, on_field] = matcher::known_operators();
     let accumulators = listed("accumulators");
     let stages = known_stages();
@@ -111,10 +112,22 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
             "Window operators",
             rows(listed("window").iter().map(|name| (name.as_str(), false))),
         ),
+        (
+            "Values of $meta",
+            rows(
+                expression::META_VALUES
+                    .iter()
+                    .map(|(name, meta)| (*name, meta.is_some())),
+            ),
+        ),
         ("Kinds of indexes", probed(INDEX_KINDS)),
         (
             "Index options",
             rows(spec::known_options().map(|name| (name, true))),
+        ),
+        (
+            "Collation options",
+            rows(collation::FIELDS.iter().map(|name| (*name, true))),
         ),
         (
             "Collection options",
@@ -127,11 +140,56 @@ fn sections() -> Vec<(&'static str, Vec<Row>)> {
     ]
 }
 
-fn option(idl: &str, name: &str, kind: Kind) -> Row {
+pub(super) fn option(idl: &str, name: &str, kind: Kind) -> Row {
     let key = format!("{idl}.{name}");
     let supported = kind != Kind::Unsupported && refusal::reason(&key).is_none();
     (name.to_owned(), Status::new(supported, &key))
 }
+
+/// What stands inside the arguments of operators and stages, all of it supported: heading, and of each its options.
+pub(super) fn options() -> [(&'static str, Vec<(&'static str, Vec<&'static str>)>); 4] {
+    let sorted = |mut rows: Vec<(&'static str, Vec<&'static str>)>| {
+        rows.sort_unstable();
+        rows
+    };
+    let of = |rows: Vec<(&'static str, &'static [&'static str])>| {
+        let rows = rows.into_iter();
+        sorted(
+            rows.map(|(name, options)| (name, options.to_vec()))
+                .collect(),
+        )
+    };
+    [
+        ("Options of query operators", of(matcher::known_options())),
+        ("Options of update operators", of(UPDATE_OPTIONS.to_vec())),
+        ("Options of stages", of(known_stage_options())),
+        (
+            "Arguments of expressions and accumulators",
+            sorted(
+                expression::known_arguments()
+                    .into_iter()
+                    .chain(RANKED.iter().map(|(name, names)| (*name, names.to_vec())))
+                    .collect(),
+            ),
+        ),
+    ]
+}
+
+/// Those that have no list of their own.
+const UPDATE_OPTIONS: &[(&str, &[&str])] = &[
+    ("$addToSet", &["$each"]),
+    ("$bit", &["and", "or", "xor"]),
+    ("$currentDate", &["$type"]),
+    ("$push", &["$each", "$position", "$slice", "$sort"]),
+];
+
+/// The accumulators that take names, but for those that are expressions too.
+const RANKED: &[(&str, &[&str])] = &[
+    ("$bottom", &["output", "sortBy"]),
+    ("$bottomN", &["n", "output", "sortBy"]),
+    ("$top", &["output", "sortBy"]),
+    ("$topN", &["n", "output", "sortBy"]),
+];
 
 /// Commands whose answer says whether a form is supported.
 type Probe = (&'static str, fn() -> Document);
@@ -365,6 +423,13 @@ fn the_book_lists_what_the_tables_know() {
     let mut page = HEAD.to_owned();
     for (heading, rows) in sections() {
         write_section(&mut page, heading, &rows);
+    }
+    for (heading, rows) in options() {
+        writeln!(page, "\n## {heading}\n| of | |\n| --- | --- |").unwrap();
+        for (name, options) in rows {
+            let options: Vec<String> = options.iter().map(|name| format!("`{name}`")).collect();
+            writeln!(page, "| `{name}` | {} |", options.join(" ")).unwrap();
+        }
     }
     write_commands(&mut page);
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../book/src/support.md");

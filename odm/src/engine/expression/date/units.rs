@@ -71,12 +71,12 @@ fn unit<'v>(args: &'v Args<'_>, index: usize) -> Result<(Unit, &'v str), ServerE
 }
 
 pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
-    let Some(zone) = Zone::of(args, 3)? else {
-        return null();
-    };
     if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
         return null();
     }
+    let Some(zone) = Zone::of(args, 3)? else {
+        return null();
+    };
     let start = match args.or_null(0) {
         value @ (RawBsonRef::DateTime(_) | RawBsonRef::Timestamp(_) | RawBsonRef::ObjectId(_)) => {
             instant(value)?
@@ -209,13 +209,23 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<Option<i64>, 
     }
 }
 
+/// The zone of an operator whose refusals name the argument.
+fn named_zone(args: &Args<'_>) -> Result<Option<Zone>, ServerError> {
+    Zone::of(args, 3).map_err(|error| {
+        error.within(&format!(
+            "{} parameter 'timezone' value parsing failed",
+            args.operator
+        ))
+    })
+}
+
 pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let Some(zone) = Zone::of(args, 3)? else {
-        return null();
-    };
     if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
         return null();
     }
+    let Some(zone) = named_zone(args)? else {
+        return null();
+    };
     let (unit, _) = unit(args, 2)?;
     let Some(start_of_week) = week_start(args, 4, unit)? else {
         return null();
@@ -237,12 +247,12 @@ pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 const REFERENCE: i64 = 946_684_800_000;
 
 pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let Some(zone) = Zone::of(args, 3)? else {
-        return null();
-    };
     if args.is_nullish(0) || args.is_nullish(1) || args.given(2) && args.is_nullish(2) {
         return null();
     }
+    let Some(zone) = named_zone(args)? else {
+        return null();
+    };
     let at = named_instant(args, 0, "date", 5_439_012)?;
     let (unit, _) = unit(args, 1)?;
     let Some(start_of_week) = week_start(args, 4, unit)? else {

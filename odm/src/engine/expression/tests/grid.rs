@@ -120,4 +120,5 @@ cases::files!("grid", file, input: [], [
     places,
     strings,
     trigonometry,
+    zones,
 ]);

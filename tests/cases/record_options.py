@@ -1,0 +1,202 @@
+"""Records conversations that use every option of every command, for the engine's unit tests.
+
+    python3 record_options.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
+"""
+
+import sys
+
+from bson import Binary, Decimal128, Int64
+
+from record_commands import BY_ID, FM, SON, create, find, index, insert, key, main, run, update
+
+TOPICS = {}
+
+
+def topic(function):
+    TOPICS[function.__name__] = function
+    return function
+
+
+def only(command, *fields):
+    """Of the reply only these are kept: the others are of the machine."""
+    return {**command, "$only": list(fields)}
+
+
+WORDS = ["a", "A", "\u00e1", "b", "B", "10", "9", "a-b", "ab", "a b", "e\u0301", "\u00e9", "cot\u00e9", "c\u00f4te", "", "$"]
+COLLATIONS = [
+    {"strength": 1}, {"strength": 2}, {"strength": 3}, {"strength": 4}, {"strength": 5}, {"strength": 1, "caseLevel": True}, {"caseLevel": False},
+    {"caseFirst": "upper"}, {"caseFirst": "lower"}, {"caseFirst": "off"}, {"numericOrdering": True}, {"numericOrdering": False},
+    {"alternate": "shifted"}, {"alternate": "shifted", "maxVariable": "space"}, {"alternate": "shifted", "maxVariable": "punct"}, {"alternate": "non-ignorable"},
+    {"normalization": True}, {"normalization": False}, {"backwards": False}, {"version": "57.1"},
+]
+
+
+@topic
+def collation_options():
+    yield insert("w", *({"_id": at, "w": word} for at, word in enumerate(WORDS)))
+    for options in COLLATIONS:
+        collation = {"locale": "en", **options}
+        yield find("w", sort=key(("w", 1), ("_id", 1)), collation=collation, projection={"_id": 1})
+        yield find("w", {"w": "a"}, collation=collation, projection={"_id": 1})
+        yield find("w", {"w": {"$gt": "a", "$lte": "b"}}, collation=collation, sort={"_id": 1}, projection={"_id": 1})
+    for backwards in (True, None):
+        yield find("w", sort=key(("w", 1), ("_id", 1)), collation={"locale": "fr_CA", **({"backwards": True} if backwards else {})}, projection={"_id": 1})
+    for name, value in (("strength", 0), ("strength", 6), ("strength", "x"), ("strength", 2.5), ("caseLevel", "x"), ("caseFirst", "x"), ("caseFirst", 1), ("numericOrdering", 1), ("alternate", "x"),
+            ("maxVariable", "x"), ("normalization", "x"), ("backwards", 1), ("version", "1"), ("version", 57.1), ("zork", 1), ("locale", ""), ("locale", 5), ("strength", None)):
+        yield find("w", collation={"locale": "en", name: value})
+    yield from [{"count": "w", "query": {"w": "A"}, "collation": {"locale": "en", "strength": 1}}, {"distinct": "w", "key": "w", "collation": {"locale": "en", "strength": 1}}, {"distinct": "w", "key": "w", "query": {"w": "b"}, "collation": {"locale": "en", "strength": 2}}]
+    yield from [{"count": "w", "collation": {"locale": "xx"}}, {"distinct": "w", "key": "w", "collation": {"locale": "xx"}}, {"count": "w", "collation": 5}]
+    collation = {"locale": "en", "strength": 2}
+    yield from [update("w", {"q": {"w": "B"}, "u": {"$set": {"z": 1}}, "multi": True, "collation": collation}), find("w", {"z": 1}, sort={"_id": 1})]
+    yield from [{"delete": "w", "deletes": [{"q": {"w": "AB"}, "limit": 0, "collation": collation}]}, {FM: "w", "query": {"w": "A"}, "sort": {"_id": -1}, "update": {"$set": {"z": 2}}, "new": True, "collation": collation}]
+    yield from [{FM: "w", "query": {"w": "A"}, "update": {"$set": {"z": 2}}, "collation": {"locale": "xx"}}, {"delete": "w", "deletes": [{"q": {}, "limit": 0, "collation": {"locale": "xx"}}]}, update("w", {"q": {}, "u": {"$set": {"z": 1}}, "collation": {}})]
+
+
+@topic
+def read_options():
+    yield insert("a", *({"_id": at, "a": at % 3, "b": {"c": at}} for at in range(7)))
+    for name in ("allowPartialResults", "noCursorTimeout", "allowDiskUse", "tailable", "awaitData", "singleBatch"):
+        for value in (True, False, 1, 0, None, "x"):
+            yield find("a", {"_id": 1}, **{name: value})
+    yield from [{"aggregate": "a", "pipeline": [BY_ID, {"$limit": 1}], "cursor": {}, "allowDiskUse": value} for value in (True, False, 1, "x", None)]
+    yield run(BY_ID, {"$addFields": {"d": {"$add": ["$a", 1]}, "b.e": "$$REMOVE"}})
+    yield {"aggregate": "a", "pipeline": [], "cursor": {}, "bypassDocumentValidation": True}
+    yield from [{"count": "a", "fields": value} for value in (None, {}, {"a": 1}, 5, "x")]
+    yield from [{"aggregate": "a", "pipeline": [], "explain": "x"}, {"aggregate": "a", "pipeline": [{"$zork": 1}], "explain": True}]
+    yield only({"aggregate": "a", "pipeline": [{"$match": {"a": 1}}], "explain": True}, "ok", "queryPlanner.namespace", "queryPlanner.parsedQuery", "queryPlanner.winningPlan", "queryPlanner.rejectedPlans")
+    for verbosity in ("queryPlanner", "executionStats", "allPlansExecution"):
+        yield only({"explain": find("a", {"a": {"$gt": 0}}, limit=2), "verbosity": verbosity}, "ok", "queryPlanner.namespace", "queryPlanner.parsedQuery", "executionStats.nReturned", "executionStats.totalDocsExamined", "executionStats.totalKeysExamined")
+    yield only({"explain": {"count": "a", "query": {"a": 1}}}, "ok", "queryPlanner.parsedQuery", "executionStats.totalDocsExamined")
+    yield only({"explain": {"delete": "a", "deletes": [{"q": {"a": 1}, "limit": 0}]}, "verbosity": "queryPlanner"}, "ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan.stage")
+    yield only({"explain": update("a", {"q": {"a": 1}, "u": {"$set": {"z": 1}}})}, "ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan.stage")
+    yield from [{"explain": find("a"), "verbosity": 5}, {"explain": find("a"), "verbosity": ""}, {"explain": find("a"), "zork": 1}]
+    # A share of the documents, all or none of them.
+    yield from [find("a", {"$sampleRate": rate}, sort={"_id": 1}) for rate in (1.0, 0.0, 1, 0, Int64(1), Decimal128("1"), 2, -0.5, "x", None, float("nan"))]
+    yield from [find("a", {"$alwaysTrue": 1}, limit=1), find("a", {"$alwaysFalse": 1}), find("a", {"$alwaysTrue": 0}), find("a", {"$comment": "x", "_id": 1})]
+
+
+# The engine refuses those that it may not know: indexKey, sortKey, and what $geoNear finds.
+METAS = ["textScore", "recordId", "randVal", "searchScore", "searchHighlights", "searchScoreDetails", "timeseriesBucketMinTime", "timeseriesBucketMaxTime"]
+
+
+@topic
+def metas():
+    yield insert("a", {"_id": 1, "a": 5}, {"_id": 2, "a": 6})
+    yield create(index([("a", 1)]))
+    for name in [*METAS, "zork", "", 5, None]:
+        yield find("a", {"a": 5}, projection={"m": {"$meta": name}})
+        yield run(BY_ID, {"$project": {"m": {"$meta": name}}})
+        yield run(BY_ID, {"$set": {"m": {"$ifNull": [{"$type": {"$meta": name}}, "none"]}}})
+        yield run(BY_ID, {"$group": {"_id": {"$meta": name}}})
+        if name != "randVal":
+            yield find("a", sort={"m": {"$meta": name}})
+
+
+SESSION = {"id": Binary(bytes(16), 4)}
+
+
+@topic
+def write_options():
+    yield insert("a", *({"_id": at, "a": at} for at in range(8)))
+    yield create(index([("a", 1)], "a_1"))
+    for value in (True, False, 1, 0, "x", None):
+        yield {"delete": "a", "deletes": [{"q": {"$zork": 1}, "limit": 1}, {"q": {"_id": 99}, "limit": 1}], "ordered": value}
+        yield {"update": "a", "updates": [{"q": {"$zork": 1}, "u": {"$set": {"z": 1}}}, {"q": {"_id": 1}, "u": {"$set": {"z": 1}}}], "ordered": value}
+    yield {"delete": "a", "deletes": [{"q": {"_id": 99}, "limit": 1}], "ordered": True}
+    yield {"update": "a", "updates": [{"q": {"_id": 99}, "u": {"$set": {"z": 1}}}], "ordered": False}
+    for hint in ("a_1", {"a": 1}, "_id_", "zork", {"z": 1}, {"$natural": 1}, {}, 5):
+        yield {"delete": "a", "deletes": [{"q": {"a": 99}, "limit": 1, "hint": hint}]}
+        yield update("a", {"q": {"a": 99}, "u": {"$set": {"z": 1}}, "hint": hint})
+        yield {FM: "a", "query": {"a": 99}, "update": {"$set": {"z": 1}}, "hint": hint}
+        yield {"count": "a", "query": {"a": 3}, "hint": hint}
+    for variables in ({"v": 3}, {}, {"v": {"$add": [1, 2]}}, 5, {"V": 1}):
+        yield {"delete": "a", "deletes": [{"q": {"$expr": {"$eq": ["$a", "$$v"]}, "_id": 99}, "limit": 1}], "let": variables}
+        yield {"update": "a", "updates": [{"q": {"$expr": {"$eq": ["$a", "$$v"]}}, "u": [{"$set": {"z": "$$v"}}]}], "let": variables}
+        yield {FM: "a", "query": {"$expr": {"$eq": ["$a", "$$v"]}}, "update": [{"$set": {"z": "$$v"}}], "new": True, "let": variables}
+    # Numbers of statements that are not retried.
+    for name, value in (("stmtId", 0), ("stmtId", "x"), ("stmtIds", [0]), ("stmtIds", [0, 1]), ("stmtIds", "x"), ("stmtIds", [])):
+        for command in ({"delete": "a", "deletes": [{"q": {"_id": 99}, "limit": 1}]}, {"update": "a", "updates": [{"q": {"_id": 99}, "u": {"$set": {"z": 1}}}]}, insert("i", {"x": 1})):
+            # The refusals picture the whole command.
+            yield only({**command, name: value}, "ok", "code", "n", "nModified")
+        yield {FM: "a", "query": {"_id": 99}, "update": {"$set": {"z": 1}}, name: value}
+    for number, command in enumerate([{"delete": "a", "deletes": [{"q": {"_id": 7}, "limit": 1}]}, {"update": "a", "updates": [{"q": {"_id": 1}, "u": {"$inc": {"a": 1}}}]}, insert("i", {"_id": 50}), {FM: "a", "query": {"_id": 2}, "update": {"$inc": {"a": 1}}, "new": True}]):
+        for extra in ({"stmtId": 4}, {"stmtId": 4}, {"stmtIds": [5]}, {"stmtId": 1, "stmtIds": [5]}):
+            if FM not in command or "stmtIds" not in extra:
+                yield only({**command, **extra, "lsid": SESSION, "txnNumber": Int64(number + 1)}, "ok", "code", "n", "nModified", "value", "retriedStmtIds", "retriedStmtId", "lastErrorObject")
+    yield {"endSessions": [SESSION]}
+    yield from [{"endSessions": value} for value in ([], [{"id": 5}], "x", [5], [SESSION, {"id": Binary(bytes([9] * 16), 4)}])]
+    yield update("a", {"q": {"_id": 60}, "u": {"x": 1}, "upsert": True, "upsertSupplied": False})
+    yield find("a", sort={"_id": 1})
+    yield from [insert("f", {"_id": 1, "l": [{"x": 1}, {"x": 2}, {"x": 3}]}), {FM: "f", "update": {"$set": {"l.$[e].x": 9}}, "arrayFilters": [{"e.x": {"$gt": 1}}], "new": True}]
+    yield from [{FM: "f", "update": {"$set": {"l.$[e].x": 9}}, "arrayFilters": value} for value in ([], [{"f": 1}], 5, [5])]
+    yield from [{"create": "v", "validator": {"a": {"$gt": 0}}}, insert("v", {"_id": 1, "a": 1}), {FM: "v", "update": {"$set": {"a": -1}}}, {FM: "v", "update": {"$set": {"a": -1}}, "bypassDocumentValidation": True, "new": True}, {FM: "v", "update": {"$set": {"a": -2}}, "bypassDocumentValidation": "x"}, find("v")]
+    yield from [update("a", {"q": {"_id": 1}, "u": {"$currentDate": {"d": {"$type": kind}}}}) for kind in ("date", "timestamp")]
+    yield run({"$match": {"_id": 1}}, {"$project": {"t": {"$type": "$d"}}})
+
+
+@topic
+def index_options():
+    yield from [create(index([("a", 1)], "a", background=value)) for value in (True, 1)] + [create(index([("b", 1)], "b", background="x"))]
+    yield from [create(index([("c", 1)], "c", dropDups=True)), create(index([("d", 1)], "d", ns="x.a")), create(index([("e", 1)], "e", ns=5)), create(index([("f", 1)], "f", storageEngine={})), create(index([("f", 1)], "f", storageEngine={"wiredTiger": {}}))]
+    yield from [create(index([("g", 1)], "g", prepareUnique=value)) for value in (True, True, "x")] + [create(index([("h", 1)], "h", clustered=False))]
+    yield from [create(index([("t", "text")], "t", textIndexVersion=version)) for version in (3, 4, "x")] + [create(index([("p", "2d")], "p", bucketSize=1.0)), create(index([("p", "2d")], "p2", bits=20, min=-10, max=10.0))]
+    yield from [create(index([("$**", 1)], "w", wildcardProjection=value), collection="w") for value in ({"a": 1}, {"a": 0}, {"a": 1, "b": 0}, {"_id": 1, "a": 1}, {}, 5, {"a.b": 1})]
+    yield from [{"listIndexes": "a"}, {"listIndexes": "w"}]
+    yield from [{**create(index([("n", 1)], "n", zork=1)), "ignoreUnknownIndexOptions": value} for value in (True, False, "x")] + [{"listIndexes": "a"}]
+    yield from [insert("w", {"_id": 1, "a": 5, "b": 6}), find("w", {"a": 5}, hint="w"), find("w", {"b": 6})]
+    # An index that is about to be unique lets no more doubles in.
+    yield from [insert("u", {"_id": 1, "g": 1}, {"_id": 2, "g": 1}), create(index([("g", 1)], "g", prepareUnique=True), collection="u"), insert("u", {"_id": 3, "g": 1}), insert("u", {"_id": 3, "g": 2}), {"collMod": "u", "index": {"name": "g", "unique": True}}]
+    yield from [{"delete": "u", "deletes": [{"q": {"_id": 2}, "limit": 1}]}, {"collMod": "u", "index": {"name": "g", "unique": True}}, {"listIndexes": "u"}]
+
+
+@topic
+def collection_options():
+    yield from [{"create": f"a{at}", "autoIndexId": value} for at, value in enumerate((True, False, 1, "x"))]
+    yield from [{"create": f"i{at}", "indexOptionDefaults": value} for at, value in enumerate(({}, {"storageEngine": {}}, {"zork": 1}, 5))]
+    for name in ("a0", "a1", "i0", "i1"):
+        yield {"listCollections": 1, "filter": {"name": name}}
+    yield from [{"create": "m"}, {"collMod": "m", "expireAfterSeconds": 5}, {"collMod": "m", "expireAfterSeconds": "off"}, {"collMod": "m", "expireAfterSeconds": "x"}, {"collMod": "m", "timeseries": {"granularity": "hours"}}, {"collMod": "m", "timeseries": 5}, {"collMod": "m", "timeseries": {}}]
+    yield insert("m", {"_id": 1})
+    for options in ({"full": True}, {"full": False}, {"background": False}, {"enforceFastCount": True}, {"checkBSONConformance": True}, {"repair": False}, {"full": "x"}, {"full": True, "background": True}, {"enforceFastCount": True, "background": True}, {"repair": True}, {"full": True, "enforceFastCount": True}, {"checkBSONConformance": True, "background": True}, {"checkBSONConformance": True, "repair": True}, {"repair": True, "background": True}):
+        yield only({"validate": "m", **options}, "ok", "code", "errmsg", "ns", "nrecords", "nInvalidDocuments", "nNonCompliantDocuments", "valid", "repaired", "nIndexes", "keysPerIndex", "errors", "corruptRecords", "missingIndexEntries", "extraIndexEntries")
+    for scale in (1, 1024, 2.5, 0, -1, "x", None):
+        yield only({"collStats": "m", "scale": scale}, "ok", "code", "errmsg", "ns", "count", "nindexes", "capped", "scaleFactor", "size", "avgObjSize")
+        if scale not in (0, -1, "x"):  # refused without a code
+            yield only({"dbStats": 1, "scale": scale}, "ok", "db", "views", "objects", "scaleFactor", "indexes")
+    yield only({"dbStats": 1}, "ok", "db", "objects")
+    yield only({"buildInfo": 1}, "ok", "maxBsonObjectSize", "bits")
+    for name in ("hello", "isMaster"):
+        for options in ({}, {"helloOk": True}, {"loadBalanced": False}, {"saslSupportedMechs": "x.y"}, {"compression": []}, {"comment": "x"}):
+            yield only({name: 1, **options}, "ok", "code", "errmsg", "maxBsonObjectSize", "maxMessageSizeBytes", "maxWriteBatchSize", "logicalSessionTimeoutMinutes", "minWireVersion", "maxWireVersion", "readOnly", "helloOk")
+
+
+@topic
+def near_options():
+    yield insert("p", *({"_id": at, "l": [at, 0]} for at in range(4)))
+    yield insert("s", *({"_id": at, "l": {"type": "Point", "coordinates": [at, 0]}} for at in range(4)))
+    yield from [create(index([("l", "2d")], "l"), collection="p"), create(index([("l", "2dsphere")], "l"), collection="s")]
+    point = {"type": "Point", "coordinates": [1, 0]}
+    for name in ("$near", "$nearSphere", "$geoNear"):
+        for condition in (key((name, [1, 0])), key((name, [1, 0]), ("$maxDistance", 1.5)), key((name, [1, 0]), ("$minDistance", 0.5), ("$maxDistance", 1.5)), key((name, [1, 0]), ("$uniqueDocs", True)), key((name, [1, 0]), ("$uniqueDocs", False)), key((name, [1, 0]), ("$uniqueDocs", "x")), key((name, [1, 0]), ("$zork", 1))):
+            yield find("p", {"l": condition}, projection={"_id": 1})
+        for condition in ({"$geometry": point}, {"$geometry": point, "$maxDistance": 150000}, {"$geometry": point, "$minDistance": 1000, "$maxDistance": 250000}, {"$geometry": point, "$uniqueDocs": True}, {"$geometry": point, "$maxDistance": -1}, {"$geometry": point, "$minDistance": "x"}, {"$geometry": 5}, {"$maxDistance": 5}):
+            yield find("s", {"l": {name: condition}}, projection={"_id": 1})
+            yield find("s", {"l": {"$near": condition}}, projection={"_id": 1}, limit=2)
+
+
+@topic
+def transaction_options():
+    session = {"id": Binary(bytes([8] * 16), 4)}
+
+    def tx(number, command, **more):
+        return {**command, "lsid": session, "txnNumber": Int64(number), "autocommit": False, **more}
+
+    yield insert("a", {"_id": 1})
+    for number, name in enumerate(("commitTransaction", "abortTransaction", "commitTransaction", "abortTransaction")):
+        yield tx(number, insert("a", {"_id": 10 + number}), startTransaction=True)
+        yield {**tx(number, {name: 1}), "recoveryToken": {} if number < 2 else 5, "$on": "admin"}
+    yield find("a", sort={"_id": 1})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:], topics=TOPICS)

@@ -22,7 +22,8 @@ use crate::model::{Derive, Model, Shape};
 
 /// Everything that a derive on a struct or an enum writes.
 pub(crate) fn model(model: &Model) -> TokenStream {
-    if model.derive == Derive::Document && !matches!(model.shape, Shape::Struct { .. }) {
+    let is_struct = matches!(model.shape, Shape::Struct { .. });
+    if model.derive == Derive::Document && (!is_struct || model.borrows().is_some()) {
         return fallback::model(model);
     }
     let mut tokens = match &model.shape {

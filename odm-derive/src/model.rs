@@ -6,7 +6,7 @@ pub(crate) mod ty;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Generics, Ident, Path, Visibility};
+use syn::{Data, DeriveInput, Generics, Ident, Lifetime, Path, TypeReference, Visibility};
 
 pub(crate) use self::shape::{Enum, Field, Shape, Tagging, Variant, VariantContent};
 use crate::errors::Errors;
@@ -18,6 +18,14 @@ use crate::parse::{self, serde};
 pub(crate) enum Derive {
     Document,
     Embedded,
+}
+
+/// Where a struct borrows.
+pub(crate) enum Borrow<'a> {
+    /// By a parameter.
+    Parameter(&'a Lifetime),
+    /// In a field.
+    Field(&'a TypeReference),
 }
 
 /// A struct or an enum, resolved.
@@ -65,6 +73,19 @@ impl Model {
             Shape::Struct { fields, .. } => fields,
             _ => &[],
         }
+    }
+
+    /// Where it borrows, which a document can't: its first lifetime, or its first field that is a
+    /// reference.
+    pub(crate) fn borrows(&self) -> Option<Borrow<'_>> {
+        if let Some(one) = self.generics.lifetimes().next() {
+            return Some(Borrow::Parameter(&one.lifetime));
+        }
+        self.fields()
+            .iter()
+            .filter(|field| !field.skipped && !field.decoder)
+            .find_map(|field| ty::reference(&field.ty))
+            .map(Borrow::Field)
     }
 
     /// The field that an attribute names.

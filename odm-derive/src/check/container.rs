@@ -1,10 +1,11 @@
 //! Of the struct as a whole.
 
-use syn::LitStr;
+use quote::ToTokens;
+use syn::{LitStr, Type, TypeReference};
 
 use crate::errors::Errors;
-use crate::model::ty::{Known, stored};
-use crate::model::{Derive, Model, Shape};
+use crate::model::ty::{Known, known, stored};
+use crate::model::{Borrow, Derive, Model, Shape};
 
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     match model.derive {
@@ -56,6 +57,14 @@ fn document(model: &Model, errors: &mut Errors) {
             return;
         }
     }
+    match model.borrows() {
+        Some(Borrow::Parameter(lifetime)) => errors.at(
+            lifetime,
+            "a document is read back from its collection, so it owns what it holds: declare a `String` for a `&str`, a `Vec<T>` for a `&[T]`, and no lifetime",
+        ),
+        Some(Borrow::Field(reference)) => errors.at(reference, owned(reference)),
+        None => {}
+    }
     let attributes = &model.attributes;
     match &attributes.collection {
         Some(name) => collection(name, errors),
@@ -89,6 +98,21 @@ fn document(model: &Model, errors: &mut Errors) {
     if let (Some(_), Some(second)) = (versions.next(), versions.next()) {
         errors.at(second, "a document has one version; keep one of the two");
     }
+}
+
+/// What to declare for a reference.
+fn owned(reference: &TypeReference) -> String {
+    let instead = match &*reference.elem {
+        Type::Slice(slice) => {
+            let element = slice.elem.to_token_stream();
+            format!("`Vec<{element}>`")
+        }
+        inner if matches!(known(inner), Known::Text) => "`String`".to_owned(),
+        inner => format!("`{}`", inner.to_token_stream()),
+    };
+    format!(
+        "a document is read back from its collection, so it owns what it holds: declare {instead}"
+    )
 }
 
 fn collection(literal: &LitStr, errors: &mut Errors) {

@@ -1,13 +1,13 @@
 //! `impl Document`: the collection and all that is declared for it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, LitStr};
 
 use super::fallback;
 use super::generics::Generics;
 use super::meta::option;
-use super::place::sound;
+use super::place::{at, sound};
 use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
 use crate::parse::serde::plain;
@@ -20,7 +20,6 @@ pub(crate) fn document(model: &Model) -> TokenStream {
     };
     let rust = ident.to_string();
     let generics = Generics::new(model);
-    let (parameters, arguments) = (generics.parameters(), generics.arguments());
     let predicates = &generics.predicates;
     let types = &generics.types;
     let attributes = &model.attributes;
@@ -63,8 +62,9 @@ pub(crate) fn document(model: &Model) -> TokenStream {
     );
     let id_ident = &id.ident;
     let id_ty = sound(model, &[&id.ty], &id.ty.to_token_stream());
+    let header = header(model);
     quote! {
-        impl #parameters #support::Document for #ident #arguments
+        #header
         where
             #predicates
             #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
@@ -87,11 +87,26 @@ pub(crate) fn document(model: &Model) -> TokenStream {
                     }
                 }
             }
-            fn id(&self) -> &Self::Id {
+            fn id(&self) -> &#id_ty {
                 &self.#id_ident
             }
         }
     }
+}
+
+/// `impl Document for Book`, where the struct is named: there rustc tells, once, which of serde's derives
+/// is missing.
+pub(super) fn header(model: &Model) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments) = (generics.parameters(), generics.arguments());
+    let span = ident.span();
+    let support = match &model.attributes.krate {
+        // A path of the user's means what it means where it is written.
+        Some(_) => at(support.clone(), span),
+        None => quote_spanned!(span=> ::odm::support),
+    };
+    quote_spanned!(span=> impl #parameters #support::Document for #ident #arguments)
 }
 
 /// `strict` as the variant `Strict`.

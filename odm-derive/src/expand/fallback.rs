@@ -4,12 +4,22 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::expand::document;
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
 use crate::model::{Derive, Model};
 
 /// For a shape that is refused.
 pub(crate) fn model(model: &Model) -> TokenStream {
+    let mut tokens = embedded(model);
+    // What borrows can't be read back: no implementation of `Document` for it compiles.
+    if model.derive == Derive::Document && model.borrows().is_none() {
+        tokens.extend(document(model));
+    }
+    tokens
+}
+
+fn embedded(model: &Model) -> TokenStream {
     let (support, ident) = (&model.support, &model.ident);
     let generics = Generics::new(model);
     let (parameters, arguments, clause) = (
@@ -38,20 +48,17 @@ pub(crate) fn model(model: &Model) -> TokenStream {
             }
         }
     });
-    if model.derive == Derive::Document {
-        tokens.extend(document(model));
-    }
     tokens
 }
 
 /// For a document whose id is missing.
 pub(crate) fn document(model: &Model) -> TokenStream {
-    let (support, ident) = (&model.support, &model.ident);
+    let support = &model.support;
     let generics = Generics::new(model);
-    let (parameters, arguments) = (generics.parameters(), generics.arguments());
     let (predicates, types) = (&generics.predicates, &generics.types);
+    let header = document::header(model);
     quote! {
-        impl #parameters #support::Document for #ident #arguments
+        #header
         where
             #predicates
             #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
@@ -60,7 +67,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             fn model() -> &'static #support::ModelMeta {
                 ::core::unreachable!()
             }
-            fn id(&self) -> &Self::Id {
+            fn id(&self) -> &#support::String {
                 ::core::unreachable!()
             }
         }

@@ -54,7 +54,7 @@ impl Placed {
 }
 
 /// The same tokens, which mean what they meant, at one place.
-fn at(tokens: TokenStream, span: Span) -> TokenStream {
+pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
         .map(|mut token| {

@@ -51,6 +51,8 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes it.
     pub(crate) encoder: Option<ExprPath>,
+    /// Whether a function of its own reads it.
+    pub(crate) decoder: bool,
     pub(crate) attributes: FieldAttributes,
 }
 
@@ -245,6 +247,7 @@ impl Field {
             omits: serde.skip_serializing_if,
             flatten: serde.flatten,
             encoder: serde.serialize_with,
+            decoder: serde.deserialize_with,
             attributes,
         })
     }

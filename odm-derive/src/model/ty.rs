@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
 /// What a type's name says.
 #[derive(Clone, Copy)]
@@ -105,10 +105,23 @@ pub(crate) fn doubt(ty: &Type) -> Option<Span> {
         _ => match ty {
             Type::Group(group) => doubt(&group.elem),
             Type::Paren(paren) => doubt(&paren.elem),
-            Type::Reference(reference) => doubt(&reference.elem),
+            Type::Reference(reference) if matches!(known(&reference.elem), Known::Text) => None,
             Type::Tuple(tuple) => tuple.elems.iter().find_map(doubt),
             _ => Some(name(ty)),
         },
+    }
+}
+
+/// The first reference in a type.
+pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
+    match ty {
+        Type::Reference(reference) => Some(reference),
+        Type::Group(group) => reference(&group.elem),
+        Type::Paren(paren) => reference(&paren.elem),
+        Type::Array(array) => reference(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(reference),
+        Type::Path(_) => arguments(ty).into_iter().find_map(reference),
+        _ => None,
     }
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes the field.
     pub(crate) serialize_with: Option<ExprPath>,
+    /// Whether a function of its own reads it.
+    pub(crate) deserialize_with: bool,
 }
 
 /// Reads a container's attributes.
@@ -120,8 +122,13 @@ pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
                     .segments
                     .push(Ident::new("serialize", word.span()).into());
                 serde.serialize_with = Some(path);
+                serde.deserialize_with = true;
             }
             "serialize_with" => serde.serialize_with = Some(string(input)?.parse()?),
+            "deserialize_with" => {
+                serde.deserialize_with = true;
+                skip(input)?;
+            }
             "getter" => {
                 return Err(syn::Error::new_spanned(
                     word,

@@ -43,13 +43,30 @@ pub(crate) fn words(
 ) -> syn::Result<()> {
     while !input.is_empty() {
         let word = input.call(Ident::parse_any)?;
-        take(&word, input)?;
+        let alone = input.is_empty();
+        take(&word, input).map_err(|error| told(&word, alone, error))?;
         if input.is_empty() {
             break;
         }
-        input.parse::<Token![,]>()?;
+        let comma = input.parse::<Token![,]>();
+        comma.map_err(|error| told(&word, false, error))?;
     }
     Ok(())
+}
+
+/// The error of a word that is written otherwise than it should be, where the parser has said no more
+/// than what it expected: with what to write.
+fn told(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
+    let text = error.to_string();
+    let ended = text.starts_with("unexpected end");
+    match words::usage(&word.unraw().to_string()) {
+        Some(usage) if ended || text.starts_with("expected") => {
+            let at_word = alone || ended;
+            let span = if at_word { word.span() } else { error.span() };
+            syn::Error::new(span, format!("`{word}` is written {usage}"))
+        }
+        _ => error,
+    }
 }
 
 /// The words in parentheses behind a word.
@@ -78,13 +95,15 @@ pub(crate) fn flag(input: ParseStream<'_>) -> syn::Result<bool> {
 }
 
 /// A whole number behind `=`.
-pub(crate) fn number<N>(input: ParseStream<'_>) -> syn::Result<(N, Span)>
-where
-    N: std::str::FromStr,
-    N::Err: std::fmt::Display,
-{
+pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<(u32, Span)> {
     let literal: LitInt = value(input)?;
-    Ok((literal.base10_parse()?, literal.span()))
+    let number = literal.base10_parse().map_err(|_| {
+        syn::Error::new(
+            literal.span(),
+            format!("write a whole number from 0 to {}", u32::MAX),
+        )
+    })?;
+    Ok((number, literal.span()))
 }
 
 /// Sets what may be said once.

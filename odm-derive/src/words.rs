@@ -115,6 +115,64 @@ pub(crate) const VALIDATION: &str = "validation";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WILDCARD: &str = "wildcard";
 
+/// How a word is written.
+const USAGES: &[(&str, &str)] = &[
+    (BSON_TYPE, "`bson_type = \"date\"`"),
+    (CAPPED, "`capped(size = 1_048_576, max = 1_000)`"),
+    (COLLATION, "`collation(locale = \"en\", strength = 2)`"),
+    (COLLECTION, "`collection = \"books\"`"),
+    (CRATE, "`crate = path::to::odm`"),
+    (DEFAULT_LANGUAGE, "`default_language = \"english\"`"),
+    (DENY_UNDECLARED, "alone: `deny_undeclared`"),
+    (EMBED, "`embed(few, max = 12)`"),
+    (EXCEPT, "`except(field, other)`"),
+    (EXPIRE_AFTER, "`expire_after = \"30d\"`"),
+    (HIDDEN, "alone: `hidden`"),
+    (
+        INDEX,
+        "`index` or `index(desc)` on a field, `index(field, other = desc)` on the struct",
+    ),
+    (ITEMS, "`items(min = 1, max = 10)`"),
+    (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
+    (LENGTH, "`length(min = 1, max = 100)`"),
+    (MAX, "with a number: `max = 10`"),
+    (MIN, "with a number: `min = 1`"),
+    (NAME, "`name = \"by_title\"`"),
+    (OF, "`of = Model`"),
+    (ONE_OF, "`one_of(\"a\", \"b\")`"),
+    (ONLY, "`only(field, other)`"),
+    (PARTIAL, "`partial = |m| m.field.exists(true)`"),
+    (PATTERN, "`pattern = \"^[A-Z]\"`"),
+    (RANGE, "`range(min = 0, max = 100)`"),
+    (REFERENCES, "`references(many, max = 100)`"),
+    (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
+    (SPARSE, "alone: `sparse`"),
+    (TEXT, "`text(field, other(weight = 10))`"),
+    (TTL, "`ttl(field, after = \"30d\")`"),
+    (
+        UNIQUE,
+        "`unique` on a field, `unique(field, other)` on the struct",
+    ),
+    (UNIQUE_ITEMS, "alone: `unique_items`"),
+    (
+        VALIDATION,
+        "`validation(level = \"moderate\", action = \"warn\")`",
+    ),
+    (VERSION, "alone: `version`"),
+    (
+        WILDCARD,
+        "`wildcard`, `wildcard(field)` or `wildcard(only(field, other))`",
+    ),
+];
+
+/// How `word` is written, for who wrote it otherwise.
+pub(crate) fn usage(word: &str) -> Option<&'static str> {
+    USAGES
+        .iter()
+        .find(|(one, _)| *one == word)
+        .map(|(_, usage)| *usage)
+}
+
 /// The candidate that was probably meant.
 pub(crate) fn nearest<'a>(
     word: &str,
@@ -187,6 +245,15 @@ mod tests {
         assert_eq!(nearest("frobnicate", FIELD.iter().copied()), None);
         assert_eq!(distance("ab", "ba"), 1);
         assert_eq!(distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn every_attribute_has_a_usage() {
+        for list in [CONTAINER, FIELD, PROJECTION] {
+            for word in list {
+                assert!(usage(word).is_some(), "{word}");
+            }
+        }
     }
 
     #[test]

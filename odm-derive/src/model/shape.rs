@@ -33,6 +33,10 @@ pub(crate) enum Shape {
 }
 
 /// A named field.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each thing that serde's words decide"
+)]
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     /// The identifier without `r#`.

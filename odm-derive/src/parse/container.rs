@@ -135,7 +135,9 @@ fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
             _ => return Err(unknown(word, "word of `capped`", words::CAPS)),
         };
         let literal: LitInt = value(input)?;
-        let number: u64 = literal.base10_parse()?;
+        let number: u64 = literal
+            .base10_parse()
+            .map_err(|_| syn::Error::new(literal.span(), "write a whole number of at least 1"))?;
         if number == 0 {
             return Err(syn::Error::new(literal.span(), "this is at least 1"));
         }

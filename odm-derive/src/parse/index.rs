@@ -279,7 +279,7 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
         if kind != KeyKind::Ascending {
             return Err(syn::Error::new(
                 span,
-                "keys of this index have no direction",
+                "keys of this index have no direction; name the field alone",
             ));
         }
         key.kind = named_kind(&text, span)?;

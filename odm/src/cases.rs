@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use bson::Document;
+use bson::{Bson, Document};
 
 use crate::error::ServerError;
 
@@ -63,6 +63,23 @@ pub(crate) fn error(case: &Document) -> Option<(i32, &str)> {
 /// An error in the form of [`error`].
 pub(crate) fn parts(error: &ServerError) -> (i32, &str) {
     (error.code().number(), error.message())
+}
+
+/// NaN without its sign, which the recorder does not keep.
+pub(crate) fn canonical(value: Bson) -> Bson {
+    match value {
+        Bson::Double(n) if n.is_nan() => Bson::Double(f64::NAN),
+        Bson::Array(values) => Bson::Array(values.into_iter().map(canonical).collect()),
+        Bson::Document(document) => {
+            let fields = document.into_iter();
+            Bson::Document(
+                fields
+                    .map(|(name, value)| (name, canonical(value)))
+                    .collect(),
+            )
+        }
+        other => other,
+    }
 }
 
 /// Fails if a file of the folder is neither run nor the `input` of the others.

@@ -91,7 +91,7 @@ def skip(kind, data, at):
 
 def decode(data):
     """The JSON of a document's bytes."""
-    out, at = {}, 4
+    data, out, at = bytes(data), {}, 4
     while data[at]:
         kind = data[at]
         end = data.index(b"\0", at)

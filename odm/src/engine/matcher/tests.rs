@@ -160,6 +160,11 @@ fn known_operators_without_support_are_refused() {
 }
 
 #[test]
+fn operators_take_values_of_every_kind() {
+    run("operators");
+}
+
+#[test]
 fn messages_print_values_as_a_server_does() {
     run("printed");
 }

@@ -21,6 +21,10 @@ impl Pop {
             (_, Some(1)) => Ok(Self::Last),
             (_, Some(-1)) => Ok(Self::First),
             (_, Some(other)) => refuse(format!("$pop expects 1 or -1, found: {other}")),
+            (RawBsonRef::Double(n), None) if n.is_nan() => refuse(format!(
+                "Expected an integer, but found NaN in: {}",
+                element()
+            )),
             (RawBsonRef::Double(_) | RawBsonRef::Decimal128(_), None) => {
                 refuse(format!("Expected an integer: {}", element()))
             }

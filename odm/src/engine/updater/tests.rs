@@ -38,6 +38,15 @@ fn run(case: &Document) -> Result<(bool, Document), ServerError> {
     ))
 }
 
+fn bytes(document: &Document) -> Vec<u8> {
+    RawBson::try_from(cases::canonical(document.clone().into()))
+        .unwrap()
+        .as_document()
+        .unwrap()
+        .as_bytes()
+        .to_vec()
+}
+
 fn check(case: &Document) -> Result<(), String> {
     let wanted = if let Some((code, message)) = cases::error(case) {
         Err((code, message.to_owned()))
@@ -55,9 +64,7 @@ fn check(case: &Document) -> Result<(), String> {
     };
     let same = match (&got, &wanted) {
         (Ok((modified, document)), Ok((wanted_modified, wanted))) => {
-            modified == wanted_modified
-                && RawDocumentBuf::try_from(document).unwrap().as_bytes()
-                    == RawDocumentBuf::try_from(wanted).unwrap().as_bytes()
+            modified == wanted_modified && bytes(document) == bytes(wanted)
         }
         (Err(got), Err(wanted)) => got == wanted,
         _ => false,
@@ -84,6 +91,7 @@ cases::files!("update", file, input: [], [
     compare,
     conflicts,
     current_date,
+    kinds,
     mixed,
     pipeline,
     positional,

@@ -1,12 +1,13 @@
 use std::cmp::Ordering;
 
 use bson::{
-    Binary, Bson, DateTime, Document, JavaScriptCodeWithScope, RawBson, Regex, Timestamp,
-    oid::ObjectId, rawdoc, spec::BinarySubtype,
+    Binary, Bson, DateTime, JavaScriptCodeWithScope, RawBson, Regex, Timestamp, oid::ObjectId,
+    rawdoc, spec::BinarySubtype,
 };
 use proptest::prelude::*;
 
 use super::*;
+use crate::cases;
 use crate::value::order::compare;
 
 /// Numbers that meet at the edges of their types, and any others.
@@ -42,6 +43,13 @@ fn number() -> impl Strategy<Value = Bson> {
     ]
 }
 
+/// bson has no other way to make one.
+fn pointer(name: &str, id: [u8; 12]) -> Bson {
+    let id = ObjectId::from_bytes(id).to_hex();
+    let json = serde_json::json!({ "$dbPointer": { "$ref": name, "$id": { "$oid": id } } });
+    serde_json::from_value(json).unwrap()
+}
+
 fn value() -> impl Strategy<Value = Bson> {
     let text = "[a-c\0é]{0,3}";
     let plain = "[a-c]{0,3}";
@@ -69,12 +77,16 @@ fn value() -> impl Strategy<Value = Bson> {
             })
         }),
         plain.prop_map(Bson::JavaScriptCode),
-        plain.prop_map(|code| {
+        (plain, prop::option::of(any::<i32>())).prop_map(|(code, scoped)| {
             Bson::JavaScriptCodeWithScope(JavaScriptCodeWithScope {
                 code,
-                scope: Document::new(),
+                scope: scoped
+                    .map(|value| ("a".to_owned(), value.into()))
+                    .into_iter()
+                    .collect(),
             })
         }),
+        (plain, any::<[u8; 12]>()).prop_map(|(name, id)| pointer(&name, id)),
         Just(Bson::Null),
         Just(Bson::Undefined),
         Just(Bson::MinKey),
@@ -144,6 +156,38 @@ proptest! {
         of(RawBsonRef::Document(document), None);
         compare(RawBsonRef::Document(document), RawBsonRef::Document(document), None);
     }
+}
+
+/// `[{values, rows}]`: what a server says of each value and each other.
+#[test]
+fn the_order_is_a_servers() {
+    let [case] = cases::read("value/order").try_into().unwrap();
+    let values: Vec<RawBson> = case.get_array("values").unwrap().iter().map(raw).collect();
+    let key = |value: &RawBson, direction| {
+        let mut bytes = Vec::new();
+        append(&mut bytes, value.as_raw_bson_ref(), direction, None);
+        bytes
+    };
+    let mut failures = Vec::new();
+    for (a, row) in values.iter().zip(case.get_array("rows").unwrap()) {
+        for (b, sign) in values.iter().zip(row.as_str().unwrap().chars()) {
+            let wanted = match sign {
+                '<' => Ordering::Less,
+                '=' => Ordering::Equal,
+                '>' => Ordering::Greater,
+                other => panic!("{other} is no order"),
+            };
+            let got = [
+                compare(a.as_raw_bson_ref(), b.as_raw_bson_ref(), None),
+                key(a, Direction::Ascending).cmp(&key(b, Direction::Ascending)),
+                key(b, Direction::Descending).cmp(&key(a, Direction::Descending)),
+            ];
+            if got != [wanted; 3] {
+                failures.push(format!("{a:?} {sign} {b:?}, not {got:?}"));
+            }
+        }
+    }
+    cases::report(&failures, values.len());
 }
 
 #[test]

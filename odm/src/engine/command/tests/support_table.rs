@@ -146,9 +146,12 @@ pub(super) fn option(idl: &str, name: &str, kind: Kind) -> Row {
     (name.to_owned(), Status::new(supported, &key))
 }
 
+/// An operator and its options.
+pub(super) type Options = (&'static str, Vec<&'static str>);
+
 /// What stands inside the arguments of operators and stages, all of it supported: heading, and of each its options.
-pub(super) fn options() -> [(&'static str, Vec<(&'static str, Vec<&'static str>)>); 4] {
-    let sorted = |mut rows: Vec<(&'static str, Vec<&'static str>)>| {
+pub(super) fn options() -> [(&'static str, Vec<Options>); 4] {
+    let sorted = |mut rows: Vec<Options>| {
         rows.sort_unstable();
         rows
     };

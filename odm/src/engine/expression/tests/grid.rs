@@ -37,23 +37,6 @@ fn eval(
     Ok(expression.eval(document, &globals)?.into_owned())
 }
 
-/// NaN without its sign, which the recorder does not keep.
-fn canonical(value: Bson) -> Bson {
-    match value {
-        Bson::Double(n) if n.is_nan() => Bson::Double(f64::NAN),
-        Bson::Array(values) => Bson::Array(values.into_iter().map(canonical).collect()),
-        Bson::Document(document) => {
-            let fields = document.into_iter();
-            Bson::Document(
-                fields
-                    .map(|(name, value)| (name, canonical(value)))
-                    .collect(),
-            )
-        }
-        other => other,
-    }
-}
-
 /// `{expression, a: […], b: […], errors: […], answers: […]}`, an answer for every pair.
 fn check(case: &Document, failures: &mut Vec<String>) {
     let expression = RawBson::try_from(case.get("expression").unwrap().clone()).unwrap();
@@ -66,11 +49,11 @@ fn check(case: &Document, failures: &mut Vec<String>) {
             let wanted = answers.next().unwrap();
             let same = match (&got, wanted) {
                 (Ok(got), Bson::Document(wanted)) => {
-                    let wanted = wanted.get("v").cloned().map(canonical);
+                    let wanted = wanted.get("v").cloned().map(cases::canonical);
                     let wanted = wanted.map(|value| RawBson::try_from(value).unwrap());
                     let got = got
                         .clone()
-                        .map(|value| canonical(Bson::try_from(value).unwrap()));
+                        .map(|value| cases::canonical(Bson::try_from(value).unwrap()));
                     let got = got.map(|value| RawBson::try_from(value).unwrap());
                     bytes(got.as_ref()) == bytes(wanted.as_ref())
                 }

@@ -187,6 +187,9 @@ fn alternatives(name: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<
             RawBsonRef::RegularExpression(regex) => {
                 regexes.push(Regex::new(regex.pattern.as_str(), regex.options.as_str())?);
             }
+            RawBsonRef::Undefined => {
+                return Err(bad_value("InMatchExpression equality cannot be undefined"));
+            }
             value => values.push(comparable(value)?),
         }
     }

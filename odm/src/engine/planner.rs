@@ -17,6 +17,8 @@ pub(crate) mod order;
 pub(crate) mod special;
 pub(crate) mod tree;
 
+use std::sync::Arc;
+
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::index::Index;
@@ -150,7 +152,7 @@ fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
         return None;
     }
     let mut draft = Draft::whole(index);
-    draft.scan.fields = vec![vec![point]];
+    draft.scan.fields = vec![Arc::new([point])];
     Some(Node::leaf(Step::ById(draft.scan)))
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, DateTime, Document, doc};
 
 use crate::engine::catalog::collection::Collection;
@@ -261,7 +261,7 @@ impl Root {
     fn list_view(
         &mut self,
         namespace: &Namespace,
-        row: Option<RawDocumentBuf>,
+        row: Option<&RawDocument>,
         uuid: [u8; 16],
     ) -> Result<(), ServerError> {
         let listing = Namespace::new(&namespace.database, LISTING);
@@ -282,15 +282,15 @@ impl Root {
             return Ok(());
         }
         let record = known.unwrap_or_else(|| listed.shared.next_record());
-        let change = listed.change(listed.document(record), row.as_deref())?;
-        listed.apply(&change, record, row.as_ref().map(|row| row.as_bytes()));
+        let change = listed.change(listed.document(record), row)?;
+        listed.apply(&change, record, row.map(RawDocument::as_bytes));
         self.put(listed);
         Ok(())
     }
 
     /// Adds a view, or replaces it. `uuid` is for `system.views`, if there is none yet.
     pub(crate) fn put_view(&mut self, view: View, uuid: [u8; 16]) -> Result<(), ServerError> {
-        self.list_view(&view.namespace, Some(view.row()?), uuid)?;
+        self.list_view(&view.namespace, Some(&view.row()?), uuid)?;
         self.views.insert(view.namespace.clone(), Arc::new(view));
         Ok(())
     }

@@ -207,6 +207,10 @@ pub(crate) struct Place<'t, L: Leaf> {
     pub(crate) at: usize,
 }
 
+#[expect(
+    clippy::expl_impl_clone_on_copy,
+    reason = "derived, it would ask the same of leaves"
+)]
 impl<L: Leaf> Clone for Place<'_, L> {
     fn clone(&self) -> Self {
         *self

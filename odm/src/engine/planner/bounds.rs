@@ -1,5 +1,7 @@
 //! What an index can do with the conditions of a filter: the bounds of its fields, and which conditions are left.
 
+use std::sync::Arc;
+
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind, Spec};
 use crate::engine::planner::conditions::{About, Condition, Fit, intersect};
@@ -24,7 +26,7 @@ impl Draft {
         Self {
             scan: IndexScan {
                 name: index.spec.name.clone(),
-                fields: vec![vec![Interval::all()]; index.spec.paths.len()],
+                fields: vec![Arc::new([Interval::all()]); index.spec.paths.len()],
                 backwards: false,
                 path: None,
                 tested: Vec::new(),
@@ -277,7 +279,7 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
                     _ => condition.intervals.clone(),
                 })
                 .reduce(|one, other| intersect(&one, &other))
-                .unwrap_or_else(|| vec![Interval::all()])
+                .map_or_else(|| Arc::new([Interval::all()]) as Arc<[_]>, Arc::from)
         })
         .collect();
     Draft {
@@ -338,9 +340,9 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
             if loose {
                 // Documents have their values below the path.
                 place.push(Interval::prefix(&format!("{path}.")));
-                draft.scan.fields = vec![vec![Interval::all()]];
+                draft.scan.fields = vec![Arc::new([Interval::all()])];
             }
-            draft.scan.fields.insert(0, place);
+            draft.scan.fields.insert(0, place.into());
             drafts.push(draft);
         }
     }

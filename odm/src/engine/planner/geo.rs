@@ -207,7 +207,7 @@ impl NearPlan {
         };
         let mut scan = self.scan.clone();
         if let Some(field) = scan.fields.get_mut(self.at) {
-            *field = cells;
+            *field = cells.into();
         }
         scan
     }

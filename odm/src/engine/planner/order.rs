@@ -1,5 +1,7 @@
 //! Which order a walk over an index gives.
 
+use std::sync::Arc;
+
 use crate::engine::index::Index;
 use crate::engine::index::spec::Kind;
 use crate::engine::planner::interval::Interval;
@@ -41,7 +43,7 @@ pub(super) fn exploded(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Optio
                 values.iter().map(move |value| {
                     let mut walk = walk.clone();
                     if let Some(field) = walk.fields.get_mut(at) {
-                        *field = vec![value.clone()];
+                        *field = Arc::new([value.clone()]);
                     }
                     walk
                 })
@@ -76,7 +78,7 @@ impl<'a> Walk<'a> {
                 .fields
                 .iter()
                 .zip(["", path])
-                .map(|(bounds, path)| (path, Some(Direction::Ascending), bounds.as_slice()))
+                .map(|(bounds, path)| (path, Some(Direction::Ascending), &**bounds))
                 .collect(),
             None => index
                 .spec
@@ -86,7 +88,7 @@ impl<'a> Walk<'a> {
                 .zip(&scan.fields)
                 .map(|((path, part), bounds)| {
                     let direction = (!part.hashed).then_some(part.direction);
-                    (path.as_str(), direction, bounds.as_slice())
+                    (path.as_str(), direction, &**bounds)
                 })
                 .collect(),
         };

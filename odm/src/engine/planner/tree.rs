@@ -1,5 +1,7 @@
 //! Plans as trees: where records come from, and what is done with them on the way up.
 
+use std::sync::Arc;
+
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::special::Special;
 
@@ -8,7 +10,7 @@ use crate::engine::planner::special::Special;
 pub(crate) struct IndexScan {
     pub(crate) name: String,
     /// For each field of the index the values that matter, ascending. A wildcard index has two: the path, the value.
-    pub(crate) fields: Vec<Vec<Interval>>,
+    pub(crate) fields: Vec<Arc<[Interval]>>,
     pub(crate) backwards: bool,
     /// Of a wildcard index, the path.
     pub(crate) path: Option<String>,
@@ -33,9 +35,9 @@ impl IndexScan {
         let mut fields = self
             .fields
             .iter()
-            .skip_while(|field| matches!(field.as_slice(), [only] if only.is_point()));
+            .skip_while(|field| matches!(&***field, [only] if only.is_point()));
         fields.next().is_none_or(|field| field.len() == 1)
-            && fields.all(|field| matches!(field.as_slice(), [only] if only.is_all()))
+            && fields.all(|field| matches!(&**field, [only] if only.is_all()))
     }
 }
 

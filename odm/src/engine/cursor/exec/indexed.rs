@@ -17,20 +17,29 @@ use crate::engine::planner::tree::IndexScan;
 use crate::error::ServerError;
 use crate::value::path::Path;
 
+/// What is wanted of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// The document of the one `_id`.
+    ById,
+    /// That it is there.
+    Count,
+    Record,
+    /// What its key says, which is enough to make the result.
+    Key,
+}
+
 #[derive(Debug)]
 pub(super) struct Indexed {
     walk: Walk,
     name: String,
     /// Of a wildcard index, the path.
     path: Option<String>,
-    /// Keys are enough to make the result.
-    covers: bool,
     /// What the index itself tests.
     tests: Option<Matcher>,
     /// Of an index where arrays may have made several keys of a record.
     seen: Option<HashSet<RecordId>>,
-    by_id: bool,
-    counts: bool,
+    gives: Gives,
     done: bool,
     /// The result that was made last.
     made: Option<Arc<[u8]>>,
@@ -38,12 +47,7 @@ pub(super) struct Indexed {
 
 impl Indexed {
     /// `None` if there is no such index.
-    pub(super) fn new(
-        scan: &IndexScan,
-        shared: &Shared,
-        by_id: bool,
-        counts: bool,
-    ) -> Option<Self> {
+    pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Gives) -> Option<Self> {
         let index = shared.collection.index(&scan.name)?;
         let multikey = match &scan.path {
             Some(path) => {
@@ -59,10 +63,8 @@ impl Indexed {
                 .map(|matcher| only(matcher, &scan.tested)),
             name: scan.name.clone(),
             path: scan.path.clone(),
-            covers: scan.covers,
             seen: multikey.then(HashSet::new),
-            by_id,
-            counts,
+            gives,
             done: false,
             made: None,
         })
@@ -74,7 +76,7 @@ impl Indexed {
 
     /// It has found the one record that it looked for.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.by_id && self.done
+        self.gives == Gives::ById && self.done
     }
 
     pub(super) fn step<'a>(
@@ -98,7 +100,7 @@ impl Indexed {
                 return Ok(Work::Again);
             }
             Met::Last | Met::End => {
-                let behind = self.counts && self.walk.has_more_behind(index);
+                let behind = self.gives == Gives::Count && self.walk.has_more_behind(index);
                 counters.keys += u64::from(matches!(met, Met::Last) || behind);
                 self.done = true;
                 return Ok(Work::End);
@@ -113,7 +115,7 @@ impl Indexed {
             }
         }
         let stored = || shared.collection.stored(record);
-        if self.by_id {
+        if self.gives == Gives::ById {
             self.done = true;
             counters.docs += 1;
             return Ok(
@@ -127,7 +129,7 @@ impl Indexed {
                 return Ok(Work::Again);
             }
         }
-        if self.covers && !self.counts {
+        if self.gives == Gives::Key {
             let Some(stored) = stored() else {
                 return Ok(Work::Again);
             };

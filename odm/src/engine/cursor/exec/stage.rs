@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::special;
-use crate::engine::cursor::exec::indexed::Indexed;
+use crate::engine::cursor::exec::indexed::{Gives, Indexed};
 use crate::engine::cursor::exec::natural::Natural;
 use crate::engine::cursor::exec::sorter::{self, Kept, Sorter};
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work, near};
@@ -75,16 +75,17 @@ impl Stage {
     /// `alone` tells that what leaves this step need not meet another part of the filter.
     pub(super) fn new(node: &Node, shared: &Shared, alone: bool) -> Self {
         let mut counters = Counters::default();
-        let indexed = |scan: &IndexScan, by_id, counts| {
-            Indexed::new(scan, shared, by_id, counts)
+        let indexed = |scan: &IndexScan, gives| {
+            Indexed::new(scan, shared, gives)
                 .map_or(State::End, |indexed| State::Index(Box::new(indexed)))
         };
         let state = match &node.step {
             Step::Nothing => State::End,
             Step::Records { backwards } => State::Records(Natural::new(*backwards)),
-            Step::ById(scan) => indexed(scan, true, false),
-            Step::Index(scan) => indexed(scan, false, false),
-            Step::CountIndex(scan) => indexed(scan, false, true),
+            Step::ById(scan) => indexed(scan, Gives::ById),
+            Step::Index(scan) if scan.covers => indexed(scan, Gives::Key),
+            Step::Index(scan) => indexed(scan, Gives::Record),
+            Step::CountIndex(scan) => indexed(scan, Gives::Count),
             Step::Special(Special::Near(plan)) => {
                 State::Near(Box::new(near::Search::new(plan.as_ref().clone())))
             }

@@ -4,6 +4,7 @@
 //! and one that lies outside tells where to go on: keys between are not looked at.
 
 use std::ops::{Bound, Range};
+use std::sync::Arc;
 
 use crate::engine::index::tree::entries::Entries;
 use crate::engine::index::tree::{Held, Leaf};
@@ -20,7 +21,7 @@ struct Field {
     hashed: bool,
     /// The walk meets the greater values first.
     descends: bool,
-    intervals: Vec<Interval>,
+    intervals: Arc<[Interval]>,
 }
 
 #[derive(Debug)]
@@ -83,16 +84,17 @@ impl Walk {
             .zip(parts)
             .map(|(intervals, (flipped, hashed))| {
                 let descends = flipped != scan.backwards;
-                let mut intervals: Vec<Interval> = if hashed {
-                    intervals.iter().map(self::hashed).collect()
-                } else {
-                    intervals.clone()
-                };
-                if hashed {
-                    intervals.sort_by(|one, other| one.low.key.cmp(&other.low.key));
-                }
-                if descends {
-                    intervals.reverse();
+                let mut intervals = Arc::clone(intervals);
+                if hashed || descends {
+                    let mut own = intervals.to_vec();
+                    if hashed {
+                        own.iter_mut().for_each(hash);
+                        own.sort_by(|one, other| one.low.key.cmp(&other.low.key));
+                    }
+                    if descends {
+                        own.reverse();
+                    }
+                    intervals = own.into();
                 }
                 Field {
                     flipped,
@@ -239,18 +241,16 @@ impl Walk {
     }
 }
 
-/// The same in hashes. Every value is every hash.
-fn hashed(interval: &Interval) -> Interval {
-    let mut hashed = interval.clone();
+/// Makes it one of hashes. Every value is every hash.
+fn hash(interval: &mut Interval) {
     if interval.is_point() {
         let hash = hash_key(&interval.low.key).to_be_bytes().to_vec();
-        hashed.low.key.clone_from(&hash);
-        hashed.high.key = hash;
+        interval.low.key.clone_from(&hash);
+        interval.high.key = hash;
     } else {
-        hashed.low.key = Vec::new();
-        hashed.high.key = vec![u8::MAX; 9];
+        interval.low.key = Vec::new();
+        interval.high.key = vec![u8::MAX; 9];
     }
-    hashed
 }
 
 fn extend(bytes: &mut Vec<u8>, edge: &Edge, field: &Field) {

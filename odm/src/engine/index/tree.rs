@@ -395,7 +395,8 @@ impl<L: Leaf> Branch<L> {
             .get_mut(at)
             .expect("a branch has a child more than edges");
         let (value, growth, split) = Arc::make_mut(child).edit(key, last && is_end, edit);
-        if growth < 0 {
+        // What was split off stands between the child and its neighbour.
+        if growth < 0 && split.is_none() {
             self.shrink(at);
         }
         let Some((edge, right)) = split else {

@@ -11,10 +11,10 @@ use crate::engine::index::RecordId;
 use crate::engine::index::tree::{Held, Leaf, Place};
 
 /// So many records a leaf holds.
-const MOST: usize = 128;
+const MOST: usize = 64;
 
-/// So many bytes a leaf holds, unless they are of one record.
-const MOST_BYTES: usize = 16 * 1024;
+/// So many bytes a leaf holds, unless they are of one record: a write beside a reader copies them.
+const MOST_BYTES: usize = 4 * 1024;
 
 /// Which write of its collection made a record what it is.
 pub(crate) type Stamp = u64;

@@ -174,13 +174,34 @@ proptest! {
 }
 
 #[test]
+fn a_leaf_that_splits_as_something_leaves_it_is_not_joined_across_what_was_split_off() {
+    let mut tree: Tree<Records> = Tree::default();
+    let mut put = |record: u64, size| {
+        let document = vec![1; size];
+        tree.edit(&record, |leaf| leaf.insert(record, 1, &document));
+    };
+    (0..65).for_each(|record| put(record, 50));
+    // One leaf is left with small documents, a large one and small ones again, beside one of a single small one.
+    for (record, size) in [(30, 9_000), (31, 40_000), (40, 9_000)] {
+        put(record, size);
+    }
+    tree.edit(&63, |leaf| leaf.remove(63));
+    let records: Vec<u64> = tree
+        .places()
+        .map(|place| Stored::at(place).unwrap().record)
+        .collect();
+    let left: Vec<u64> = (0..65).filter(|record| *record != 63).collect();
+    assert_eq!(records, left);
+}
+
+#[test]
 fn a_large_document_soon_has_a_leaf_of_its_own() {
     let mut tree: Tree<Records> = Tree::default();
     for record in 0..100 {
         tree.edit(&record, |leaf| leaf.insert(record, 1, &[1; 100]));
     }
     for stamp in 2..12 {
-        tree.edit(&50, |leaf| leaf.insert(50, stamp, &[2; 1_000_000]));
+        tree.edit(&50, |leaf| leaf.insert(50, stamp, &vec![2; 1_000_000]));
     }
     let place = tree.find(&50).unwrap();
     assert_eq!(place.leaf().unwrap().len(), 1);

@@ -50,8 +50,11 @@ pub(crate) struct Index {
 /// The bytes of a key and of a record id.
 pub(crate) type Entry = SmallVec<[u8; 32]>;
 
+/// The bytes of a key.
+pub(crate) type Key = SmallVec<[u8; 24]>;
+
 /// The keys of one document, without its record id. Sorted, each once.
-pub(crate) type Keys = Vec<Vec<u8>>;
+pub(crate) type Keys = SmallVec<[Key; 1]>;
 
 /// The part of a path that leads to the first array on its way.
 fn first_array<'p>(document: &RawDocument, path: &'p str) -> Option<&'p str> {
@@ -111,13 +114,14 @@ impl Index {
                 _ => Ok(wildcard.keys(document, self.spec.collation.as_ref())),
             };
         }
-        let mut found = Vec::new();
+        let mut found = Keys::new();
+        let mut bytes = Vec::with_capacity(16 * self.spec.parts.len());
         let multikey = self.each_key(document, &mut |values, spec| {
-            let mut bytes = Vec::with_capacity(16 * values.len());
+            bytes.clear();
             for (value, part) in values.iter().zip(&spec.parts) {
                 append(&mut bytes, *value, part, spec);
             }
-            found.push(bytes);
+            found.push(Key::from_slice(&bytes));
         })?;
         found.sort_unstable();
         found.dedup();

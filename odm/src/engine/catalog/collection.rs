@@ -210,7 +210,7 @@ impl Collection {
     ) -> Result<Change, ServerError> {
         let keys = |index: &Index, document: Option<&RawDocument>| match document {
             Some(document) => index.keys(document),
-            None => Ok((Vec::new(), Arrays::default())),
+            None => Ok((Keys::new(), Arrays::default())),
         };
         let mut indexes = Vec::with_capacity(self.indexes.len());
         for index in &self.indexes {

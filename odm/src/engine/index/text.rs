@@ -77,7 +77,7 @@ impl TextIndex {
                 append_term(&mut bytes, term);
                 bytes.extend(score.to_bits().to_be_bytes());
                 bytes.extend_from_slice(&after);
-                bytes
+                bytes.into()
             })
             .collect();
         keys.sort_unstable();

@@ -164,7 +164,7 @@ impl Walk<'_> {
             None,
         );
         key::append(&mut bytes, value, Direction::Ascending, self.collation);
-        self.keys.push(bytes);
+        self.keys.push(bytes.into());
     }
 }
 

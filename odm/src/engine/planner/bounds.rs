@@ -26,7 +26,9 @@ impl Draft {
         Self {
             scan: IndexScan {
                 name: index.spec.name.clone(),
-                fields: vec![Arc::new([Interval::all()]); index.spec.paths.len()],
+                fields: (index.spec.paths.iter())
+                    .map(|_| Arc::new([Interval::all()]) as Arc<[_]>)
+                    .collect(),
                 backwards: false,
                 path: None,
                 tested: Vec::new(),

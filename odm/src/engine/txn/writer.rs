@@ -6,7 +6,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
-use crate::engine::index::RecordId;
+use crate::engine::index::{Key, RecordId};
 use crate::engine::txn::write_conflict;
 use crate::error::ServerError;
 
@@ -141,7 +141,7 @@ impl Writer<'_> {
                 continue;
             }
             for key in change.added.iter().chain(&change.removed) {
-                let name = (index.spec.name.clone(), key.clone());
+                let name = (index.spec.name.clone(), key.to_vec());
                 if self.is_locked(self.locks.keys.get(&name)) {
                     return Err(write_conflict());
                 }
@@ -154,7 +154,7 @@ impl Writer<'_> {
                 .and_then(|published| published.index(&index.spec.name));
             if let Some(published) = published {
                 // A key that was committed after the snapshot, by a record that is not ours.
-                let newer = |key: &Vec<u8>| {
+                let newer = |key: &Key| {
                     published.records_of(key).into_iter().any(|other| {
                         other != record
                             && !inside.written.contains(&other)
@@ -181,7 +181,7 @@ impl Writer<'_> {
                 for key in change.added.iter().chain(&change.removed) {
                     self.locks
                         .keys
-                        .insert((index.spec.name.clone(), key.clone()), inside.owner);
+                        .insert((index.spec.name.clone(), key.to_vec()), inside.owner);
                 }
             }
         }

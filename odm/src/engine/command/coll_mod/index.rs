@@ -207,7 +207,7 @@ fn violations(collection: &Collection, at: usize) -> Vec<Bson> {
             .map(|(keys, _)| keys)
             .unwrap_or_default()
         {
-            shared.entry(key).or_default().push(id.clone());
+            shared.entry(key.into_vec()).or_default().push(id.clone());
         }
     }
     shared

@@ -60,7 +60,7 @@ impl Entries {
         }
         let added = length(entry.len());
         self.ends.insert(at, length(start) + added);
-        for end in self.ends.iter_mut().skip(at + 1) {
+        for end in self.ends.get_mut(at + 1..).unwrap_or_default() {
             *end += added;
         }
     }
@@ -71,9 +71,20 @@ impl Entries {
         self.bytes.drain(start..end);
         self.ends.remove(at);
         let removed = length(entry.len());
-        for end in self.ends.iter_mut().skip(at) {
+        for end in self.ends.get_mut(at..).unwrap_or_default() {
             *end -= removed;
         }
+    }
+}
+
+/// Compares bytes as slices do. Most keys differ within eight bytes, which are one number.
+#[inline]
+fn compare(one: &[u8], other: &[u8]) -> Ordering {
+    match (one.first_chunk::<8>(), other.first_chunk::<8>()) {
+        (Some(first), Some(second)) if first != second => {
+            u64::from_be_bytes(*first).cmp(&u64::from_be_bytes(*second))
+        }
+        _ => one.cmp(other),
     }
 }
 
@@ -95,14 +106,14 @@ impl Leaf for Entries {
     }
 
     fn compare(edge: &Self::Edge, key: &[u8]) -> Ordering {
-        edge.as_slice().cmp(key)
+        compare(edge, key)
     }
 
     fn find(&self, key: &[u8]) -> Result<usize, usize> {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
             let middle = low.midpoint(high);
-            match self.get(middle).unwrap_or_default().cmp(key) {
+            match compare(self.get(middle).unwrap_or_default(), key) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return Ok(middle),

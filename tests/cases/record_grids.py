@@ -6,6 +6,7 @@ A case is an expression over the fields `a` and `b`, the values of each, and an 
 `{"v": …}`, `{}` where it is missing, or a number that says which of the case's `errors` it was.
 """
 
+import random
 import re
 import sys
 from pathlib import Path
@@ -88,6 +89,30 @@ COLUMNS = {"toDate": DATED, "date": DATED, **{name: ABSENT + INTEGERS + DOUBLES 
 # Of equal values any may come first.
 UNEQUAL = [None, i(1), d(2.5), dec("3.25"), l(2**40), d("NaN"), dec("-Infinity"), i(-(2**31)), dec("1E-6176"), "", "abc", {}, {"a": i(1)}, [], [i(1)], BYTES, UUID, OID, True, False, date(-1), date(0), TIME, REGEX, POINTER, CODE, SCOPED, MIN_KEY, MAX_KEY, SYMBOL]
 
+DRAW = random.Random(128)
+
+
+def drawn():
+    """A decimal of any length, mostly near one, now and then at the rims."""
+    digits = str(DRAW.randrange(1, 10 ** DRAW.choice((1, 2, 5, 16, 17, 33, 34, 34))))
+    if DRAW.random() < 0.3:
+        digits = digits[: DRAW.randrange(1, len(digits) + 1)] + DRAW.choice(("0", "5", "9", "49", "50", "99")) * DRAW.randrange(1, 8)
+    digits = digits[:34]
+    spread = DRAW.choice((3, 10, 40, 40, 6144))
+    exponent = max(-6176, min(6144 - len(digits), DRAW.randrange(-spread, spread) - len(digits) // 2))
+    return dec(f"{DRAW.choice(('', '-'))}{digits}E{exponent}")
+
+
+RIMS = [dec(text) for text in ("0", "-0", "1", "-1", "0.5", "2", "3", "7", "10", "1E+33", "9.999999999999999999999999999999999", "9999999999999999999999999999999999", "1.000000000000000000000000000000001", "5E-34", "1E-6176", "5E-6176", "1E-6143", "9.999999999999999999999999999999999E+6144", "1E+6144", "1E+6111", "NaN", "Infinity", "-Infinity")]
+DRAWN = [drawn() for _ in range(28)] + RIMS
+MANY = [drawn() for _ in range(200)] + RIMS
+# Decimals that doubles and longs are next to.
+NEAR = [d(0.1), d(2.0**53), d(1e22), d(1 / 3), d(5e-324), d(1.7976931348623157e308), d(-2.5), l(2**53 + 1), l(2**63 - 1), l(-(2**63)), i(2**31 - 1)]
+BESIDE = [dec(text) for text in ("0.1", "0.1000000000000000055511151231257827", "0.1000000000000000055511151231257828", "9007199254740992", "9007199254740992.000000000000000001", "9007199254740993", "1E+22", "10000000000000000000000.00000000001", "0.3333333333333333", "0.3333333333333333148296162562473909", "0.3333333333333333148296162562473910",
+    "4.940656458412465441765687928682213E-324", "4.940656458412465441765687928682214E-324", "1.797693134862315708145274237317043E+308", "1.797693134862315708145274237317044E+308", "-2.5", "-2.500000000000000000000000000000001", "9223372036854775807", "9223372036854775807.5", "9223372036854775808", "-9223372036854775808", "-9223372036854775808.1", "2147483647", "2147483647.000000001")]
+# To an integer, a double and back, at what rounds.
+ROUNDED = [dec(text) for text in ("0.5", "1.5", "2.5", "-0.5", "-1.5", "0.4999999999999999999999999999999999", "2147483647.5", "2147483647.4", "-2147483648.5", "2147483648", "9223372036854775807.5", "9223372036854775807.4", "-9223372036854775808.5", "1E+10", "1E-10", "123456789.987654321", "0.1", "1E+400", "1E-400", "1.7976931348623157081E+308", "2.2250738585072013E-308", "2.2250738585072014E-308")]
+
 FILES = {
     "every": [over(unary(name), COLUMNS.get(name, EVERY)) for name in UNARY] + [over(op("ifNull", [A, B]), EVERY, [MISSING, None, i(5)]), over(op("cond", [A, "yes", "no"]), EVERY), over(op("switch", {"branches": [{"case": A, "then": "yes"}], "default": "no"}), EVERY)],
     "trigonometry": [over(op(name, A), FLOATS) for name in ROUND] + binary("atan2", FLOATS),
@@ -124,6 +149,10 @@ FILES = {
         + [over(op(name, A), [text for text in ("0", "-0", "+7", " 7", "7 ", "0x10", "1e3", "1E-3", ".5", "5.", "nan", "NaN", "inf", "Infinity", "-Infinity", "infinity", "1_000", "", "-", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1e309", "1e-400", "123456789012345678901234567890123456789", "1e6145", "1E-6177", "true", "\u0661", "1\u0000", "00012", "1.0000000000000000000000000000000000001", "1,5", "0b1", "1d", "1f", "0x1p3")]) for name in ("toInt", "toLong", "toDouble", "toDecimal", "toBool")]
         + [over(op("toDate", A), [l(2**62), d(1e15), d(1.9), d(-1.9), d(9.3e18), dec("1709214359123.9"), dec("1E+20"), i(5)])] + [over(op("toObjectId", A), ["507F1F77BCF86CD799439011", "507f1f77bcf86cd79943901", "507f1f77bcf86cd79943901g", " 07f1f77bcf86cd799439011"])]
         + [over(op("toString", A), [d(value) for value in (1e5, 1e6, 123456.0, 1234567.0, 1e15, 1e16, 1e17, 1e21, 1e22, 0.1, 1e-4, 1e-5, 1e-7, 1 / 3, 2 / 3, 1e100, 5e-324, 1.7976931348623157e308, 4.35, 100.0, 2.0**53, -1e-6)] + [dec(text) for text in ("1E+3", "1E-7", "1E-6", "0.000001", "1.000", "0E+3", "0E-10", "1234567890123456789012345678901234", "1E+33", "1.0E+34", "-0")])],
+    "decimals": binary("add subtract multiply divide mod", DRAWN) + [over(op(name, A), MANY) for name in ("sqrt", "abs", "floor", "ceil", "trunc", "round")] + binary("round trunc", MANY[:60] + RIMS, [i(place) for place in (-20, -7, -1, 0, 1, 5, 20, 33, 34, 50, 100)])
+        + binary("cmp eq lt gte", NEAR, BESIDE) + binary("add subtract multiply divide mod", NEAR, BESIDE[::3])
+        + [over(op(name, A), ROUNDED + MANY[:40] + RIMS) for name in ("toInt", "toLong", "toDouble", "toString", "toBool", "toDate", "toDecimal")] + [over(op("toDecimal", A), DOUBLES + INTEGERS + NEAR + [d(DRAW.uniform(-1, 1) * 10.0 ** DRAW.randrange(-300, 300)) for _ in range(60)])]
+        + [over(op(name, A), [[DRAWN[at], DRAWN[at + 1], i(3), d(0.1)] for at in range(20)]) for name in ("sum", "avg", "min", "max", "stdDevPop", "stdDevSamp")],
     "dates": [named(name, DATES, UNITS, startDate=A, unit=B, amount=1) for name in ("dateAdd", "dateSubtract")] + [named(name, [date(1709214359123), date(2**52), FAR[0]], AMOUNTS, startDate=A, unit="month", amount=B) for name in ("dateAdd", "dateSubtract")] + [named(name, AMOUNTS, ["day", "second"], startDate=date(1709214359123), unit=B, amount=A) for name in ("dateAdd", "dateSubtract")]
         + [named("dateDiff", DATES, DATES, startDate=A, endDate=B, unit="month"), named("dateDiff", [date(0)], UNITS, startDate=A, endDate=date(1709214359123), unit=B), named("dateTrunc", DATES, UNITS, date=A, unit=B), named("dateTrunc", [date(1709214359123)], AMOUNTS, date=A, unit="hour", binSize=B)]
         + [over(op("dateToString", {"date": A, "format": B}), DATES, [None, MISSING, "%Y", "%d%%", "%G-%V-%u", "%q", "%", i(5), "", "\u00e9%m"]), over(op("dateFromString", {"dateString": A}), DATED), over(op("dateFromString", {"dateString": A, "onError": "E", "onNull": "N"}), DATED)]

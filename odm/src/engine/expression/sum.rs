@@ -69,8 +69,8 @@ impl Sum {
             if !self.double {
                 return Number::Decimal(decimal.add(integer_decimal(self.integers)));
             }
-            let parts = [self.high, self.low].map(Decimal::from_f64_exact);
-            return Number::Decimal(parts.into_iter().fold(decimal, Decimal::add));
+            let [high, low] = [self.high, self.low].map(Decimal::from_f64_exact);
+            return Number::Decimal(decimal.add(high.add(low)));
         }
         if self.double {
             return Number::Double(self.to_f64());

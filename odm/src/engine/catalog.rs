@@ -159,12 +159,26 @@ impl Catalog {
         namespace: &Namespace,
         write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
     ) -> Option<T> {
+        let shared = {
+            let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
+            let latest = root.collection(namespace)?;
+            let shared = Arc::clone(&latest.shared);
+            // Nobody publishes another version while we have the lock, and look: so this is the one.
+            if let Some(mut locks) = shared.try_lock() {
+                let latest = Arc::clone(latest);
+                drop(root);
+                return Some(self.publish_draft(latest, &mut locks, write));
+            }
+            Arc::clone(&shared)
+        };
+        let mut shared = shared;
         loop {
-            let shared = Arc::clone(&self.collection(namespace)?.shared);
             let mut locks = shared.lock();
             if let Some(latest) = self.current(namespace, &shared) {
                 return Some(self.publish_draft(latest, &mut locks, write));
             }
+            drop(locks);
+            shared = Arc::clone(&self.collection(namespace)?.shared);
         }
     }
 

@@ -129,19 +129,19 @@ impl Engine {
         concern::check(row, command, &mode)?;
         let now = context.now();
         self.tick(now.timestamp_millis());
+        let args = Args::of_command(command, row.idl, row.fields)?;
+        let collection = match row.target {
+            Target::Collection => collection(target)?,
+            Target::Database => "",
+        };
+        let namespace = Namespace::new(database, collection);
         let mut call = Call {
             engine: self,
             context,
             command,
             database,
-            args: Args::of_command(command, row.idl, row.fields)?,
-            namespace: Namespace::new(
-                database,
-                match row.target {
-                    Target::Collection => collection(target)?,
-                    Target::Database => "",
-                },
-            ),
+            namespace: &namespace,
+            args,
             mode: mode.clone(),
             transaction: None,
             statements: None,

@@ -31,7 +31,7 @@ pub(crate) struct Call<'a> {
     pub(crate) command: &'a RawDocument,
     pub(crate) database: &'a str,
     /// What the command names; only the database where it names no collection.
-    pub(crate) namespace: Namespace,
+    pub(crate) namespace: &'a Namespace,
     pub(crate) args: Args<'a>,
     pub(crate) mode: Mode,
     /// The transaction that the command belongs to.

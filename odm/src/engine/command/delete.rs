@@ -1,8 +1,9 @@
 //! `delete`.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use smallvec::SmallVec;
 
-use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, required, whole};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
@@ -91,7 +92,7 @@ impl<'a> Row<'a> {
 /// What is to be removed.
 #[derive(Debug)]
 pub(crate) struct Delete<'a> {
-    pub(crate) statements: Vec<Row<'a>>,
+    pub(crate) statements: &'a [Row<'a>],
     /// Whether the first failure is the end.
     pub(crate) ordered: bool,
     pub(crate) variables: Option<&'a RawDocument>,
@@ -99,11 +100,12 @@ pub(crate) struct Delete<'a> {
 
 fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("deletes");
+    let statements = batch(array, "delete.deletes")?
+        .into_iter()
+        .map(Row::parse)
+        .collect::<Result<Vec<_>, _>>()?;
     let delete = Delete {
-        statements: batch(array, "delete.deletes")?
-            .into_iter()
-            .map(Row::parse)
-            .collect::<Result<_, _>>()?,
+        statements: &statements,
         ordered: call.args.bool("ordered").unwrap_or(true),
         variables: call.args.document("let"),
     };
@@ -113,17 +115,22 @@ fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 impl Delete<'_> {
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
-        let namespace = call.namespace();
+        let namespace = call.namespace;
         namespace.check_write()?;
         let mut total = Written::default();
-        if let Err(error) = call.check_not_view(&namespace) {
+        let collection = call.find_collection(namespace);
+        if collection.is_none()
+            && let Err(error) = call.check_not_view(namespace)
+        {
             total.errors.push((0, error));
             return Ok(total);
         }
         let mut retry = Retry::new(call.statements.take(), call.command);
-        let prepared = self.prepare(call, &namespace);
+        let prepared = self.prepare(call, collection.as_deref());
+        // Nobody else is to hold what is about to change.
+        drop(collection);
         let mut done = Vec::new();
-        let written = call.write(&namespace, true, |writer| {
+        let written = call.write(namespace, true, |writer| {
             for (index, target) in prepared.iter().enumerate() {
                 if let Some(Statement::Delete { n: before }) = retry.before(index) {
                     total.n += before;
@@ -164,12 +171,10 @@ impl Delete<'_> {
     fn prepare<'s>(
         &'s self,
         call: &Call<'_>,
-        namespace: &Namespace,
-    ) -> Vec<Result<Wanted<'s>, ServerError>> {
-        let collection = call.find_collection(namespace);
+        collection: Option<&Collection>,
+    ) -> SmallVec<[Result<Wanted<'s>, ServerError>; 1]> {
         let prepare = |statement: &'s Row<'_>| {
-            let globals =
-                call.globals(statement.collation, self.variables, collection.as_deref())?;
+            let globals = call.globals(statement.collation, self.variables, collection)?;
             let target = Wanted {
                 filter: statement.q,
                 sort: None,

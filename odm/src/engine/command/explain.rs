@@ -218,7 +218,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         "update" => {
             let array = args.array_or_empty("updates");
-            let statement = one(batch(array, "update.updates")?)?;
+            let statement = one(&batch(array, "update.updates")?)?;
             let row = update::Row::parse(statement)?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
@@ -236,7 +236,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         "delete" => {
             let array = args.array_or_empty("deletes");
-            let statement = one(batch(array, "delete.deletes")?)?;
+            let statement = one(&batch(array, "delete.deletes")?)?;
             let row = delete::Row::parse(statement)?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
@@ -323,9 +323,9 @@ fn explain_aggregate(
     )
 }
 
-fn one(mut statements: Vec<&RawDocument>) -> Result<&RawDocument, ServerError> {
-    match (statements.pop(), statements.is_empty()) {
-        (Some(statement), true) => Ok(statement),
+fn one<'a>(statements: &[&'a RawDocument]) -> Result<&'a RawDocument, ServerError> {
+    match statements {
+        [statement] => Ok(statement),
         _ => Err(ServerError::new(
             Code::INVALID_LENGTH,
             "explained write batches must be of size 1",

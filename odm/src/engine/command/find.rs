@@ -156,7 +156,11 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// The first batch.
 pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
-    if let Some(page) = short(call) {
+    if call.args.has_only(&["filter", "limit", "singleBatch"])
+        && let Some(filter) = call.args.document("filter")
+        && let Ok(limit) = call.args.natural("limit")
+        && let Some(page) = short(call, filter, limit.filter(|limit| *limit > 0))
+    {
         return Ok(page);
     }
     let namespace = call.namespace();
@@ -221,14 +225,8 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
 }
 
 /// The answer to the simplest commands, which look for one value in one place; `None` to any other.
-fn short(call: &Call<'_>) -> Option<Page> {
-    let args = &call.args;
-    let filter = args.document("filter")?;
-    if !args.has_only(&["filter", "limit", "singleBatch"]) {
-        return None;
-    }
-    let limit = args.natural("limit").ok()?.filter(|limit| *limit > 0);
-    let collection = call.find_collection(&call.namespace)?;
+pub(crate) fn short(call: &Call<'_>, filter: &RawDocument, limit: Option<u64>) -> Option<Page> {
+    let collection = call.find_collection(call.namespace)?;
     if collection.options.collation.is_some() {
         return None;
     }

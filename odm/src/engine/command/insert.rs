@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bson::Timestamp;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::ElementType;
+use smallvec::SmallVec;
 
 use crate::engine::command::args::{Field, Kind, field, required, type_name};
 use crate::engine::command::call::Call;
@@ -39,12 +40,12 @@ pub(crate) const INSERT: Command = Command {
     run: insert,
 };
 
+/// Most batches are of one.
+type Batch<'a> = SmallVec<[&'a RawDocument; 1]>;
+
 /// The documents or statements of a batch, each a document.
-pub(crate) fn batch<'a>(
-    array: &'a RawArray,
-    name: &str,
-) -> Result<Vec<&'a RawDocument>, ServerError> {
-    let mut documents = Vec::new();
+pub(crate) fn batch<'a>(array: &'a RawArray, name: &str) -> Result<Batch<'a>, ServerError> {
+    let mut documents = Batch::new();
     for (at, value) in raw::values(array).enumerate() {
         let RawBsonRef::Document(document) = value else {
             return Err(ServerError::new(
@@ -61,7 +62,7 @@ pub(crate) fn batch<'a>(
 }
 
 /// The documents or statements, unless there are none or too many.
-pub(crate) fn check_count(documents: Vec<&RawDocument>) -> Result<Vec<&RawDocument>, ServerError> {
+pub(crate) fn check_count(documents: Batch<'_>) -> Result<Batch<'_>, ServerError> {
     if documents.is_empty() || documents.len() > MOST {
         return Err(ServerError::new(
             Code::INVALID_LENGTH,
@@ -99,7 +100,7 @@ pub(crate) fn check_capped(writer: &mut Writer<'_>) -> Result<(), ServerError> {
 /// What is to be inserted.
 #[derive(Debug)]
 pub(crate) struct Insert<'a> {
-    pub(crate) documents: Vec<&'a RawDocument>,
+    pub(crate) documents: Batch<'a>,
     /// Whether the first failure is the end.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
@@ -118,17 +119,13 @@ fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 impl Insert<'_> {
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
-        let namespace = call.namespace();
+        let namespace = call.namespace;
         namespace.check_write()?;
         let mut written = Written::default();
-        if let Err(error) = call.check_not_view(&namespace) {
-            written.errors.push((0, error));
-            return Ok(written);
-        }
         let (now, context) = (call.now, call.context);
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut done = Vec::new();
-        call.write_ensured(&namespace, self.bypass, |writer| {
+        let mut write = |writer: &mut Writer<'_>| {
             check_capped(writer)?;
             for (index, document) in self.documents.iter().enumerate() {
                 if retry.before(index).is_some() {
@@ -154,7 +151,14 @@ impl Insert<'_> {
                 }
             }
             Ok(())
-        })?;
+        };
+        if call.write(namespace, self.bypass, &mut write)?.is_none() {
+            if let Err(error) = call.check_not_view(namespace) {
+                written.errors.push((0, error));
+                return Ok(written);
+            }
+            call.write_ensured(namespace, self.bypass, write)?;
+        }
         retry.remember(done);
         written.retried = retry.into_retried();
         Ok(written)
@@ -167,11 +171,6 @@ fn prepare(
     new_id: impl FnOnce() -> bson::oid::ObjectId,
     now: bson::DateTime,
 ) -> Result<Cow<'_, RawDocument>, ServerError> {
-    check_insert(document)?;
-    let id = raw::get(document, "_id");
-    if let Some(id) = id {
-        check_id(id)?;
-    }
     let unset = |value: RawBsonRef<'_>| {
         matches!(
             value,
@@ -181,12 +180,20 @@ fn prepare(
             })
         )
     };
-    let id_first = raw::walk(document)
-        .next()
-        .is_some_and(|first| first.key_bytes() == b"_id");
-    let fills_in = raw::walk(document)
-        .filter(|element| element.element_type() == Some(ElementType::Timestamp))
-        .any(|element| element.key_bytes() != b"_id" && element.value().is_some_and(unset));
+    let (mut id_first, mut nests, mut fills_in) = (false, false, false);
+    for (at, element) in raw::walk(document).enumerate() {
+        let is_id = element.key_bytes() == b"_id";
+        id_first |= is_id && at == 0;
+        nests |= element.children().is_some();
+        fills_in |= !is_id
+            && element.element_type() == Some(ElementType::Timestamp)
+            && element.value().is_some_and(unset);
+    }
+    check_insert(document, nests)?;
+    let id = raw::get(document, "_id");
+    if let Some(id) = id {
+        check_id(id)?;
+    }
     if id_first && !fills_in {
         return Ok(Cow::Borrowed(document));
     }

@@ -2,6 +2,7 @@
 
 use bson::raw::{CStr, RawArrayBuf, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
+use smallvec::SmallVec;
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::Item;
@@ -33,10 +34,13 @@ fn raw(document: &Document) -> RawDocumentBuf {
     })
 }
 
+/// Most batches are of one document.
+type Items = SmallVec<[Item; 1]>;
+
 /// A batch under way.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    documents: Vec<Item>,
+    documents: Items,
     bytes: usize,
 }
 
@@ -68,7 +72,7 @@ impl Batch {
 /// A batch of a cursor, and under which id the next is to be had.
 #[derive(Debug)]
 pub(crate) struct Page {
-    pub(crate) documents: Vec<Item>,
+    pub(crate) documents: Items,
     /// Zero behind the last batch.
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,

@@ -70,7 +70,6 @@ impl Engine {
         request: Request<'_>,
     ) -> Result<Answer, ServerError> {
         request.validate()?;
-        namespace.check()?;
         let now = context.now();
         self.tick(now.timestamp_millis());
         let mut call = Call {
@@ -78,13 +77,19 @@ impl Engine {
             context,
             command: raw::empty_document(),
             database: &namespace.database,
-            namespace: namespace.clone(),
+            namespace,
             args: Args::none(),
             mode: Mode::Plain,
             transaction: None,
             statements: None,
             now,
         };
+        if let Request::Find { filter, one } = request
+            && let Some(page) = find::short(&call, filter, one.then_some(1))
+        {
+            return Ok(Answer::Page(page));
+        }
+        namespace.check()?;
         match request {
             Request::Find { filter, one } => {
                 call.args = Args::of_find(filter, one);
@@ -109,7 +114,7 @@ impl Engine {
                 multi,
             } => {
                 let update = Update {
-                    statements: vec![update::Row::new(filter, update, multi)?],
+                    statements: &[update::Row::new(filter, update, multi)?],
                     ordered: true,
                     bypass: false,
                     variables: None,
@@ -118,7 +123,7 @@ impl Engine {
             }
             Request::Delete { filter, multi } => {
                 let delete = Delete {
-                    statements: vec![delete::Row::new(filter, multi)],
+                    statements: &[delete::Row::new(filter, multi)],
                     ordered: true,
                     variables: None,
                 };

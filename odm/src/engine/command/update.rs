@@ -1,8 +1,9 @@
 //! `update`.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use smallvec::SmallVec;
 
-use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
@@ -112,15 +113,14 @@ impl<'a> Row<'a> {
     pub(crate) fn target(
         &self,
         call: &Call<'_>,
-        namespace: &Namespace,
+        collection: Option<&Collection>,
         variables: Option<&RawDocument>,
     ) -> Result<Wanted<'a>, ServerError> {
-        let collection = call.find_collection(namespace);
         Ok(Wanted {
             filter: self.q,
             sort: None,
             hint: self.hint,
-            globals: call.globals(self.collation, variables, collection.as_deref())?,
+            globals: call.globals(self.collation, variables, collection)?,
             multi: self.multi,
             returns: false,
             deadline: call.deadline(),
@@ -139,7 +139,7 @@ impl<'a> Row<'a> {
 /// What is to be changed.
 #[derive(Debug)]
 pub(crate) struct Update<'a> {
-    pub(crate) statements: Vec<Row<'a>>,
+    pub(crate) statements: &'a [Row<'a>],
     /// Whether the first failure is the end.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
@@ -148,11 +148,12 @@ pub(crate) struct Update<'a> {
 
 fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("updates");
+    let statements = batch(array, "update.updates")?
+        .into_iter()
+        .map(Row::parse)
+        .collect::<Result<Vec<_>, _>>()?;
     let update = Update {
-        statements: batch(array, "update.updates")?
-            .into_iter()
-            .map(Row::parse)
-            .collect::<Result<_, _>>()?,
+        statements: &statements,
         ordered: call.args.bool("ordered").unwrap_or(true),
         bypass: call.args.flag("bypassDocumentValidation"),
         variables: call.args.document("let"),
@@ -163,8 +164,8 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 impl Update<'_> {
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
-        let namespace = call.namespace();
-        for statement in &self.statements {
+        let namespace = call.namespace;
+        for statement in self.statements {
             if let RawBsonRef::Array(stages) = statement.u {
                 Pipeline::check_names(stages)?;
             }
@@ -175,15 +176,18 @@ impl Update<'_> {
             ..Written::default()
         };
         namespace.check_write()?;
-        if let Err(error) = call.check_not_view(&namespace) {
+        let collection = call.find_collection(namespace);
+        if collection.is_none()
+            && let Err(error) = call.check_not_view(namespace)
+        {
             total.errors.push((0, error));
             return Ok(total);
         }
-        let prepared: Vec<Result<_, ServerError>> = self
+        let prepared: SmallVec<[Result<_, ServerError>; 1]> = self
             .statements
             .iter()
             .map(|statement| {
-                let target = statement.target(call, &namespace, self.variables)?;
+                let target = statement.target(call, collection.as_deref(), self.variables)?;
                 let change = statement.change();
                 let checked = change.check(&target)?;
                 // The filter is checked even where there is nothing to match.
@@ -191,6 +195,8 @@ impl Update<'_> {
                 Ok((target, change, checked))
             })
             .collect();
+        // Nobody else is to hold what is about to change.
+        drop(collection);
         let upserts = self.statements.iter().any(|statement| statement.upsert)
             && prepared.iter().any(Result::is_ok);
         let context = call.context;
@@ -248,9 +254,9 @@ impl Update<'_> {
             Ok(())
         };
         let written = if upserts {
-            Some(call.write_ensured(&namespace, self.bypass, write)?)
+            Some(call.write_ensured(namespace, self.bypass, write)?)
         } else {
-            call.write(&namespace, self.bypass, write)?
+            call.write(namespace, self.bypass, write)?
         };
         if written.is_none() {
             total.fail(prepared, self.ordered);

@@ -39,7 +39,7 @@ impl Deadline {
             DateTime::from_millis(context.now().timestamp_millis().saturating_add(millis))
         });
         Self {
-            context: Some(context.clone()),
+            context: at.map(|_| context.clone()),
             at,
             ticks: 0,
         }

@@ -27,11 +27,8 @@ struct Inner {
     /// A variable may stand for a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
-    /// What is known of the document that an expression is about to see. All clones share it: whoever reads the
-    /// documents of an operation says it, and its expressions, which come later, ask.
-    known: Arc<Mutex<Known>>,
+    shared: Arc<Shared>,
     random: Option<Random>,
-    regexes: Regexes,
     /// How many pipelines of `$lookup` and `$unionWith` are around.
     #[cfg(feature = "memory")]
     pipelines: usize,
@@ -51,9 +48,15 @@ impl fmt::Debug for Random {
     }
 }
 
-/// The patterns that an operation used last: most have one or two, some take theirs from documents.
-#[derive(Debug, Clone, Default)]
-struct Regexes(Arc<Mutex<Vec<Regex>>>);
+/// What all clones share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// What is known of the document that an expression is about to see: whoever reads the documents of an operation
+    /// says it, and its expressions, which come later, ask.
+    known: Mutex<Known>,
+    /// The patterns that an operation used last: most have one or two, some take theirs from documents.
+    regexes: Mutex<Vec<Regex>>,
+}
 
 const MAX_REGEXES: usize = 8;
 
@@ -65,9 +68,8 @@ impl Globals {
             stored: false,
             variables: Vec::new(),
             collator: None,
-            known: Arc::default(),
+            shared: Arc::default(),
             random: None,
-            regexes: Regexes::default(),
             #[cfg(feature = "memory")]
             pipelines: 0,
         }))
@@ -107,7 +109,7 @@ impl Globals {
     pub(crate) fn inner_pipeline(mut self) -> Result<Self, ServerError> {
         let inner = Arc::make_mut(&mut self.0);
         inner.pipelines += 1;
-        inner.known = Arc::default();
+        inner.shared = Arc::default();
         if inner.pipelines > MAX_PIPELINES {
             return Err(ServerError::new(
                 Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
@@ -154,8 +156,8 @@ impl Globals {
     pub(crate) fn regex(&self, pattern: &str, options: &str) -> Result<Regex, ServerError> {
         let mut known = self
             .0
+            .shared
             .regexes
-            .0
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let found = known
@@ -174,13 +176,23 @@ impl Globals {
 
     /// What `$meta` knows of the document at hand.
     pub(crate) fn known(&self) -> Known {
-        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .0
+            .shared
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says what `$meta` knows of the next document.
     #[cfg(feature = "memory")]
     pub(crate) fn set_known(&self, known: Known) {
-        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        *self
+            .0
+            .shared
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = known;
     }
 
     /// `$$NOW`.

@@ -44,8 +44,16 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Whether a path is a name of which nothing can be wrong.
+pub(super) fn is_plain(path: &str) -> bool {
+    !path.is_empty() && !path.bytes().any(|byte| matches!(byte, b'.' | b'$'))
+}
+
 /// Checks a path's spelling.
 pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
+    if is_plain(path) {
+        return Ok(());
+    }
     if path.is_empty() {
         return Err(ServerError::new(
             Code::EMPTY_FIELD_NAME,

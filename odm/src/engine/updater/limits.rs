@@ -55,8 +55,8 @@ pub(super) fn array_id(immutable: &str) -> ServerError {
     )
 }
 
-/// Checks the size and the depth of a document that is to be stored as it came.
-pub(crate) fn check_insert(document: &RawDocument) -> Result<(), ServerError> {
+/// Checks the size and the depth of a document that is to be stored as it came; `nests` where it has a depth.
+pub(crate) fn check_insert(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_SIZE {
         return Err(ServerError::new(
@@ -64,7 +64,7 @@ pub(crate) fn check_insert(document: &RawDocument) -> Result<(), ServerError> {
             format!("object to insert too large. size in bytes: {size}, max size: {MAX_SIZE}"),
         ));
     }
-    if deeper(document, MAX_DEPTH) {
+    if nests && deeper(document, MAX_DEPTH) {
         return Err(ServerError::new(
             Code::OVERFLOW,
             format!("cannot insert document because it exceeds {MAX_DEPTH} levels of nesting"),

@@ -12,7 +12,7 @@ use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Behaviour, Named, bad_value};
 use crate::engine::updater::bit::Bit;
 use crate::engine::updater::compare::Compare;
-use crate::engine::updater::conflicts::{Fields, Part, Tree, check_path};
+use crate::engine::updater::conflicts::{Fields, Part, Tree, check_path, is_plain};
 use crate::engine::updater::current_date::CurrentDate;
 use crate::engine::updater::node::{Node, build, fields};
 use crate::engine::updater::pop::Pop;
@@ -147,6 +147,9 @@ impl Operators {
 
     /// Every `$[name]` needs its filter; the names met are added to `used`.
     fn check_filters(&mut self, path: &str, used: &mut Vec<String>) -> Result<(), ServerError> {
+        if is_plain(path) {
+            return Ok(());
+        }
         for part in path.split('.') {
             match Part::new(part) {
                 Part::Positional => self.needs_position = true,

@@ -138,7 +138,7 @@ mod tests {
         for document in ids {
             let record = collection.shared.next_record();
             let change = collection.change(None, Some(document)).unwrap();
-            let bytes = document.as_bytes().into();
+            let bytes = document.as_bytes();
             collection.apply(&change, record, Some(bytes));
         }
         collection

@@ -91,7 +91,7 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
     }
     add_text_options(meta, index, &keys, &mut spec);
     if let Some(collation) = &index.collation {
-        spec.insert("collation", collation::for_index(collation));
+        spec.insert("collation", collation::document(collation));
     }
     if !index.wildcard_projection.is_empty() {
         let mut projection = Document::new();

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use bson::{Bson, Document, doc};
 
+use crate::value::collation::{Customs, customs};
 use crate::value::order;
 
 /// One index, as the server would list it.
@@ -49,7 +50,10 @@ impl NormalIndex {
             hidden: flag("hidden"),
             expire_after_seconds: spec.get("expireAfterSeconds").and_then(integer),
             partial: spec.get_document("partialFilterExpression").ok().cloned(),
-            collation: collation(spec.get_document("collation").ok().or(default)),
+            collation: match spec.get_document("collation") {
+                Ok(given) => collation(given, customs),
+                Err(_) => default.and_then(|inherited| collation(inherited, general)),
+            },
             text: is_text.then(|| Text::read(spec, text_fields)),
             wildcard_projection: spec
                 .get_document("wildcardProjection")
@@ -197,26 +201,33 @@ fn fold_text(key: Document) -> (Document, Vec<String>) {
     (folded, fields)
 }
 
-/// The collation with the server's defaults; `None` for the simple one.
+/// The customs that `create` fills in where a collation does not say: those of few options.
+fn general(locale: &str) -> Customs {
+    Customs {
+        backwards: customs(locale).backwards,
+        ..Customs::default()
+    }
+}
+
+/// The collation with the server's defaults, by the place where it is given; `None` for the simple one.
 ///
 /// What is not a collation at all is left for the server to refuse.
-pub(crate) fn collation(document: Option<&Document>) -> Option<Document> {
-    let document = document?;
+fn collation(document: &Document, defaults: fn(&str) -> Customs) -> Option<Document> {
     let locale = document.get_str("locale").unwrap_or_default();
     if locale == "simple" {
         return None;
     }
+    let customs = defaults(locale);
     let mut full = doc! {
         "locale": locale,
         "caseLevel": false,
-        "caseFirst": "off",
+        "caseFirst": if customs.upper_first { "upper" } else { "off" },
         "strength": 3_i64,
         "numericOrdering": false,
-        "alternate": "non-ignorable",
+        "alternate": if customs.shifted { "shifted" } else { "non-ignorable" },
         "maxVariable": "punct",
-        "normalization": false,
-        // The one default that depends on the locale, wherever a collation is given.
-        "backwards": locale == "fr_CA",
+        "normalization": customs.normalization,
+        "backwards": customs.backwards,
     };
     for (option, value) in document {
         // The version is the server's own, and says nothing of what was declared.
@@ -310,7 +321,10 @@ impl NormalOptions {
         });
         Self {
             capped,
-            collation: collation(options.get_document("collation").ok()),
+            collation: options
+                .get_document("collation")
+                .ok()
+                .and_then(|given| collation(given, general)),
             validator: options
                 .get_document("validator")
                 .cloned()

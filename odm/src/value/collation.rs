@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "memory")]
-use bson::{Document, doc};
+use bson::{Bson, Document, RawDocumentBuf, doc};
 use bson::{RawBsonRef, RawDocument};
 use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, MaxVariable, Strength};
 use icu_collator::preferences::{CollationCaseFirst, CollationNumericOrdering};
@@ -17,6 +17,8 @@ use crate::value::number::Number;
 use crate::value::{kind, print, raw};
 
 mod locales;
+
+pub(crate) use self::locales::{Customs, customs};
 
 /// The options.
 pub(crate) const FIELDS: &[&str] = &[
@@ -66,21 +68,46 @@ struct Spec {
 impl Collator {
     /// Reads a collation document. `None` is the simple collation: comparison by bytes.
     ///
-    /// Where `caseFirst` or `alternate` is absent, the locale's own habit holds, as on a server;
-    /// [`Self::document`] shows the general default nevertheless, and read back it is a choice.
+    /// What is absent is as the locale is used to ([`customs`]).
     ///
     /// `context` is what the server names in front of a field, such as `collation`.
     pub(crate) fn parse(
         document: &RawDocument,
         context: &str,
     ) -> Result<Option<Self>, ServerError> {
-        let Some((spec, given)) = Spec::parse(document, context)? else {
+        let Some(spec) = Spec::parse(document, context)? else {
             return Ok(None);
         };
-        let icu = spec.icu(document, given)?;
+        let icu = spec.icu(document)?;
         Ok(Some(Self {
             shared: Arc::new(Shared { spec, icu }),
         }))
+    }
+
+    /// Reads the collation that a `create` gives a collection or a view: what is absent has the general
+    /// default there, whatever the locale is used to; only `backwards` is the locale's own.
+    #[cfg(feature = "memory")]
+    pub(crate) fn parse_created(document: &RawDocument) -> Result<Option<Self>, ServerError> {
+        let mut full = doc! {
+            // In its place, should it be given.
+            "locale": null,
+            "caseLevel": false,
+            "caseFirst": "off",
+            "strength": 3,
+            "numericOrdering": false,
+            "alternate": "non-ignorable",
+            "maxVariable": "punct",
+            "normalization": false,
+        };
+        let invalid =
+            |error: bson::error::Error| ServerError::new(Code::INVALID_BSON, error.to_string());
+        for (key, value) in raw::elements(document) {
+            if !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
+                full.insert(key, Bson::try_from(value).map_err(invalid)?);
+            }
+        }
+        let full = RawDocumentBuf::try_from(&full).map_err(invalid)?;
+        Self::parse(&full, "create.collation")
     }
 
     /// The document with every default filled in, as `listCollections` and `listIndexes` show it.
@@ -126,18 +153,9 @@ impl fmt::Debug for Collator {
     }
 }
 
-/// The fields that were given whose absence means what the locale is used to, whatever default the
-/// normal form shows.
-#[derive(Debug, Clone, Copy, Default)]
-struct Given {
-    backwards: Option<bool>,
-    case_first: bool,
-    alternate: bool,
-}
-
 impl Spec {
-    /// The collation with its defaults, and what was given. `None` for `simple`.
-    fn parse(document: &RawDocument, context: &str) -> Result<Option<(Self, Given)>, ServerError> {
+    /// The collation with its defaults. `None` for `simple`.
+    fn parse(document: &RawDocument, context: &str) -> Result<Option<Self>, ServerError> {
         let mut locale = None;
         let mut spec = Self {
             locale: String::new(),
@@ -150,7 +168,8 @@ impl Spec {
             normalization: false,
             backwards: false,
         };
-        let mut given = Given::default();
+        let (mut case_first, mut alternate) = (None, None);
+        let (mut normalization, mut backwards) = (None, None);
         for (key, value) in raw::elements(document) {
             let field = Field {
                 context,
@@ -163,20 +182,14 @@ impl Spec {
             match key {
                 "locale" => locale = Some(field.string()?),
                 "caseLevel" => spec.case_level = field.boolean()?,
-                "caseFirst" => {
-                    spec.case_first = field.word(&["upper", "lower", "off"])?;
-                    given.case_first = true;
-                }
+                "caseFirst" => case_first = Some(field.word(&["upper", "lower", "off"])?),
                 "strength" => spec.strength = field.strength()?,
                 "numericOrdering" => spec.numeric_ordering = field.boolean()?,
-                "alternate" => {
-                    spec.alternate = field.word(&["non-ignorable", "shifted"])?;
-                    given.alternate = true;
-                }
+                "alternate" => alternate = Some(field.word(&["non-ignorable", "shifted"])?),
                 "maxVariable" => spec.max_variable = field.word(&["punct", "space"])?,
-                "normalization" => spec.normalization = field.boolean()?,
+                "normalization" => normalization = Some(field.boolean()?),
                 "backwards" => {
-                    given.backwards = Some(field.boolean().map_err(|_| field.no_boolean())?);
+                    backwards = Some(field.boolean().map_err(|_| field.no_boolean())?);
                 }
                 "version" => check_version(field.string()?, document)?,
                 _ => {
@@ -197,11 +210,17 @@ impl Spec {
             return Ok(None);
         }
         locale.clone_into(&mut spec.locale);
-        spec.backwards = given
-            .backwards
-            .unwrap_or_else(|| locales::backwards(locale));
+        let customs = customs(locale);
+        let word = |custom: bool, other: &str, general: &str| {
+            if custom { other } else { general }.to_owned()
+        };
+        spec.case_first = case_first.unwrap_or_else(|| word(customs.upper_first, "upper", "off"));
+        spec.alternate =
+            alternate.unwrap_or_else(|| word(customs.shifted, "shifted", "non-ignorable"));
+        spec.normalization = normalization.unwrap_or(customs.normalization);
+        spec.backwards = backwards.unwrap_or(customs.backwards);
         spec.check(document)?;
-        Ok(Some((spec, given)))
+        Ok(Some(spec))
     }
 
     fn check(&self, document: &RawDocument) -> Result<(), ServerError> {
@@ -238,11 +257,7 @@ impl Spec {
         Err(ServerError::new(Code::BAD_VALUE, problem))
     }
 
-    fn icu(
-        &self,
-        document: &RawDocument,
-        given: Given,
-    ) -> Result<CollatorBorrowed<'static>, ServerError> {
+    fn icu(&self, document: &RawDocument) -> Result<CollatorBorrowed<'static>, ServerError> {
         let unsupported = |what: &str| {
             ServerError::new(
                 Code::NOT_IMPLEMENTED,
@@ -252,10 +267,7 @@ impl Spec {
                 ),
             )
         };
-        if given
-            .backwards
-            .is_some_and(|wanted| wanted != locales::backwards(&self.locale))
-        {
+        if self.backwards != customs(&self.locale).backwards {
             return Err(unsupported("'backwards' other than the locale's own"));
         }
         let tag =
@@ -264,13 +276,11 @@ impl Spec {
             .parse()
             .map_err(|_| unsupported("this variant of a locale"))?;
         let mut preferences = CollatorPreferences::from(&locale);
-        if given.case_first {
-            preferences.case_first = Some(match self.case_first.as_str() {
-                "upper" => CollationCaseFirst::Upper,
-                "lower" => CollationCaseFirst::Lower,
-                _ => CollationCaseFirst::False,
-            });
-        }
+        preferences.case_first = Some(match self.case_first.as_str() {
+            "upper" => CollationCaseFirst::Upper,
+            "lower" => CollationCaseFirst::Lower,
+            _ => CollationCaseFirst::False,
+        });
         preferences.numeric_ordering = Some(if self.numeric_ordering {
             CollationNumericOrdering::True
         } else {
@@ -284,13 +294,11 @@ impl Spec {
             4 => Strength::Quaternary,
             _ => Strength::Identical,
         });
-        if given.alternate {
-            options.alternate_handling = Some(if self.alternate == "shifted" {
-                AlternateHandling::Shifted
-            } else {
-                AlternateHandling::NonIgnorable
-            });
-        }
+        options.alternate_handling = Some(if self.alternate == "shifted" {
+            AlternateHandling::Shifted
+        } else {
+            AlternateHandling::NonIgnorable
+        });
         options.max_variable = Some(if self.max_variable == "space" {
             MaxVariable::Space
         } else {

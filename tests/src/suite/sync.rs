@@ -10,6 +10,7 @@ use crate::case::cases;
 
 cases![
     every_kind_of_index_is_created_once,
+    customs_of_a_locale_are_no_difference,
     options_of_a_collection_are_created_once,
     what_is_there_changes_only_when_allowed,
     undeclared_indexes_stay_unless_dropping_is_allowed,
@@ -80,6 +81,26 @@ struct Entry {
     line: String,
 }
 
+/// Locales for which a server fills in more than the general defaults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "words",
+    index(danish, collation(locale = "da")),
+    index(french, collation(locale = "fr_CA")),
+    index(greek, collation(locale = "el", strength = 1)),
+    index(thai, collation(locale = "th", alternate = "shifted")),
+    index(vietnamese, collation(locale = "vi"))
+)]
+struct Word {
+    #[serde(rename = "_id")]
+    id: i32,
+    danish: String,
+    french: String,
+    greek: String,
+    thai: String,
+    vietnamese: String,
+}
+
 async fn in_line(db: &Db, models: [&'static odm::model::ModelMeta; 1]) -> bool {
     db.sync(models).plan().await.unwrap().is_empty()
 }
@@ -119,6 +140,23 @@ async fn every_kind_of_index_is_created_once(db: &Db) {
         0,
         "nothing to do is nothing done"
     );
+}
+
+async fn customs_of_a_locale_are_no_difference(db: &Db) {
+    let plan = db.sync(models![Word]).plan().await.unwrap();
+    assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
+    let again = db.sync(models![Word]).plan().await.unwrap();
+    assert!(again.is_empty(), "{again}");
+    let words = db.collection::<Word>();
+    for (field, locale) in [("danish", "da"), ("french", "fr_CA"), ("vietnamese", "vi")] {
+        let find = words.find(|_| raw(doc! {field: "a"}));
+        let explained = find.collation(Collation::new(locale)).explain().await;
+        assert_eq!(
+            explained.unwrap().indexes,
+            [format!("{field}_1")],
+            "{locale}"
+        );
+    }
 }
 
 async fn options_of_a_collection_are_created_once(db: &Db) {

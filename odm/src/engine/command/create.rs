@@ -130,7 +130,7 @@ fn create_view(
     let stages = call.args.array_or_empty("pipeline");
     check_stages("create", Some(stages))?;
     let collation = match call.args.filled("collation") {
-        Some(collation) => Collator::parse(collation, "create.collation")?,
+        Some(collation) => Collator::parse_created(collation)?,
         None => None,
     };
     let uuid = call.uuid();
@@ -219,7 +219,7 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
         }
     }
     if let Some(collation) = args.document("collation")
-        && let Some(collator) = Collator::parse(collation, "create.collation")?
+        && let Some(collator) = Collator::parse_created(collation)?
     {
         document.insert("collation", collator.document());
     }

@@ -37,27 +37,3 @@ pub(crate) fn document(collation: &CollationMeta) -> Document {
     );
     document
 }
-
-/// The same for an index.
-///
-/// For these locales `createIndexes` fills in the locale's own customs, while `create`, `find` and
-/// `update` fill in the general defaults: an index would serve no query of the same collation. The
-/// general defaults are therefore spelled out.
-pub(super) fn for_index(collation: &CollationMeta) -> Document {
-    let customs = match collation.locale {
-        "da" | "mt" => doc! {"caseFirst": "off"},
-        "th" => doc! {"alternate": "non-ignorable", "normalization": false},
-        "as" | "bn" | "el" | "fa" | "fa_AF" | "gu" | "he" | "hi" | "ig" | "km" | "kn" | "kok"
-        | "mr" | "my" | "or" | "pa" | "ps" | "si" | "ta" | "te" | "vi" | "yi" | "yo" => {
-            doc! {"normalization": false}
-        }
-        _ => Document::new(),
-    };
-    let mut document = document(collation);
-    for (option, general) in customs {
-        if !document.contains_key(&option) {
-            document.insert(option, general);
-        }
-    }
-    document
-}

@@ -195,9 +195,58 @@ fn title(part: &str) -> String {
         .collect()
 }
 
-/// Whether accents are compared from the end of the string by default.
-pub(super) fn backwards(locale: &str) -> bool {
-    split(locale).0 == "fr_CA"
+/// What a locale is used to, where it differs from the general defaults of the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Customs {
+    /// `caseFirst: "upper"`
+    pub(crate) upper_first: bool,
+    /// `alternate: "shifted"`
+    pub(crate) shifted: bool,
+    /// `normalization: true`
+    pub(crate) normalization: bool,
+    /// `backwards: true`
+    pub(crate) backwards: bool,
+}
+
+/// The customs of a locale, as `listIndexes` of MongoDB 6.0.5 shows them.
+pub(crate) fn customs(locale: &str) -> Customs {
+    let (base, variant) = split(locale);
+    let plain = variant.is_none();
+    let normalized = match variant {
+        None | Some("traditional" | "dictionary") => matches!(
+            base,
+            "as" | "bn"
+                | "el"
+                | "fa"
+                | "fa_AF"
+                | "gu"
+                | "he"
+                | "hi"
+                | "ig"
+                | "km"
+                | "kn"
+                | "kok"
+                | "mr"
+                | "my"
+                | "or"
+                | "pa"
+                | "ps"
+                | "si"
+                | "ta"
+                | "te"
+                | "th"
+                | "vi"
+                | "yi"
+                | "yo"
+        ),
+        Some(variant) => variant.starts_with("search"),
+    };
+    Customs {
+        upper_first: plain && matches!(base, "da" | "mt"),
+        shifted: plain && base == "th",
+        normalization: normalized,
+        backwards: plain && base == "fr_CA",
+    }
 }
 
 /// The name of a known locale in BCP 47, `None` where the bundled collation data lacks it.

@@ -193,6 +193,35 @@ fn expressions_do_not_outgrow_memory() {
 }
 
 #[test]
+fn a_graph_is_followed_as_far_as_memory_goes() {
+    let engine = Engine::new();
+    let text = "y".repeat(1 << 20);
+    for start in (0..100).step_by(10) {
+        let documents: Vec<Document> = (start..start + 10)
+            .map(|id| doc! { "_id": id, "to": id + 1, "s": &text })
+            .collect();
+        let insert = doc! { "insert": "c", "documents": documents };
+        assert_eq!(code(&engine, &insert), None);
+    }
+    let followed = |most: i32| {
+        let graph = doc! {
+            "from": "c", "startWith": 0, "connectFromField": "to", "connectToField": "_id", "as": "x", "maxDepth": most,
+        };
+        answer(
+            &engine,
+            &aggregate(vec![
+                doc! { "$match": { "_id": 0 } },
+                doc! { "$graphLookup": graph },
+                doc! { "$project": { "n": { "$size": "$x" } } },
+            ]),
+        )
+    };
+    // 99 and 100 of them, as on a server.
+    assert_eq!(followed(98).1.unwrap().get_i32("n").ok(), Some(99));
+    assert_eq!(followed(99).0, Some(40099));
+}
+
+#[test]
 fn stages_do_not_outgrow_memory() {
     let text = "y".repeat(1_000_000);
     let documents = (0..8).map(|id| doc! { "_id": id, "s": &text }).collect();

@@ -211,6 +211,12 @@ fn everything_at_once_leaves_nothing_half_done() {
         .unwrap();
     let counter = batch[0].as_document().unwrap();
     assert_eq!(counter.get_i32("n").ok(), Some(2 * ROUNDS));
+    let reply = run(doc! { "find": "a", "filter": { "_id": "right", "v": { "$gt": 0 } } });
+    let batch = reply
+        .get_document("cursor")
+        .unwrap()
+        .get_array("firstBatch");
+    assert_eq!(batch.unwrap().len(), 1, "no transaction went through");
     // Every index holds exactly what the documents say.
     let reply = run(doc! { "validate": "a" });
     assert_eq!(reply.get_bool("valid").ok(), Some(true), "{reply}");

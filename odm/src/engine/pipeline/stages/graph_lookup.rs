@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Expression, Globals, field_path, text};
+use crate::engine::expression::{Expression, Globals, field_path, memory, text};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
@@ -187,6 +187,12 @@ impl GraphLookup {
                         reached.push(with(&found, field, Some(RawBsonRef::Int64(depth))));
                     }
                     None => reached.push(found),
+                }
+                if reached.as_bytes().len() > memory::LIMIT {
+                    return Err(ServerError::new(
+                        Code::location(40099),
+                        "$graphLookup reached maximum memory consumption",
+                    ));
                 }
             }
             frontier = next;

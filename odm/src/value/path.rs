@@ -84,39 +84,52 @@ impl Path {
     /// at its end. Missing values are not among them: this is how an index or `distinct` reads.
     pub(crate) fn get_all<'a>(&self, document: &'a RawDocument) -> Vec<RawBsonRef<'a>> {
         let mut found = Vec::new();
-        collect(raw::walk(document), &self.segments, &mut found);
+        self.visit(document, &mut |value, _| found.extend(value));
         found
+    }
+
+    /// Shows the same values, and of each whether it is the element of an array that the last part is the index of; and
+    /// `None` for each document that lacks its part of the path.
+    pub(crate) fn visit<'a>(
+        &self,
+        document: &'a RawDocument,
+        show: &mut dyn FnMut(Option<RawBsonRef<'a>>, bool),
+    ) {
+        collect(raw::walk(document), &self.segments, show);
     }
 }
 
-fn collect<'a>(elements: Elements<'a>, segments: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+type Show<'s, 'a> = &'s mut dyn FnMut(Option<RawBsonRef<'a>>, bool);
+
+fn collect<'a>(elements: Elements<'a>, segments: &[Segment], show: Show<'_, 'a>) {
     let Some((head, rest)) = segments.split_first() else {
         return;
     };
     let Some(element) = elements.find_key(head.name.as_bytes()) else {
+        show(None, false);
         return;
     };
-    descend(&element, rest, found);
+    descend(&element, rest, false, show);
 }
 
-fn descend<'a>(element: &Element<'a>, rest: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+fn descend<'a>(element: &Element<'a>, rest: &[Segment], by_index: bool, show: Show<'_, 'a>) {
     let Some(next) = rest.first() else {
-        found.extend(element.value());
+        show(element.value(), by_index);
         return;
     };
     let Some(children) = element.children() else {
         return;
     };
     if element.element_type() == Some(bson::spec::ElementType::EmbeddedDocument) {
-        collect(children, rest, found);
+        collect(children, rest, show);
         return;
     }
     for (position, child) in children.enumerate() {
         if child.element_type() == Some(bson::spec::ElementType::EmbeddedDocument) {
-            descend(&child, rest, found);
+            descend(&child, rest, false, show);
         }
         if next.index == Some(position) {
-            descend(&child, rest.get(1..).unwrap_or_default(), found);
+            descend(&child, rest.get(1..).unwrap_or_default(), true, show);
         }
     }
 }

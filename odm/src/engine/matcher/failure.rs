@@ -244,7 +244,7 @@ impl Outcome<'_> {
         };
         if !holds && let Some((expected, names)) = expected(test) {
             let fits = |value: &RawBsonRef<'_>| expected.contains(value.element_type());
-            if !values.is_empty() && !values.iter().any(fits) {
+            if !values.iter().any(fits) {
                 details.insert("reason", "type did not match");
                 types(&mut details, &values);
                 match names {
@@ -281,18 +281,19 @@ impl Outcome<'_> {
 
     /// The values at a path, `None` where there is none.
     fn values(&self, path: &Path, expand: bool) -> Option<Vec<RawBsonRef<'_>>> {
-        let found = path.get_all(self.document);
-        if found.is_empty() {
-            return None;
-        }
         let mut values = Vec::new();
-        for value in found {
+        // A server looks no further where the first document on the way lacks the field.
+        let mut first = None;
+        path.visit(self.document, &mut |value, by_index| {
+            first.get_or_insert(value.is_some());
             match value {
-                RawBsonRef::Array(array) if expand => values.extend(raw::values(array)),
-                value => values.push(value),
+                Some(RawBsonRef::Array(array)) if expand && !by_index => {
+                    values.extend(raw::values(array));
+                }
+                value => values.extend(value),
             }
-        }
-        Some(values)
+        });
+        first.unwrap_or(false).then_some(values)
     }
 }
 
@@ -376,6 +377,7 @@ fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
     names.sort_unstable();
     names.dedup();
     match names.as_slice() {
+        [] => None,
         [only] => details.insert("consideredType", *only),
         names => details.insert("consideredTypes", names.to_vec()),
     };

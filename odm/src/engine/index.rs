@@ -174,31 +174,28 @@ impl Index {
         if spec.kind == Kind::Geo {
             return geo::generate(document, spec, emit);
         }
-        let multikey = keys::generate(document, &spec.paths, &mut |values| {
+        if spec.kind == Kind::Hashed {
+            self.refuse_arrays(document)?;
+        }
+        keys::generate(document, &spec.paths, &mut |values| {
             if !spec.sparse || values.iter().any(Option::is_some) {
                 emit(values, spec);
             }
             Ok(())
-        })?;
-        if multikey && spec.kind == Kind::Hashed {
-            return Err(self.hashed_array(document));
-        }
-        Ok(multikey)
+        })
     }
 
-    fn hashed_array(&self, document: &RawDocument) -> ServerError {
-        let path = self
-            .spec
-            .paths
-            .iter()
-            .find_map(|path| first_array(document, path.as_str()))
-            .unwrap_or("");
-        ServerError::new(
+    fn refuse_arrays(&self, document: &RawDocument) -> Result<(), ServerError> {
+        let mut paths = self.spec.paths.iter();
+        let Some(path) = paths.find_map(|path| first_array(document, path.as_str())) else {
+            return Ok(());
+        };
+        Err(ServerError::new(
             Code::location(16766),
             format!(
                 "Error: hashed indexes do not currently support array values. Found array at path: {path}"
             ),
-        )
+        ))
     }
 
     /// Whether another record has this key.
@@ -339,7 +336,9 @@ impl Index {
         if let Some(collation) = &spec.collation {
             let document = collation.document();
             collation_text = format!(" collation: {}", spec::show(&document));
-            details.insert("hexEncoded", hex);
+            if hex.iter().any(|is_hex| *is_hex == Bson::Boolean(true)) {
+                details.insert("hexEncoded", hex);
+            }
             details.insert("collation", document);
         }
         ServerError::new(

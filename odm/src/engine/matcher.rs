@@ -57,9 +57,25 @@ impl Matcher {
     /// Compiles a filter. The collation and the variables of `$expr` are those of `globals`.
     /// `$near` is refused: only a query that chooses its documents by an index takes it.
     pub(crate) fn parse(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
-        let it = Self::compile(filter, globals)?;
-        match it.predicate.near() {
-            Ok(None) => Ok(it),
+        Self::compile(filter, globals)?.without_near()
+    }
+
+    /// Compiles what an update asks of the elements of an array: no conditions but on their fields.
+    #[cfg(feature = "memory")]
+    pub(crate) fn parse_condition(
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        let it = Self {
+            predicate: parse::condition(filter, globals)?,
+            globals: globals.clone(),
+        };
+        it.without_near()
+    }
+
+    fn without_near(self) -> Result<Self, ServerError> {
+        match self.predicate.near() {
+            Ok(None) => Ok(self),
             Ok(Some(_)) | Err(_) => Err(ServerError::new(
                 Code::location(5_626_500),
                 "$geoNear, $near, and $nearSphere are not allowed in this context",

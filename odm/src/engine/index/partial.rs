@@ -21,41 +21,11 @@ pub(crate) fn compile(
     })
 }
 
-/// Whether a filter has a `$text`, which a server refuses before it looks at the rest.
-pub(crate) fn has_text(filter: &Document) -> bool {
-    filter
-        .iter()
-        .any(|(name, value)| match (name.as_str(), value) {
-            ("$text", _) => true,
-            ("$and" | "$or" | "$nor", Bson::Array(clauses)) => {
-                clauses.iter().filter_map(Bson::as_document).any(has_text)
-            }
-            _ => false,
-        })
-}
-
-/// Refuses `$near`, which no filter of single documents can have.
-pub(crate) fn check_near(filter: &Document) -> Result<(), ServerError> {
-    let near = |operators: &Document| {
-        let mut names = operators.keys();
-        names.any(|name| matches!(name.as_str(), "$near" | "$nearSphere" | "$geoNear"))
-    };
-    for (name, value) in filter {
-        match (name.as_str(), value) {
-            ("$and" | "$or", Bson::Array(branches)) => branches
-                .iter()
-                .filter_map(Bson::as_document)
-                .try_for_each(check_near)?,
-            (_, Bson::Document(operators)) if near(operators) => {
-                return Err(ServerError::new(
-                    Code::location(5_626_500),
-                    "$geoNear, $near, and $nearSphere are not allowed in this context",
-                ));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+/// Refuses what is no filter, or one of more than the fields of a document.
+pub(crate) fn parse(filter: &Document) -> Result<(), ServerError> {
+    let raw = RawDocumentBuf::try_from(filter)
+        .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+    Matcher::parse_condition(&raw, &stored_globals()).map(|_| ())
 }
 
 /// Refuses the operators that the server does not allow in a partial index.
@@ -105,6 +75,27 @@ fn check_operator(path: &str, operator: &str, operand: &Bson) -> Result<(), Serv
     match (operator, operand) {
         ("$eq" | "$gt" | "$gte" | "$lt" | "$lte" | "$in" | "$type" | "$geoWithin", _)
         | ("$exists", Bson::Boolean(true)) => Ok(()),
+        ("$all", Bson::Array(all)) => {
+            if all.is_empty() {
+                return Err(unsupported("$alwaysFalse: 1\n"));
+            }
+            all.iter().try_for_each(|each| match each {
+                Bson::RegularExpression(regex) => Err(unsupported(&format!(
+                    "{path} regex /{}/{}\n",
+                    regex.pattern, regex.options
+                ))),
+                Bson::Document(inner)
+                    if inner.keys().next().is_some_and(|key| key == "$elemMatch") =>
+                {
+                    check_operator(
+                        path,
+                        "$elemMatch",
+                        inner.get("$elemMatch").unwrap_or(&Bson::Null),
+                    )
+                }
+                _ => Ok(()),
+            })
+        }
         ("$exists", other) if !matches!(other, Bson::Boolean(false)) && truthy(other) => Ok(()),
         ("$exists", _) => Err(unsupported(&format!("$not\n    {path} exists\n"))),
         ("$ne", _) => Err(unsupported(&format!("$not\n    {path} $eq {}\n", shown()))),

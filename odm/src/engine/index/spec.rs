@@ -1,5 +1,7 @@
 //! An index's specification: the server's normal form, and its refusals.
 
+mod id;
+
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::spec::ElementType;
 use bson::{Bson, Document};
@@ -165,11 +167,15 @@ impl Spec {
                 "The index name '*' is not valid.",
             ));
         }
-        ttl(&given, &key)?;
-        if let Some(refusal) = id_index(&given, &key, &name) {
+        if let Some(refusal) = id::refusal(&given, &key, &name) {
             return Err(refusal);
         }
+        ttl(&given, &key)?;
         let collation = collation(&given, inherited)?;
+        let is_id = key.len() == 1 && key.get("_id").and_then(number) == Some(1.0);
+        if is_id && collation.as_ref() != inherited {
+            return Err(id::other_collation(collation.as_ref(), inherited));
+        }
         let mut versioned = given.clone();
         versioned.remove("collation");
         versioned.entry("v".to_owned()).or_insert(Bson::Int32(2));
@@ -177,12 +183,9 @@ impl Spec {
             versioned.insert("collation", collation.document());
         }
         special::check_plane(&given, &key)?;
-        if let Ok(filter) = given.get_document("partialFilterExpression") {
-            partial::check_near(filter).map_err(|e| within(&given, &e))?;
-        }
         let rest =
             options(&given, &key, &name, collation.as_ref()).map_err(|e| within(&versioned, &e))?;
-        if key.len() == 1 && key.get("_id").and_then(number) == Some(1.0) {
+        if is_id {
             return Ok(Self::id(inherited));
         }
         Self::assemble(&given, &key, name, collation, rest)
@@ -396,16 +399,32 @@ fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
 
 /// The types of the fields, and what may be said about the key pattern alone.
 fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
+    let is_known = |field: &str| {
+        LISTED.contains(&field)
+            || IGNORED.contains(&field)
+            || BOOLEANS.contains(&field)
+            // what a server itself once stored, and what only a new collection has
+            || matches!(field, "_id" | "clustered")
+    };
+    if let Some(field) = given.keys().find(|field| !is_known(field.as_str()))
+        && !ignore_unknown
+    {
+        return Err(ServerError::new(
+            Code::INVALID_INDEX_SPECIFICATION_OPTION,
+            format!(
+                "The field '{field}' is not valid for an index specification. Specification: {}",
+                show(given)
+            ),
+        ));
+    }
     for (field, value) in given {
         match field.as_str() {
             "key" => match value {
                 Bson::Document(key) => special::check_key(key)?,
                 _ => return Err(wrong_type(field, "an object", value)),
             },
-            "name" => {
-                if !matches!(value, Bson::String(_)) {
-                    return Err(wrong_type(field, "a string", value));
-                }
+            "name" if !matches!(value, Bson::String(_)) => {
+                return Err(wrong_type(field, "a string", value));
             }
             "v" => match number(value) {
                 None => return Err(wrong_type(field, "a number", value)),
@@ -434,7 +453,20 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
             "textIndexVersion" if number(value).is_none() => {
                 return Err(wrong_type(field, "a number", value));
             }
+            "hidden" if !matches!(value, Bson::Boolean(_)) => {
+                // The server names another field.
+                return Err(wrong_type("name", "a bool", value));
+            }
             "collation" | "partialFilterExpression" | "wildcardProjection" => {
+                if field == "wildcardProjection"
+                    && let Ok(key) = given.get_document("key")
+                    && special::kind(key) != Some("wildcard")
+                {
+                    return Err(ServerError::new(
+                        Code::BAD_VALUE,
+                        "The field 'wildcardProjection' is only allowed in an 'wildcard' index",
+                    ));
+                }
                 let Bson::Document(filter) = value else {
                     let wanted = if field == "wildcardProjection" {
                         "a non-empty object"
@@ -443,35 +475,29 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                     };
                     return Err(wrong_type(field, wanted, value));
                 };
-                if field == "partialFilterExpression" && partial::has_text(filter) {
+                if field == "collation" && filter.is_empty() {
                     return Err(ServerError::new(
                         Code::BAD_VALUE,
-                        "$text is not allowed in this context",
+                        "The field 'collation' cannot be an empty object.",
                     ));
                 }
-            }
-            word if BOOLEANS.contains(&word) => {
-                if number(value).is_none() && !matches!(value, Bson::Boolean(_)) {
-                    return Err(ServerError::new(
-                        Code::TYPE_MISMATCH,
-                        format!(
-                            "The field '{field} has value {field}: {}, which is not convertible to bool",
-                            show_value(value)
-                        ),
-                    ));
+                if field == "partialFilterExpression" {
+                    partial::parse(filter)?;
                 }
             }
-            word if LISTED.contains(&word) || IGNORED.contains(&word) => {}
-            _ if ignore_unknown => {}
-            _ => {
+            word if BOOLEANS.contains(&word)
+                && number(value).is_none()
+                && !matches!(value, Bson::Boolean(_)) =>
+            {
                 return Err(ServerError::new(
-                    Code::INVALID_INDEX_SPECIFICATION_OPTION,
+                    Code::TYPE_MISMATCH,
                     format!(
-                        "The field '{field}' is not valid for an index specification. Specification: {}",
-                        show(given)
+                        "The field '{field} has value {field}: {}, which is not convertible to bool",
+                        show_value(value)
                     ),
                 ));
             }
+            _ => {}
         }
     }
     for field in ["key", "name"] {
@@ -481,6 +507,26 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                 format!("The '{field}' field is a required property of an index specification"),
             ));
         }
+    }
+    let is_on = |option: &str| {
+        given.get(option).is_some_and(|value| {
+            *value == Bson::Boolean(true) || number(value).is_some_and(|number| number != 0.0)
+        })
+    };
+    if let Ok(key) = given.get_document("key")
+        && special::kind(key) == Some("wildcard")
+        && given.get("v").and_then(number) == Some(1.0)
+    {
+        return Err(refused(format!(
+            "bad index key pattern {}: 'wildcard' index plugin is not allowed with index version v:1",
+            show(key)
+        )));
+    }
+    if is_on("unique") && is_on("prepareUnique") {
+        return Err(refused(format!(
+            "Invalid index specification {}; cannot create an index with the 'unique' option and the 'prepareUnique' option",
+            show(given)
+        )));
     }
     special::check_options(given)
 }
@@ -500,9 +546,6 @@ fn ttl(given: &Document, key: &Document) -> Result<(), ServerError> {
     let Some(value) = given.get("expireAfterSeconds") else {
         return Ok(());
     };
-    if key.contains_key("_id") || special::kind(key) == Some("wildcard") {
-        return Ok(());
-    }
     let fault = match number(value) {
         None => format!(
             "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}'",
@@ -521,44 +564,6 @@ fn ttl(given: &Document, key: &Document) -> Result<(), ServerError> {
         Some(_) => return Ok(()),
     };
     Err(refused(format!("{fault}. Index spec: {}", show(given))))
-}
-
-/// The server's refusals about the index on `_id` and about its name.
-fn id_index(given: &Document, key: &Document, name: &str) -> Option<ServerError> {
-    let only_id = key.len() == 1 && key.contains_key("_id");
-    let direction = key.get("_id").and_then(number);
-    if !only_id || direction.is_none() {
-        return (name == "_id_").then(|| {
-            ServerError::new(
-                Code::BAD_VALUE,
-                format!(
-                    "The index name '_id_' is reserved for the _id index, which must have key \
-                     pattern {{_id: 1}}, found key: {}",
-                    show(key)
-                ),
-            )
-        });
-    }
-    if direction != Some(1.0) {
-        return Some(ServerError::new(
-            Code::BAD_VALUE,
-            format!(
-                "The field 'key' for an _id index must be {{_id: 1}}, but got {}",
-                show(key)
-            ),
-        ));
-    }
-    let allowed = ["key", "name", "v", "ns", "collation"];
-    let field = given.keys().find(|key| !allowed.contains(&key.as_str()))?;
-    let mut shown = given.clone();
-    shown.entry("v".to_owned()).or_insert(Bson::Int32(2));
-    Some(ServerError::new(
-        Code::INVALID_INDEX_SPECIFICATION_OPTION,
-        format!(
-            "The field '{field}' is not valid for an _id index specification. Specification: {}",
-            show(&shown)
-        ),
-    ))
 }
 
 fn collation(

@@ -23,11 +23,23 @@ type Parsed<T> = Result<T, ServerError>;
 enum Place {
     Document,
     Element,
+    /// What `$pull` and array filters ask of elements as if they were documents.
+    #[cfg_attr(
+        not(feature = "memory"),
+        expect(dead_code, reason = "updates are the engine's")
+    )]
+    Condition,
 }
 
 /// Parses a filter.
 pub(super) fn filter(filter: &RawDocument, globals: &Globals) -> Parsed<Predicate> {
     document(filter, Place::Document, globals)
+}
+
+/// Parses a condition of an update on the elements of an array.
+#[cfg(feature = "memory")]
+pub(super) fn condition(filter: &RawDocument, globals: &Globals) -> Parsed<Predicate> {
+    document(filter, Place::Condition, globals)
 }
 
 fn bad_value(message: impl Into<String>) -> ServerError {
@@ -112,6 +124,17 @@ fn top_level(
         return Err(bad_value(format!(
             "{name} can only be applied to the top-level document"
         )));
+    }
+    if place == Place::Condition
+        && (whole_documents_only && operator != TopLevel::SampleRate
+            || operator == TopLevel::JsonSchema)
+    {
+        let code = match operator {
+            TopLevel::Expr | TopLevel::JsonSchema => Code::QUERY_FEATURE_NOT_ALLOWED,
+            _ => Code::BAD_VALUE,
+        };
+        let message = format!("{name} is not allowed in this context");
+        return Err(ServerError::new(code, message));
     }
     children.push(match operator {
         TopLevel::And => Predicate::And(group(name, value, place, globals)?),

@@ -25,16 +25,8 @@ impl ArrayFilters {
                     ),
                 ));
             };
-            if fields(filter).any(|(name, _)| name == "$expr") {
-                return Err(parsing(&ServerError::new(
-                    Code::QUERY_FEATURE_NOT_ALLOWED,
-                    "$expr is not allowed in this context",
-                )));
-            }
-            let matcher = Matcher::parse(filter, globals).map_err(|error| parsing(&error))?;
-            if matcher.text().is_some() {
-                return Err(parsing(&bad_value("$text is not allowed in this context")));
-            }
+            let matcher =
+                Matcher::parse_condition(filter, globals).map_err(|error| parsing(&error))?;
             let mut names = Vec::new();
             top_level_names(filter, &mut names);
             let identifier = match names.as_slice() {

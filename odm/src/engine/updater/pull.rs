@@ -33,9 +33,9 @@ impl Pull {
                 if on_value {
                     Ok(Self::Value(Matcher::parse(&wrapped(value), globals)?))
                 } else {
-                    let matcher = Matcher::parse(condition, globals)?;
-                    matcher.refuse_whole_document_operators()?;
-                    Ok(Self::Document(matcher))
+                    Ok(Self::Document(Matcher::parse_condition(
+                        condition, globals,
+                    )?))
                 }
             }
             RawBsonRef::RegularExpression(_) => {

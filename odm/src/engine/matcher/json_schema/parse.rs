@@ -178,6 +178,16 @@ impl<'a> Parser<'a> {
                     "$jsonSchema keyword 'multipleOf' must have a positive value",
                 ));
             }
+            // of documents, a server does not keep it
+            if !self.whole && !number.is_finite() {
+                return Err(ServerError::new(
+                    Code::BAD_VALUE,
+                    format!(
+                        "divisor cannot be {}",
+                        if number.is_nan() { "NaN" } else { "infinite" }
+                    ),
+                ));
+            }
             self.push_about(TypeSet::NUMBER, "multipleOf", Demand::MultipleOf(number));
         }
         self.bound(
@@ -409,7 +419,10 @@ impl<'a> Parser<'a> {
         }
         if let Some(value) = self.get("dependencies") {
             let dependencies = raw::elements(document(value, "dependencies")?)
-                .map(|(name, value)| Ok((Path::new(name), dependency(name, value)?)))
+                .map(|(name, value)| {
+                    let dependency = dependency(name, value, self.whole)?;
+                    Ok((Path::new(name), dependency))
+                })
                 .collect::<Parsed<_>>()?;
             self.push_about(object, "dependencies", Demand::Dependencies(dependencies));
         }
@@ -537,9 +550,9 @@ fn required(value: RawBsonRef<'_>) -> Parsed<Vec<Path>> {
     Ok(paths)
 }
 
-fn dependency(name: &str, value: RawBsonRef<'_>) -> Parsed<Dependency> {
+fn dependency(name: &str, value: RawBsonRef<'_>, whole: bool) -> Parsed<Dependency> {
     let list = match value {
-        RawBsonRef::Document(inner) => return Ok(Dependency::Schema(schema(inner, false)?)),
+        RawBsonRef::Document(inner) => return Ok(Dependency::Schema(schema(inner, whole)?)),
         RawBsonRef::Array(list) => list,
         _ => {
             return Err(mismatch(format!(

@@ -409,8 +409,10 @@ fn all(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<Predicate
                 (test, "$elemMatch")
             }
             (true, _) => return Err(bad_value("$all/$elemMatch has to be consistent")),
-            (false, Some(_)) => return Err(bad_value("no $ expressions in $all")),
-            (false, None) => match value {
+            (false, Some((key, _))) if operators::on_field(&key).is_some() => {
+                return Err(bad_value("no $ expressions in $all"));
+            }
+            (false, _) => match value {
                 RawBsonRef::RegularExpression(regex) => (
                     Test::Regex(Regex::new(regex.pattern.as_str(), regex.options.as_str())?),
                     "$regex",

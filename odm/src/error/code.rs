@@ -76,6 +76,7 @@ codes! {
     COMMAND_FAILED = 125 "CommandFailed";
     CAPPED_POSITION_LOST = 136 "CappedPositionLost";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
+    DURATION_OVERFLOW = 159 "DurationOverflow";
     INCOMPATIBLE_COLLATION_VERSION = 161 "IncompatibleCollationVersion";
     VIEW_DEPTH_LIMIT_EXCEEDED = 165 "ViewDepthLimitExceeded";
     COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";

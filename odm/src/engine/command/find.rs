@@ -142,10 +142,8 @@ pub(crate) fn projected(
     {
         return Err(meta::unavailable());
     }
-    if Projection::is_positional(projection) {
-        filter()?.refuse_whole_document_operators()?;
-    }
-    Projection::parse(projection, globals)
+    let check = || filter()?.refuse_whole_document_operators();
+    Projection::parse(projection, globals, &check)
         .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
         .or_else(|error| filter()?.check_constants(globals).and(Err(error)))
 }

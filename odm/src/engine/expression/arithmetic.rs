@@ -374,7 +374,9 @@ fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcom
     match operand(args)? {
         None => null(),
         Some(n) if n.is_nan() => owned(f64::NAN),
-        Some(n) if n.to_f64() > 0.0 => owned(function(double(n, args.operator)?)),
+        Some(n) if n.compare(Number::Int32(0)).is_gt() => {
+            owned(function(double(n, args.operator)?))
+        }
         Some(n) => refuse(
             code,
             format!(
@@ -409,7 +411,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         (Some(value), Some(base)) => (value, base),
     };
-    if value.to_f64() <= 0.0 {
+    if !value.is_nan() && value.compare(Number::Int32(0)).is_le() {
         return refuse(
             28758,
             format!(

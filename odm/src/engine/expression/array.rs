@@ -375,19 +375,18 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(values(items).skip(skip).take(take).collect::<RawArrayBuf>())
 }
 
+/// The order that `sortBy` names, which is no expression.
+pub(super) fn sort_by(by: RawBsonRef<'_>) -> Result<ElementOrder, ServerError> {
+    let is_number = Number::from_raw(by).is_some();
+    ElementOrder::parse(by).or_else(|error| match by {
+        RawBsonRef::Document(_) => refuse(2_942_505, format!("BadValue: {}", error.message())),
+        _ if is_number => refuse(2_942_506, error.message()),
+        _ => refuse(2_942_507, error.message()),
+    })
+}
+
 fn sort<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let order = match args.or_null(1) {
-        by @ (RawBsonRef::Document(_)
-        | RawBsonRef::Int32(_)
-        | RawBsonRef::Int64(_)
-        | RawBsonRef::Double(_)) => ElementOrder::parse(by)?,
-        _ => {
-            return refuse(
-                2_942_507,
-                "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields",
-            );
-        }
-    };
+    let order = sort_by(args.or_null(1))?;
     if args.is_nullish(0) {
         return null();
     }

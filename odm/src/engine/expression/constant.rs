@@ -17,7 +17,15 @@ use crate::engine::expression::value::Value;
 use crate::error::ServerError;
 
 /// Operators whose arguments are not looked at either; sorted.
-const NOT_ENTERED: &[&str] = &["$getField", "$setField", "$unsetField"];
+const NOT_ENTERED: &[&str] = &[
+    "$firstN",
+    "$getField",
+    "$lastN",
+    "$maxN",
+    "$minN",
+    "$setField",
+    "$unsetField",
+];
 
 /// Operators that take constant neighbours together; sorted.
 const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
@@ -64,6 +72,13 @@ impl Node {
                     })
                     .collect::<Result<Vec<_>, _>>()?;
                 check_alone(operator.name, &values, env.globals)?;
+                // Nothing is at a place in null.
+                if operator.name == "$indexOfArray"
+                    && let Some(Some(array)) = values.first()
+                    && array.is_nullish()
+                {
+                    return Ok(Some(Value::NULL));
+                }
                 if !is_folded(operator.name) {
                     return Ok(None);
                 }

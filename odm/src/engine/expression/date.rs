@@ -154,10 +154,11 @@ fn part<'a>(args: &Args<'a>, of: fn(i64) -> i64) -> Outcome<'a> {
     if args.is_nullish(0) {
         return null();
     }
+    let utc = instant(args.or_null(0))?;
     let Some(zone) = Zone::of(args, 1)? else {
         return null();
     };
-    let at = zone.local(instant(args.or_null(0))?);
+    let at = zone.local(utc);
     owned(i32::try_from(of(at)).unwrap_or_default())
 }
 

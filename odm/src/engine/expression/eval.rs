@@ -1,11 +1,14 @@
 //! Evaluates compiled expressions over raw documents.
 
+use std::ptr;
+
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::globals::Globals;
 use crate::engine::expression::memory;
 use crate::engine::expression::operator::{Args, Outcome};
 use crate::engine::expression::parse::Node;
+use crate::engine::expression::set::SUBSET_AS_WRITTEN;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
@@ -106,10 +109,10 @@ impl Node {
                     values.extend([left.eval(env)?, right]);
                 }
                 for (at, argument) in arguments.iter().enumerate().skip(values.len()) {
-                    // What stands in for a null is computed only where there is one.
+                    // What stands in for a null is computed only where there is one, and for a failure only after it.
                     let is_needed = operator.name != "$convert"
-                        || at != 3
-                        || values.first().is_some_and(Value::is_nullish);
+                        || at < 2
+                        || at == 3 && values.first().is_some_and(Value::is_nullish);
                     let value = match argument {
                         Some(argument) if is_needed => argument.eval(env)?,
                         _ => Value::Missing,
@@ -122,27 +125,35 @@ impl Node {
                         break;
                     }
                 }
-                (operator.eval)(&mut Args {
+                let result = (operator.eval)(&mut Args {
                     operator: operator.name,
                     values,
                     given: arguments.iter().map(Option::is_some).collect(),
                     globals: env.globals,
-                })
-                .and_then(|value| {
-                    memory::check_value(operator.name, &value)?;
-                    Ok(value)
-                })
-                .map_err(|error| {
-                    // A constant set is compared in another way, which has a number of its own.
-                    let is_other = error.code() == Code::location(17046)
-                        && matches!(arguments.as_slice(), [Some(one), Some(set)]
+                });
+                if let ("$convert", Err(error), Some(Some(instead))) =
+                    (operator.name, &result, arguments.get(2))
+                    && error.code() == Code::CONVERSION_FAILURE
+                {
+                    return instead.eval(env);
+                }
+                result
+                    .and_then(|value| {
+                        memory::check_value(operator.name, &value)?;
+                        Ok(value)
+                    })
+                    .map_err(|error| {
+                        // A constant set is compared in another way, which has a number of its own.
+                        let is_other = !ptr::eq(*operator, &raw const SUBSET_AS_WRITTEN)
+                            && error.code() == Code::location(17046)
+                            && matches!(arguments.as_slice(), [Some(one), Some(set)]
                             if !is_fixed(one, env) && is_fixed(set, env));
-                    if is_other {
-                        ServerError::new(Code::location(17310), error.message())
-                    } else {
-                        error
-                    }
-                })
+                        if is_other {
+                            ServerError::new(Code::location(17310), error.message())
+                        } else {
+                            error
+                        }
+                    })
             }
             Self::Form(form) => form.eval(env),
         }
@@ -175,7 +186,7 @@ fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
         ("$mergeObjects", _) => {
             !value.is_nullish() && !matches!(value.get(), Some(RawBsonRef::Document(_)))
         }
-        ("$setField", 1) => value.is_nullish(),
+        ("$setField", 1) => !matches!(value.get(), Some(RawBsonRef::Document(_))),
         _ => false,
     }
 }

@@ -223,6 +223,7 @@ impl Globals {
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             is_stored: self.0.stored,
+            is_as_written: false,
             sees_document: Arc::default(),
             names: self
                 .0
@@ -238,6 +239,7 @@ impl Globals {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     is_stored: bool,
+    is_as_written: bool,
     sees_document: Arc<AtomicBool>,
     names: Vec<String>,
 }
@@ -254,6 +256,18 @@ impl Scope {
     /// Whether the expression is kept with a collection, as validators are.
     pub(crate) fn is_stored(&self) -> bool {
         self.is_stored
+    }
+
+    /// The same for expressions that a server runs as they are written, as those of updates are.
+    #[must_use]
+    pub(crate) fn unmoved(mut self) -> Self {
+        self.is_as_written = true;
+        self
+    }
+
+    /// Whether nothing is computed beforehand, nor moved.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.is_as_written
     }
 
     /// Notes a look at the document.

@@ -2,9 +2,11 @@
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 
+use crate::engine::expression::array::sort_by;
 use crate::engine::expression::forms::{self, Form};
 use crate::engine::expression::globals::Scope;
 use crate::engine::expression::operator::{ANY, Operator, Shape, refuse};
+use crate::engine::expression::set::SUBSET_AS_WRITTEN;
 use crate::engine::expression::sum::Sum;
 use crate::engine::expression::{table, text};
 use crate::engine::refusal;
@@ -266,8 +268,13 @@ pub(super) fn parse_operator(
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
         Shape::Named(names) => named(operator, argument, names, scope)?,
     };
+    let is_subset = name == "$setIsSubset" && scope.is_as_written();
     Ok(Node::Call {
-        operator,
+        operator: if is_subset {
+            &SUBSET_AS_WRITTEN
+        } else {
+            operator
+        },
         arguments,
     })
 }
@@ -340,10 +347,14 @@ fn listed(
         let mut arguments = arguments;
         let is_constant =
             |argument: &Option<Node>| argument.as_ref().is_some_and(Node::is_constant);
-        if is_commutative(name) && !arguments.iter().all(is_constant) {
+        if is_commutative(name) && !scope.is_as_written() && !arguments.iter().all(is_constant) {
             arguments.sort_by_key(is_constant);
         }
-        return Ok(fold(name, arguments));
+        return Ok(if scope.is_as_written() {
+            arguments
+        } else {
+            fold(name, arguments)
+        });
     }
     if matches!(
         name,
@@ -438,6 +449,10 @@ fn named(
             .position(|(known, _)| *known == key)
             .and_then(|index| arguments.get_mut(index));
         match slot {
+            Some(slot) if (name, key) == ("$sortArray", "sortBy") => {
+                sort_by(value)?;
+                *slot = Some(Node::Literal(value.into()));
+            }
             Some(slot) => *slot = Some(constant_field(name, key, parse(value, scope)?)?),
             None => {
                 return refuse(

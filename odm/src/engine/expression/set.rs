@@ -19,6 +19,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$setUnion", 0, ANY, union),
 ];
 
+/// `$setIsSubset` where a constant set is compared as any other is.
+pub(super) static SUBSET_AS_WRITTEN: Operator = listed("$setIsSubset", 2, 2, subset);
+
 fn array<'v>(
     args: &'v Args<'_>,
     index: usize,

@@ -7,10 +7,12 @@ use bson::raw::{RawArrayBuf, RawBsonRef};
 use crate::engine::expression::calendar;
 use crate::engine::expression::memory;
 use crate::engine::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
+    ANY, Args, Operator, Outcome, Shape, coerced, count, integral_32, listed, null, owned, refuse,
+    row,
 };
 use crate::engine::expression::text;
 use crate::error::ServerError;
+use crate::value::decimal::Rounding;
 use crate::value::number::Number;
 
 const TRIM: Shape = Shape::Named(&[("input", true), ("chars", false)]);
@@ -202,7 +204,7 @@ fn index_of_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let (start, end) = bounds(args, input.len())?;
     let bytes = input.as_bytes().get(start..end).unwrap_or_default();
     owned(if wanted.is_empty() {
-        if start <= input.len() {
+        if start <= end {
             count(start)
         } else {
             bson::raw::RawBson::Int32(-1)
@@ -304,15 +306,22 @@ fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(position(
         points.get(start..end).unwrap_or_default(),
         &wanted,
-        start,
+        (start, end),
         points.len(),
     ))
 }
 
-fn position(points: &[char], wanted: &[char], start: usize, length: usize) -> bson::raw::RawBson {
+fn position(
+    points: &[char],
+    wanted: &[char],
+    (start, end): (usize, usize),
+    length: usize,
+) -> bson::raw::RawBson {
     let none = bson::raw::RawBson::Int32(-1);
     if wanted.is_empty() {
-        return if start <= length { count(start) } else { none };
+        // Only an empty text has an empty one at its end.
+        let is_found = start < end || length == 0 && start == 0;
+        return if is_found { count(start) } else { none };
     }
     points
         .windows(wanted.len())
@@ -399,27 +408,46 @@ fn substring_points<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(input.chars().skip(start).take(length).collect::<String>())
 }
 
+/// A number as a 64-bit integer: doubles lose their fraction, decimals are rounded.
+fn long(number: Number) -> Result<i64, ServerError> {
+    match number {
+        Number::Decimal(number) => {
+            let rounded = Number::Decimal(number.quantize(0, Rounding::HalfEven));
+            Ok(rounded.to_i64_truncated().unwrap_or(i64::MIN))
+        }
+        number => number
+            .to_i64_truncated()
+            .map_or_else(|| coerced(number.to_f64()), Ok),
+    }
+}
+
 fn substring_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let input = coerce(args, 0)?;
-    let number = |index: usize, code: i32, what: &str| match Number::from_raw(args.or_null(index)) {
-        Some(number) => Ok(number.to_i64_truncated().unwrap_or(0)),
-        None => refuse(
-            code,
-            format!(
-                "$substrBytes:  {what} must be a numeric type (is BSON type {})",
-                args.type_name(index)
-            ),
-        ),
+    // What both are comes first, how long only behind a start that can be.
+    let number = |index: usize, code: i32, what: &str| {
+        Number::from_raw(args.or_null(index)).map_or_else(
+            || {
+                refuse(
+                    code,
+                    format!(
+                        "$substrBytes:  {what} must be a numeric type (is BSON type {})",
+                        args.type_name(index)
+                    ),
+                )
+            },
+            Ok,
+        )
     };
     let start = number(1, 16034, "starting index")?;
     let length = number(2, 16035, "length")?;
+    let start = long(start)?;
     let Ok(start) = usize::try_from(start) else {
         return refuse(
             50752,
             format!("$substrBytes:  starting index must be non-negative (got: {start})"),
         );
     };
-    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let length = usize::try_from(long(length)?).unwrap_or(usize::MAX);
     if start >= input.len() {
         return owned("");
     }

@@ -135,16 +135,14 @@ fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(target) = target else {
         return null();
     };
-    match converted(args.or_null(0), target) {
-        Ok(value) => Ok(Value::Owned(value)),
-        Err(error) if error.code() == CONVERSION_FAILURE && args.given(2) => Ok(args.take(2)),
-        Err(error) => Err(error),
-    }
+    // What stands in for a failure is the caller's.
+    converted(args.or_null(0), target).map(Value::Owned)
 }
 
 /// Type codes and names that `to` may be, in order of code.
 const TARGETS: &[(i32, &str)] = &[
     (-1, "minKey"),
+    (0, "missing"),
     (1, "double"),
     (2, "string"),
     (3, "object"),

@@ -21,29 +21,23 @@ pub(crate) struct Projection {
 
 impl Projection {
     /// Parses a projection that is not empty.
-    pub(crate) fn parse(spec: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
-        let positional = positions(spec);
-        if positional > 1 {
-            return refuse(
-                31276,
-                "Cannot specify more than one positional projection per query.",
-            );
-        }
+    ///
+    /// `check` says whether a filter can tell which element matched, where one must.
+    pub(crate) fn parse(
+        spec: &RawDocument,
+        globals: &Globals,
+        check: &dyn Fn() -> Result<(), ServerError>,
+    ) -> Result<Self, ServerError> {
         let shape = Shape::project(
             spec,
             &globals.scope(),
-            &|path, value| special(path, value, globals),
+            &|path, value| special(path, value, globals, check),
             Kind::Exclude,
         )?;
         Ok(Self {
             shape,
-            positional: positional > 0,
+            positional: positions(spec) > 0,
         })
-    }
-
-    /// Whether it names the element that the filter matched.
-    pub(crate) fn is_positional(spec: &RawDocument) -> bool {
-        positions(spec) > 0
     }
 
     /// Fails if a constant part of its expressions does.
@@ -81,7 +75,12 @@ fn positions(spec: &RawDocument) -> usize {
 
 type Found = Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>;
 
-fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
+fn special(
+    path: &str,
+    value: RawBsonRef<'_>,
+    globals: &Globals,
+    check: &dyn Fn() -> Result<(), ServerError>,
+) -> Found {
     if path.contains(".$.") {
         return Some(refuse(
             31394,
@@ -95,6 +94,18 @@ fn special(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Found {
                 31395,
                 "positional projection cannot be used with exclusion",
             ));
+        }
+        if !keeps {
+            return Some(match value {
+                RawBsonRef::Document(_) => refuse(
+                    31271,
+                    "positional projection cannot be used with an expression or sub object",
+                ),
+                _ => refuse(31308, "positional projection cannot be used with a literal"),
+            });
+        }
+        if let Err(error) = check() {
+            return Some(Err(error));
         }
         let transform: Arc<dyn Transform> = Arc::new(Positional);
         return Some(Ok((Bearing::Includes, path.to_owned(), transform)));
@@ -133,7 +144,7 @@ struct Slice {
 
 impl Slice {
     fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
-        let number = |value| Number::from_raw(value).and_then(Number::to_i64_truncated);
+        let number = |value| Number::from_raw(value).map(held);
         match argument {
             RawBsonRef::Array(parts) => {
                 let parts: Vec<_> = values(parts).collect();
@@ -176,6 +187,17 @@ impl Slice {
                 ),
             },
         }
+    }
+}
+
+/// The nearest integer of 32 bits; 0 for NaN.
+fn held(number: Number) -> i64 {
+    let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    match number.to_i64_truncated() {
+        Some(number) => number.clamp(least, most),
+        None if number.is_nan() => 0,
+        None if number.compare(Number::Int32(0)).is_lt() => least,
+        None => most,
     }
 }
 

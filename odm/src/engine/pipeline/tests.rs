@@ -66,7 +66,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     let globals = Globals::new(cases::NOW);
     if let Ok(projection) = case.get_document("projection") {
         let matcher = Matcher::parse(&raw(case.get_document("filter").unwrap()), &globals)?;
-        let projection = Projection::parse(&raw(projection), &globals)?;
+        let projection = Projection::parse(&raw(projection), &globals, &|| Ok(()))?;
         projection.check_constants(&globals)?;
         let mut found = Vec::new();
         for document in &source.0 {

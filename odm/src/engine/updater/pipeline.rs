@@ -74,7 +74,7 @@ impl Stage {
                 "A pipeline stage specification object must contain exactly one field.",
             ));
         };
-        let scope = globals.scope();
+        let scope = globals.scope().unmoved();
         match name {
             "$addFields" | "$set" => root::set(name, spec, &scope).map(Self::Shape),
             "$project" => root::project(spec, &scope).map(Self::Shape),

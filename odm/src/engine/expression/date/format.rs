@@ -100,7 +100,10 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
         _ if !args.given(1) => None,
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
-        Some(RawBsonRef::String(format)) => Some(format),
+        Some(RawBsonRef::String(format)) => {
+            check_format(format, READ)?;
+            Some(format)
+        }
         Some(_) => {
             return refuse(
                 40684,
@@ -212,7 +215,6 @@ struct Named {
 
 fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
     let wrong = || unreadable(format!("Error parsing date string '{date}'"));
-    check_format(format, READ)?;
     let mut named = Named::default();
     let mut zone = None;
     let mut rest = date;

@@ -7,9 +7,7 @@ use crate::engine::expression::calendar;
 use crate::engine::expression::date::instant;
 use crate::engine::expression::date::zone::Zone;
 use crate::engine::expression::eval::append;
-use crate::engine::expression::operator::{
-    Args, Outcome, integral, integral_32, null, owned, refuse,
-};
+use crate::engine::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 use crate::engine::expression::text;
 use crate::error::ServerError;
 
@@ -102,12 +100,7 @@ fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
     }
     let (name, _) = NAMES.get(index).copied().unwrap_or_default();
     let value = args.or_null(index);
-    let read = if matches!(name, "second" | "millisecond") {
-        integral(value)
-    } else {
-        integral_32(value).map(i64::from)
-    };
-    match read {
+    match integral(value) {
         Some(number) => Ok(Some(number)),
         None => refuse(
             40515,

@@ -98,6 +98,12 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
             format!("{} expects integer amount of time units", args.operator),
         );
     };
+    if sign < 0 && amount == i64::MIN {
+        return refuse(
+            6_045_000,
+            format!("invalid $dateSubtract 'amount' parameter value: {amount}"),
+        );
+    }
     // More than the milliseconds of 64 bits hold, whatever the date.
     let most = match unit {
         Unit::Year => 584_942_417,
@@ -115,6 +121,9 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
             ),
         );
     }
+    if unit == Unit::Fixed(1) {
+        return moved_by(start, amount * sign);
+    }
     let moved = amount.checked_mul(sign).and_then(|amount| match unit {
         Unit::Fixed(millis) if millis < DAY => start.checked_add(amount.checked_mul(millis)?),
         _ => zone.utc_beside(start, moved(zone.local(start), unit, amount)?),
@@ -124,7 +133,21 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
     let moved = moved.and_then(|moved| moved.checked_sub(if is_split { 1_000 } else { 0 }));
     match moved {
         Some(moved) => owned(DateTime::from_millis(moved)),
-        None => refuse(5_166_406, format!("{} overflowed", args.operator)),
+        None => refuse(5_166_406, "dateAdd overflowed"),
+    }
+}
+
+/// A date so many milliseconds later.
+fn moved_by<'a>(start: i64, millis: i64) -> Outcome<'a> {
+    match start.checked_add(millis) {
+        Some(moved) => owned(DateTime::from_millis(moved)),
+        None => Err(ServerError::new(
+            Code::DURATION_OVERFLOW,
+            format!(
+                "Overflow while adding {millis}ms to {}ms",
+                start.wrapping_add(millis)
+            ),
+        )),
     }
 }
 
@@ -165,8 +188,15 @@ fn ordinal(at: i64, unit: Unit, week_start: i64) -> i64 {
     }
 }
 
+/// Whether the week has no start though one was written; other units need none.
+fn lacks_week_start(args: &Args<'_>, unit: usize, start: usize) -> bool {
+    args.given(start)
+        && args.is_nullish(start)
+        && matches!(args.or_null(unit), RawBsonRef::String("week"))
+}
+
 /// Sunday is 1.
-fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<Option<i64>, ServerError> {
+fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerError> {
     const DAYS: [&str; 7] = [
         "sunday",
         "monday",
@@ -177,10 +207,7 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<Option<i64>, 
         "saturday",
     ];
     if !args.given(index) || unit != Unit::Week {
-        return Ok(Some(1));
-    }
-    if args.is_nullish(index) {
-        return Ok(None);
+        return Ok(1);
     }
     let RawBsonRef::String(name) = args.or_null(index) else {
         return refuse(
@@ -198,7 +225,7 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<Option<i64>, 
         .zip(1..)
         .find(|(day, _)| **day == name || day.get(..3) == Some(&name))
     {
-        Some((_, number)) => Ok(Some(number)),
+        Some((_, number)) => Ok(number),
         None => refuse(
             5_439_016,
             format!(
@@ -220,18 +247,20 @@ fn named_zone(args: &Args<'_>) -> Result<Option<Zone>, ServerError> {
 }
 
 pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
+    if args.is_nullish(0)
+        || args.is_nullish(1)
+        || args.is_nullish(2)
+        || lacks_week_start(args, 2, 4)
+    {
         return null();
     }
     let Some(zone) = named_zone(args)? else {
         return null();
     };
-    let (unit, _) = unit(args, 2)?;
-    let Some(start_of_week) = week_start(args, 4, unit)? else {
-        return null();
-    };
     let start = named_instant(args, 0, "startDate", 5_166_307)?;
     let end = named_instant(args, 1, "endDate", 5_166_307)?;
+    let (unit, _) = unit(args, 2)?;
+    let start_of_week = week_start(args, 4, unit)?;
     let count = |at: i64| match unit {
         Unit::Fixed(millis) if millis < DAY => {
             // The elapsed time counts; the zone says only where its hours begin.
@@ -240,14 +269,21 @@ pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         _ => ordinal(zone.local(at), unit, start_of_week),
     };
-    owned(count(end) - count(start))
+    match count(end).checked_sub(count(start)) {
+        Some(difference) => owned(difference),
+        None => refuse(5_166_308, "dateDiff overflowed"),
+    }
 }
 
 /// Saturday, 1 January 2000: bins are counted from it.
 const REFERENCE: i64 = 946_684_800_000;
 
 pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.is_nullish(0) || args.is_nullish(1) || args.given(2) && args.is_nullish(2) {
+    if args.is_nullish(0)
+        || args.is_nullish(1)
+        || args.given(2) && args.is_nullish(2)
+        || lacks_week_start(args, 1, 4)
+    {
         return null();
     }
     let Some(zone) = named_zone(args)? else {
@@ -255,10 +291,8 @@ pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     let at = named_instant(args, 0, "date", 5_439_012)?;
     let (unit, _) = unit(args, 1)?;
-    let Some(start_of_week) = week_start(args, 4, unit)? else {
-        return null();
-    };
     let size = bin_size(args, unit)?;
+    let start_of_week = week_start(args, 4, unit)?;
     let start = if let Unit::Fixed(..DAY) = unit {
         truncated(at, zone.utc(REFERENCE).unwrap_or(REFERENCE), size)
     } else {

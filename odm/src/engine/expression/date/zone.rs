@@ -9,6 +9,9 @@ use crate::engine::expression::operator::{Args, refuse};
 use crate::engine::expression::text;
 use crate::error::ServerError;
 
+/// The milliseconds of 400 years, after which the calendar begins anew.
+const CYCLE: i64 = 146_097 * 86_400_000;
+
 #[derive(Debug)]
 pub(super) enum Zone {
     /// Milliseconds east of UTC.
@@ -73,12 +76,18 @@ impl Zone {
         match self {
             Self::Fixed(offset) => *offset,
             Self::Named(zone) => {
-                // Before and after the years that the database covers its first and last rule hold.
                 let bounds = (
                     Timestamp::MIN.as_millisecond(),
                     Timestamp::MAX.as_millisecond(),
                 );
-                let at = Timestamp::from_millisecond(utc.clamp(bounds.0, bounds.1));
+                // Before the years that the database covers its first rule holds; after them, what holds in the same year
+                // of the calendar's cycle.
+                let known = if utc > bounds.1 {
+                    bounds.1 - CYCLE + (utc - bounds.1).rem_euclid(CYCLE)
+                } else {
+                    utc.max(bounds.0)
+                };
+                let at = Timestamp::from_millisecond(known);
                 at.map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1_000)
             }
         }
@@ -103,6 +112,9 @@ impl Zone {
     /// as long after the clocks are changed as it would be after the hour that they skip began.
     pub(super) fn utc(&self, local: i64) -> Option<i64> {
         const DAY: i64 = 86_400_000;
+        if let Self::Fixed(offset) = self {
+            return local.checked_sub(*offset);
+        }
         let before = local.checked_sub(self.offset(local.checked_sub(DAY)?))?;
         let after = local.checked_sub(self.offset(local.checked_add(DAY)?))?;
         let shows = |utc| self.local(utc) == local;

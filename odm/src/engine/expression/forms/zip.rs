@@ -119,7 +119,12 @@ impl Zip {
             for (row, items) in rows.iter().enumerate() {
                 match (items.get(index), defaults.get(row)) {
                     (Some(item), _) => tuple.push(item.as_raw_bson_ref()),
-                    (None, Some(default)) => tuple.push(default.or_null()),
+                    // A missing default leaves the tuple shorter.
+                    (None, Some(default)) => {
+                        if let Some(item) = default.get() {
+                            tuple.push(item);
+                        }
+                    }
                     (None, None) => tuple.push(RawBsonRef::Null),
                 }
             }

@@ -28,11 +28,24 @@ pub(crate) type Special<'h> = dyn Fn(&str, RawBsonRef<'_>) -> Option<Result<(Bea
 impl Shape {
     /// `$set`, `$addFields`.
     pub(crate) fn set(spec: &RawDocument, scope: &Scope) -> Result<Self, ServerError> {
-        let mut tree = Tree::default();
-        set_fields(spec, "", scope, &mut tree).map_err(|error| collision(error, spec))?;
+        // What is wrong with paths is told before any expression is read.
+        let mut paths = Fields {
+            whole: spec,
+            scope: None,
+            tree: Tree::default(),
+        };
+        paths
+            .add(spec, "")
+            .map_err(|error| collision(error, spec))?;
+        let mut fields = Fields {
+            whole: spec,
+            scope: Some(scope),
+            tree: Tree::default(),
+        };
+        fields.add(spec, "")?;
         Ok(Self {
             kind: Kind::Set,
-            tree,
+            tree: fields.tree,
         })
     }
 
@@ -97,35 +110,71 @@ fn joined(prefix: &str, name: &str) -> String {
     }
 }
 
-fn set_fields(
-    spec: &RawDocument,
-    prefix: &str,
-    scope: &Scope,
-    tree: &mut Tree,
-) -> Result<(), ServerError> {
-    for (name, value) in elements(spec) {
-        let path = joined(prefix, name);
-        match value {
-            RawBsonRef::Document(below) if !is_operator(below) => {
-                if below.is_empty() {
-                    return refuse(
-                        40180,
-                        format!(
-                            "an empty object is not a valid value. Found empty object at path {path}"
-                        ),
-                    );
-                }
-                field_path(&path)?;
-                set_fields(below, &path, scope, tree)?;
+/// The fields of `$set`, of which only the paths are read without a scope.
+struct Fields<'p> {
+    whole: &'p RawDocument,
+    scope: Option<&'p Scope>,
+    tree: Tree,
+}
+
+impl Fields<'_> {
+    fn add(&mut self, spec: &RawDocument, prefix: &str) -> Result<(), ServerError> {
+        for (name, value) in elements(spec) {
+            if !prefix.is_empty() && name.contains('.') {
+                return refuse(
+                    40183,
+                    format!(
+                        "cannot use dotted field name '{name}' in a sub object: {}",
+                        text::stored_document(self.whole)
+                    ),
+                );
             }
-            value => {
-                field_path(&path)?;
-                let expression = Expression::parse(value, scope)?;
-                tree.insert(&path, Entry::Compute(expression))?;
+            let path = joined(prefix, name);
+            match value {
+                RawBsonRef::Document(below) if !is_operator(below) => {
+                    if below.is_empty() {
+                        return refuse(
+                            40180,
+                            format!(
+                                "an empty object is not a valid value. Found empty object at path {path}"
+                            ),
+                        );
+                    }
+                    self.check_operators(below)?;
+                    field_path(&path)?;
+                    self.add(below, &path)?;
+                }
+                value => {
+                    if let RawBsonRef::Document(operator) = value {
+                        self.check_operators(operator)?;
+                    }
+                    field_path(&path)?;
+                    let entry = match self.scope {
+                        Some(scope) => Entry::Compute(Expression::parse(value, scope)?),
+                        None => Entry::Keep,
+                    };
+                    self.tree.insert(&path, entry)?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Nothing stands beside an operator.
+    fn check_operators(&self, object: &RawDocument) -> Result<(), ServerError> {
+        let count = elements(object).count();
+        if count == 1 || !elements(object).any(|(name, _)| name.starts_with('$')) {
+            return Ok(());
+        }
+        refuse(
+            40181,
+            format!(
+                "an expression specification must contain exactly one field, the name of the expression. Found {count} fields in {}, while parsing object {}",
+                text::stored_document(object),
+                text::stored_document(self.whole)
+            ),
+        )
+    }
 }
 
 fn is_operator(document: &RawDocument) -> bool {
@@ -161,8 +210,9 @@ impl Tree {
     /// Makes room for the fields of an object at a path below another one.
     fn enter(&mut self, prefix: &str, path: &str) -> Result<(), ServerError> {
         let parts = plain_parts(&joined(prefix, path));
+        let last = parts.len().saturating_sub(1);
         let mut tree = self;
-        for part in parts {
+        for (depth, part) in parts.into_iter().enumerate() {
             let known = tree.fields.iter().position(|(known, _)| *known == part);
             if known.is_none() {
                 tree.fields.push((part, Entry::Below(Self::default())));
@@ -170,6 +220,7 @@ impl Tree {
             let at = known.unwrap_or(tree.fields.len() - 1);
             match tree.fields.get_mut(at) {
                 Some((_, Entry::Below(below))) => tree = below,
+                _ if depth == last => return refuse(31250, format!("Path collision at {path}")),
                 _ => return Err(collides_above(path)),
             }
         }
@@ -236,6 +287,7 @@ impl Parser<'_> {
             let path = joined(prefix, name);
             if is_meta(value) && !path.ends_with(".$") {
                 // It goes with either kind.
+                self.check_id(&path)?;
                 field_path(&path)?;
                 let expression = self.expression(&path, value)?;
                 self.tree.insert(&path, Entry::Compute(expression))?;
@@ -243,13 +295,37 @@ impl Parser<'_> {
                 return Ok(());
             }
             match (self.special)(&path, value) {
-                None => self.plain(prefix, name, value),
+                None => {
+                    self.check_id(&path)?;
+                    self.plain(prefix, name, value)
+                }
                 Some(special) => {
-                    let fault = special.and_then(|special| self.transform(&path, special));
+                    let fault = special
+                        .or_else(|fault| {
+                            // An $elemMatch beside a positional operator is refused wherever it stands.
+                            if fault.code() == Code::location(31275) {
+                                self.check_mixed(Bearing::Otherwise(Kind::Include))?;
+                            }
+                            Err(fault)
+                        })
+                        .and_then(|special| self.transform(&path, special));
                     fault.or_else(|fault| self.or_expression(fault, prefix, name, value))
                 }
             }
         })
+    }
+
+    /// Refuses a path that `_id` is on where the specification has spoken of `_id`, or the other way round.
+    fn check_id(&self, path: &str) -> Result<(), ServerError> {
+        let target = path.strip_suffix(".$").unwrap_or(path);
+        if self.id.is_some() && target.starts_with("_id.") {
+            return Err(collides_above(target));
+        }
+        let is_known = self.id.is_some() || path == "_id" && self.tree.entry("_id").is_some();
+        if is_known && target == "_id" {
+            return refuse(31250, "Path collision at _id");
+        }
+        Ok(())
     }
 
     /// A `$slice` that `find` does not take may be the operator of expressions.
@@ -289,6 +365,13 @@ impl Parser<'_> {
         (bearing, target, transform): (Bearing, String, Arc<dyn Transform>),
     ) -> Result<(), ServerError> {
         self.check_mixed(bearing)?;
+        if bearing == Bearing::Includes && self.positional {
+            return refuse(
+                31276,
+                "Cannot specify more than one positional projection per query.",
+            );
+        }
+        self.check_id(path)?;
         self.tree.insert(&target, Entry::Transform(transform))?;
         match bearing {
             Bearing::Includes => {

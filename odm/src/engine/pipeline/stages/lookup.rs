@@ -41,6 +41,7 @@ pub(super) fn parse(
     };
     let (mut from, mut local, mut foreign, mut into) = (None, None, None, None);
     let mut variables = Vec::new();
+    let mut has_let = false;
     let mut stages = None;
     for (name, value) in elements(spec) {
         let kind = text::type_name(Some(value));
@@ -55,6 +56,7 @@ pub(super) fn parse(
                 ));
             }
             ("let", RawBsonRef::Document(lets)) => {
+                has_let = true;
                 for (name, value) in elements(lets) {
                     check_variable_name(name)?;
                     variables.push((name.to_owned(), Expression::parse(value, &globals.scope())?));
@@ -97,6 +99,9 @@ pub(super) fn parse(
             );
         }
     };
+    if has_let && stages.is_none() {
+        return refuse("$lookup with a 'let' argument must also specify 'pipeline'");
+    }
     let Some(from) = from else {
         return refuse("must specify 'pipeline' when 'from' is empty");
     };

@@ -116,6 +116,11 @@ pub(crate) fn plan(
     candidates.truncate(MOST_CANDIDATES);
     if candidates.is_empty() {
         candidates.push(match hinted {
+            Hinted::Index(index)
+                if index.spec.kind == Kind::Wildcard && search.is_served_by_name(index) =>
+            {
+                search.records(false)
+            }
             Hinted::Index(index) if index.spec.kind == Kind::Wildcard => {
                 return Err(hint::no_plan(if wanted.filter.is_none() {
                     "No query solutions"
@@ -252,6 +257,20 @@ impl Search<'_, '_> {
             found.extend(ordering);
         }
         found
+    }
+
+    /// Whether an index would serve the filter if the numbers in its paths were names: a server's does.
+    fn is_served_by_name(&self, index: &Index) -> bool {
+        let Some(filter) = self.wanted.filter else {
+            return false;
+        };
+        let conditions = conditions::with_numbers(filter, self.wanted.collation);
+        let search = Search {
+            wanted: self.wanted,
+            children: self.children,
+            conditions: &conditions,
+        };
+        !search.candidates(&[index], true).is_empty()
     }
 
     /// A walk over a whole index for its order.

@@ -111,6 +111,18 @@ fn flatten<'a>(predicate: &'a Predicate, found: &mut Vec<&'a Predicate>) {
 
 /// The conditions that a filter sets.
 pub(crate) fn of<'a>(filter: &'a Predicate, collation: Option<&Collator>) -> Conditions<'a> {
+    read(filter, collation, false)
+}
+
+/// The same with those whose paths have a number in them, which no walk of an index here can serve.
+pub(crate) fn with_numbers<'a>(
+    filter: &'a Predicate,
+    collation: Option<&Collator>,
+) -> Conditions<'a> {
+    read(filter, collation, true)
+}
+
+fn read<'a>(filter: &'a Predicate, collation: Option<&Collator>, numbers: bool) -> Conditions<'a> {
     let mut found = Conditions {
         complete: true,
         ..Conditions::default()
@@ -121,6 +133,7 @@ pub(crate) fn of<'a>(filter: &'a Predicate, collation: Option<&Collator>) -> Con
             element: None,
             child,
             collation,
+            numbers,
         };
         let known = collect(predicate, &place, &mut found);
         found.complete &= known;
@@ -133,6 +146,8 @@ struct Place<'c> {
     element: Option<(String, usize)>,
     child: usize,
     collation: Option<&'c Collator>,
+    /// Numbers in paths are taken for names.
+    numbers: bool,
 }
 
 /// Adds what is understood, and says whether that is all.
@@ -171,9 +186,10 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
     };
     let path = format!("{}{}", place.prefix, field.path.as_str());
     // A number may be an index or a name: its keys are not those of the whole path.
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if path
         .split('.')
-        .any(|part| part.is_empty() || part.bytes().all(|byte| byte.is_ascii_digit()))
+        .any(|part| part.is_empty() || !place.numbers && is_number(part))
     {
         return false;
     }
@@ -184,6 +200,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                 element: Some((path, found.all.len())),
                 child: place.child,
                 collation: place.collation,
+                numbers: place.numbers,
             };
             collect(inner, &inside, found);
             return false;
@@ -211,6 +228,10 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             return false;
         }
         test => match one_value(test, place.collation) {
+            // An empty document has a key in a wildcard index, too.
+            Some((intervals, fit, _)) if place.numbers && is_empty(test) => {
+                (intervals, fit, About::Values)
+            }
             Some(known) => known,
             None => return false,
         },
@@ -225,6 +246,17 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         place: None,
     });
     true
+}
+
+/// Whether a test asks for an empty document.
+fn is_empty(test: &Test) -> bool {
+    match test {
+        Test::Compare(Comparison::Eq, operand) => match operand.value() {
+            RawBsonRef::Document(document) => document.is_empty(),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// A disjunction of tests of one path is one test of it.

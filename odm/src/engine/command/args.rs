@@ -5,6 +5,7 @@ use bson::spec::ElementType;
 
 use crate::engine::refusal;
 use crate::error::{Code, ServerError};
+use crate::value::decimal::Decimal;
 use crate::value::raw;
 
 /// What a field of a command may hold. The messages of a refusal depend on it.
@@ -19,7 +20,7 @@ pub(crate) enum Kind {
     SafeBool,
     /// Any number: "safe int".
     SafeInt,
-    /// An object, with the older message that `find` keeps.
+    /// An object and not null, with the older message that `find` keeps.
     FindObject,
     /// A 32-bit integer.
     Int,
@@ -129,8 +130,17 @@ impl<'a> Args<'a> {
                 return Err(unknown(idl, name.as_str()));
             };
             if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
-                && !matches!(declared.kind, Kind::Any | Kind::FindBool)
+                && !matches!(declared.kind, Kind::Any | Kind::FindObject | Kind::FindBool)
             {
+                if matches!(
+                    declared.name,
+                    "arrayFilters" | "deletes" | "documents" | "updates"
+                ) {
+                    return Err(ServerError::new(
+                        Code::location(10065),
+                        format!("invalid parameter: expected an object ({})", declared.name),
+                    ));
+                }
                 continue;
             }
             check(idl, declared, value)?;
@@ -250,6 +260,7 @@ pub(crate) fn truthy(value: RawBsonRef<'_>) -> bool {
         RawBsonRef::Double(value) => value != 0.0 || value.is_nan(),
         RawBsonRef::Int32(value) => value != 0,
         RawBsonRef::Int64(value) => value != 0,
+        RawBsonRef::Decimal128(value) => !Decimal::from_bson(value).is_zero(),
         _ => true,
     }
 }

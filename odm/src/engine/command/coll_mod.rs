@@ -59,6 +59,11 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let changes = options(&call.args)?;
     let index = call.args.document("index").map(Wanted::parse).transpose()?;
+    if index.as_ref().is_some_and(Wanted::prepares_unique) && !changes.is_empty() {
+        return Err(invalid(
+            "prepareUnique cannot be combined with any other modification.",
+        ));
+    }
     let dry_run = call.args.flag("dryRun");
     if dry_run {
         match &index {
@@ -112,6 +117,13 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 Bson::Document(empty) if empty.is_empty() => document.remove(name),
                 value => document.insert(name, value),
             };
+        }
+        if changes.contains_key("validator") {
+            for (name, default) in [("validationLevel", "strict"), ("validationAction", "error")] {
+                if !document.contains_key(name) {
+                    document.insert(name, default);
+                }
+            }
         }
         let mut reply = Document::new();
         if let Some(index) = &index {

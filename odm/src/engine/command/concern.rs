@@ -41,6 +41,10 @@ pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result
     }
     match raw::get(command, "maxTimeMS").map(|value| (value, super::args::whole(value))) {
         None => Ok(()),
+        Some((RawBsonRef::Double(millis), _)) if millis.fract() != 0.0 => Err(ServerError::new(
+            Code::BAD_VALUE,
+            "maxTimeMS has non-integral value",
+        )),
         Some((_, Some(millis))) if (0..=i64::from(i32::MAX)).contains(&millis) => Ok(()),
         Some((value, Some(_))) => Err(ServerError::new(
             Code::BAD_VALUE,
@@ -146,6 +150,47 @@ fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
     }
 }
 
+/// Refuses fields that no write concern has, and values that they cannot have.
+fn check_write_fields(concern: &RawDocument) -> Result<(), ServerError> {
+    for (name, value) in raw::elements(concern) {
+        let kind = type_name(value.element_type());
+        let failed = |message: String| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+        match (name, value) {
+            (_, RawBsonRef::Null | RawBsonRef::Undefined)
+            | ("w", RawBsonRef::String(_))
+            | ("j" | "fsync", RawBsonRef::Boolean(_))
+            | ("wtimeout" | "getLastError" | "provenance", _) => {}
+            ("w", RawBsonRef::Document(_)) => {
+                return failed("tagged write concern requires tags".to_owned());
+            }
+            ("w", value) => match super::args::whole(value) {
+                Some(0..=50) => {}
+                Some(nodes) => {
+                    return failed(format!(
+                        "w has to be a non-negative number and not greater than 50; found: {nodes}"
+                    ));
+                }
+                None => {
+                    return failed(format!(
+                        "w has to be a number, string, or object; found: {kind}"
+                    ));
+                }
+            },
+            ("j" | "fsync", value) if super::args::whole(value).is_some() => {}
+            ("j" | "fsync", _) => {
+                return Err(ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    format!(
+                        "BSON field 'WriteConcernOptions.{name}' is the wrong type '{kind}', expected types '[bool, long, int, decimal, double']"
+                    ),
+                ));
+            }
+            _ => return Err(super::args::unknown("WriteConcernOptions", name)),
+        }
+    }
+    Ok(())
+}
+
 fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
     let RawBsonRef::Document(concern) = concern else {
         return Err(ServerError::new(
@@ -156,6 +201,7 @@ fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<()
             ),
         ));
     };
+    check_write_fields(concern)?;
     let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
     if !row.writes {
         return invalid("Command does not support writeConcern");

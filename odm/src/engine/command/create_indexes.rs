@@ -111,11 +111,12 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     let int = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     let mut fields = doc! { "numIndexesBefore": int(before), "numIndexesAfter": int(after) };
-    if before == after {
-        fields.insert("note", "all indexes already exist");
-    } else {
+    if before != after || created {
         fields.insert("createdCollectionAutomatically", created || in_transaction);
         fields.insert("commitQuorum", quorum);
+    }
+    if before == after {
+        fields.insert("note", "all indexes already exist");
     }
     reply(fields)
 }

@@ -29,6 +29,12 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     call.check_not_view(&namespace)?;
     let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
+    if !matches!(
+        which,
+        RawBsonRef::String(_) | RawBsonRef::Array(_) | RawBsonRef::Document(_)
+    ) {
+        return Err(wrong_type(which));
+    }
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
         let before = i32::try_from(collection.indexes.len()).unwrap_or(i32::MAX);

@@ -108,15 +108,10 @@ fn natural(pattern: &RawDocument, value: RawBsonRef<'_>) -> Result<Order, Server
             ),
         ));
     }
-    match unit(value) {
-        Some(direction) => Ok(Order::Natural {
-            backwards: direction == Direction::Descending,
-        }),
-        None => Err(ServerError::new(
-            Code::BAD_VALUE,
-            "$natural sort cannot be set to a value other than -1 or 1.",
-        )),
-    }
+    // Anything but -1 is forwards.
+    Ok(Order::Natural {
+        backwards: unit(value) == Some(Direction::Descending),
+    })
 }
 
 /// 1 or −1, in any numeric type.

@@ -74,6 +74,10 @@ impl Wanted {
         Ok(wanted)
     }
 
+    pub(super) fn prepares_unique(&self) -> bool {
+        self.prepare_unique.is_some()
+    }
+
     pub(super) fn makes_unique(&self) -> bool {
         self.unique == Some(true)
     }

@@ -1,6 +1,14 @@
 //! Cases by area: a conversation that both stores are to answer alike.
 
+mod catalog;
+mod families;
+mod groups;
+mod guards;
+mod junk;
+mod languages;
+mod places;
 mod reads;
+mod rules;
 mod writes;
 
 use odm::bson::{Document, doc};
@@ -47,6 +55,20 @@ pub(crate) const AREAS: &[(&str, Draw)] = &[
     ("validator", writes::validator),
     ("cursor", reads::cursor),
     ("upsert", writes::upsert),
+    ("rules", rules::rules),
+    ("guards", guards::guards),
+    ("places", places::places),
+    ("languages", languages::languages),
+    ("date", families::date),
+    ("text", families::text),
+    ("list", families::list),
+    ("convert", families::convert),
+    ("group", groups::groups),
+    ("foreign", groups::foreign),
+    ("catalog", catalog::catalog),
+    ("capped", catalog::capped),
+    ("view", catalog::views),
+    ("junk", junk::junk),
 ];
 
 pub(crate) fn draw(area: &'static str, draw: Draw, seed: u64) -> Case {

@@ -8,6 +8,11 @@ pub(crate) fn collation(rng: &mut Rng) -> Document {
     let locale = rng.pick(&[
         "en", "en", "en", "simple", "de", "fr", "sv", "fr_CA", "es", "zork",
     ]);
+    collation_of(rng, locale)
+}
+
+/// A collation of this language.
+pub(crate) fn collation_of(rng: &mut Rng, locale: &str) -> Document {
     let mut out = doc! { "locale": locale };
     if locale == "simple" {
         return out;

@@ -2,6 +2,7 @@
 
 use odm::Error;
 use odm::bson::oid::ObjectId;
+use odm::bson::spec::BinarySubtype;
 use odm::bson::{Bson, DateTime, Document, Timestamp, doc};
 
 use crate::cases::Order;
@@ -68,6 +69,12 @@ pub(crate) fn normal(reply: &Document, order: Order) -> Document {
         .filter(|(key, _)| !VOLATILE.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value_of(key, value)))
         .collect();
+    // Nobody reads the fields of a cursor by their order.
+    if let Ok(cursor) = out.get_document("cursor") {
+        let mut fields: Vec<_> = cursor.clone().into_iter().collect();
+        fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+        out.insert("cursor", fields.into_iter().collect::<Document>());
+    }
     if order == Order::Any {
         if let Ok(cursor) = out.get_document_mut("cursor")
             && let Ok(batch) = cursor.get_array_mut("firstBatch")
@@ -97,6 +104,13 @@ fn value_of(key: &str, value: &Bson) -> Bson {
         Bson::Int64(id) if key == "id" && *id != 0 => Bson::Int64(1),
         Bson::ObjectId(id) if id.bytes()[..11] != oid(0).bytes()[..11] => {
             Bson::ObjectId(ObjectId::from_bytes([0xff; 12]))
+        }
+        // Those that are drawn have one byte throughout.
+        Bson::Binary(binary)
+            if binary.subtype == BinarySubtype::Uuid
+                && binary.bytes.windows(2).any(|two| two[0] != two[1]) =>
+        {
+            Bson::from("uuid")
         }
         Bson::DateTime(date) if recent(*date) => Bson::from("now"),
         Bson::Timestamp(Timestamp { time, .. }) if *time > 1_700_000_000 => Bson::from("now"),

@@ -24,24 +24,122 @@ pub(crate) fn name(
     if both("is invalid") && (both("locale:")) {
         return Some("the picture of a collation that is refused");
     }
-    if here != there
-        && mentions(command, &|key, value| {
-            key == "collation" && value.as_document().is_some()
-        })
-        && message(server).contains("Cannot index type Symbol with a collation")
-    {
+    if json(server).contains("Cannot index type Symbol with a collation") {
         return Some("symbols in an index with a collation");
     }
-    if json(server).contains("planner returned error") && !json(memory).contains("errmsg") {
+    let has_no_plan = |reply: &Document| json(reply).contains("planner returned error");
+    if has_no_plan(memory) != has_no_plan(server) {
         return Some("wildcard indexes as hints of a query that they can't serve");
     }
+    if message(server).contains("Invalid UTF-8") {
+        return Some("a refusal that shows half a character, which no client can read");
+    }
+    let unread = [
+        "pipeline :: caused by :: unknown top level operator: $",
+        "pipeline :: caused by :: unknown operator: $alwaysFalse",
+        "cannot nest $ under $in",
+    ];
+    if unread.iter().any(|text| message(server).contains(text)) {
+        return Some("filters that the server writes for itself and cannot read back");
+    }
+    if here && there && command.contains_key("collMod") {
+        return Some("which of two refusals of a collMod comes first");
+    }
+    let is_array = |reply: &Document| {
+        let text = json(reply);
+        text.contains("cannot be of type array")
+            || text.contains("to be an array or array descendant")
+    };
+    if is_array(memory) && is_array(server) {
+        return Some("which refusal an _id that is an array meets");
+    }
+    let writes = [json(memory), json(server)];
+    let of_keys = |text: &String| {
+        ["11000", "16766", "16746", "171", "201"]
+            .iter()
+            .any(|code| text.contains(&format!("\"code\": {{\"$numberInt\": \"{code}\"}}")))
+    };
+    if writes.iter().all(of_keys) {
+        return Some("which of two indexes refuses a document first");
+    }
+    if message(memory).contains("dateAdd overflowed") {
+        return Some("dates next to the end of 64 bits");
+    }
+    if here && there && message(server).contains("is not valid for an index specification") {
+        return Some("which of two refusals of an index comes first");
+    }
+    let ignored = ["singleBatch", "batchSize", "bypassDocumentValidation"];
+    if message(memory).contains("is an unknown field")
+        && ignored.iter().any(|name| message(memory).contains(name))
+    {
+        return Some("fields that a server takes and does nothing with");
+    }
+    if message(server).starts_with("PlanExecutor") && message(server).contains("mergeObjects") {
+        return Some("errors within $group: the server's other execution engine has its own");
+    }
+    if !here && !there {
+        if mentions(command, &|key, _| matches!(key, "$dateDiff")) && zoned(command) {
+            return Some("differences of dates in a zone's local mean time");
+        }
+        let sums = |key: &str, _: &Bson| matches!(key, "$multiply" | "$add" | "$group" | "$sum");
+        if mentions(command, &sums) && only_rounded(memory, server) {
+            return Some("where sums and products are rounded, and which of equal numbers stays");
+        }
+        if mentions(command, &|key, _| key == "includeArrayIndex")
+            && mentions(command, &|key, _| key == "$sort")
+            && json(&normal(memory, Order::Any)) == json(&normal(server, Order::Any))
+        {
+            return Some("sorts behind $unwind by the index that it adds: the server sorts first");
+        }
+    }
+    if let (Some(here), Some(there)) = (unspecified(memory), unspecified(server))
+        && here == there
+    {
+        return Some("what a $regex with operators beside it is specified as");
+    }
+    let of_sets = |key: &str, _: &Bson| matches!(key, "$unionWith" | "$lookup");
+    if there
+        && message(server).contains("Failed to optimize pipeline")
+        && mentions(command, &of_sets)
+    {
+        return Some("constants that fail in what $unionWith or $lookup reads");
+    }
+    if let (Some(here), Some(there)) = (unhexed(memory), unhexed(server))
+        && json(&here) == json(&there)
+    {
+        return Some("the sort keys that a duplicate key of a collated index shows");
+    }
+    let found = |reply: &Document| json(&normal(reply, Order::Any));
+    if !here && !there && sorts_by_number(command) && found(memory) == found(server) {
+        return Some("sorts by a path with a number in it, beside a projection");
+    }
+    let everything = |key: &str, value: &Bson| {
+        matches!(
+            (key, value),
+            ("$gte" | "$gt", Bson::MinKey) | ("$lte" | "$lt", Bson::MaxKey)
+        )
+    };
+    if !here && !there && mentions(command, &everything) {
+        return Some("ranges of all values: the server finds empty arrays by an index");
+    }
+    let refuses =
+        |reply: &Document| reply.contains_key("code") || reply.get_array("writeErrors").is_ok();
+    let faults = |reply: &Document| reply.get_array("writeErrors").map_or(0, Vec::len);
+    if (refuses(memory) != refuses(server) || faults(memory) != faults(server))
+        && mentions(command, &|key, _| key == "$expr")
+    {
+        return Some("an $expr before or after the conditions beside it");
+    }
     let stages = command.get_array("pipeline").map_or(0, Vec::len);
-    if mentions(command, &|key, _| key == "$group") {
+    if mentions(command, &|key, _| matches!(key, "$group" | "$sortByCount")) {
         if here || there {
             return Some("errors within $group: the server's other execution engine has its own");
         }
         let written = |reply: &Document| json(reply);
-        if written(memory).contains("$symbol") || written(server).contains("$numberDecimal") {
+        let odd = ["$symbol", "$code", "$maxKey", "$minKey"];
+        if odd.iter().any(|kind| written(memory).contains(kind))
+            || written(server).contains("$numberDecimal")
+        {
             return Some("symbols and overflows within $group");
         }
     }
@@ -49,6 +147,12 @@ pub(crate) fn name(
         return Some("fields dropped and computed again: the server remembers their old place");
     }
     if here && !there && stages > 1 {
+        return Some("errors in documents that a later stage drops: the server drops them first");
+    }
+    let drops = ["skip", "limit"]
+        .iter()
+        .any(|name| command.contains_key(*name));
+    if here && !there && drops && message(memory).starts_with("PlanExecutor") {
         return Some("errors in documents that a later stage drops: the server drops them first");
     }
     if here && !there && mentions(command, &|key, _| key == "$zip") {
@@ -62,23 +166,103 @@ pub(crate) fn name(
     if !here && !there && mentions(command, &null_range) {
         return Some("null ranges: the server loses documents by a wildcard index");
     }
-    let nan = |key: &str, value: &Bson| {
-        key == "multipleOf"
-            && match value {
-                Bson::Double(number) => number.is_nan(),
-                Bson::Decimal128(number) => number.to_string() == "NaN",
-                _ => false,
-            }
-    };
-    if there && mentions(command, &nan) {
-        return Some("multipleOf: NaN, which the server refuses at some places");
-    }
     if mentions(command, &|key, _| key == "upsert")
         && mentions(command, &|key, _| key == "$jsonSchema")
     {
         return Some("upserts by a $jsonSchema that nothing can match");
     }
     None
+}
+
+/// The reply to a write that met a duplicate key, without the bytes that stand for strings.
+fn unhexed(reply: &Document) -> Option<Document> {
+    if !json(reply).contains("hexEncoded") {
+        return None;
+    }
+    let mut reply = normal(reply, Order::Exact);
+    let fields = ["errmsg", "keyValue"];
+    for field in fields {
+        reply.remove(field);
+    }
+    if let Ok(errors) = reply.get_array_mut("writeErrors") {
+        for error in errors.iter_mut().filter_map(Bson::as_document_mut) {
+            for field in fields {
+                error.remove(field);
+            }
+        }
+    }
+    Some(reply)
+}
+
+/// Whether two replies differ in numbers alone, and those by no more than how they are rounded and when they overflow.
+fn only_rounded(memory: &Document, server: &Document) -> bool {
+    let (here, there) = (numbers(memory), numbers(server));
+    let close = |(one, other): (&f64, &f64)| {
+        !one.is_finite()
+            || !other.is_finite()
+            || (one - other).abs() <= 1e-12 * one.abs().max(other.abs())
+    };
+    here.0 == there.0 && here.1.iter().zip(&there.1).all(close)
+}
+
+/// A reply without its numbers, and these.
+fn numbers(reply: &Document) -> (String, Vec<f64>) {
+    let text = json(&normal(reply, Order::Exact));
+    let (mut out, mut found) = (String::new(), Vec::new());
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("{\"$number") {
+        out.push_str(before);
+        out.push('n');
+        let (number, after) = after.split_once('}').unwrap_or((after, ""));
+        let digits = number.split('"').nth(2).unwrap_or("");
+        found.push(digits.parse().unwrap_or(f64::NAN));
+        rest = after;
+    }
+    (out + rest, found)
+}
+
+/// A validation's details without what they say of the rule that is written in a $regex.
+fn unspecified(reply: &Document) -> Option<String> {
+    fn bare(value: &Bson) -> Bson {
+        match value {
+            Bson::Document(document) => {
+                let is_pattern = document
+                    .get_str("operatorName")
+                    .is_ok_and(|name| name == "$regex");
+                document
+                    .iter()
+                    .filter(|(key, _)| !is_pattern || *key != "specifiedAs")
+                    .map(|(key, value)| (key.clone(), bare(value)))
+                    .collect::<Document>()
+                    .into()
+            }
+            Bson::Array(values) => values.iter().map(bare).collect::<Vec<_>>().into(),
+            other => other.clone(),
+        }
+    }
+    let text = json(reply);
+    let is_pattern = text.contains("failingDocumentId") && text.contains("\"$regex\"");
+    is_pattern.then(|| {
+        let reply = normal(reply, Order::Exact);
+        json(
+            &bare(&reply.into())
+                .as_document()
+                .cloned()
+                .unwrap_or_default(),
+        )
+    })
+}
+
+fn zoned(command: &Document) -> bool {
+    mentions(command, &|key, _| key == "timezone")
+}
+
+fn sorts_by_number(command: &Document) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    command.contains_key("projection")
+        && command
+            .get_document("sort")
+            .is_ok_and(|sort| sort.keys().any(|path| path.split('.').any(is_number)))
 }
 
 /// A document with its fields by name, at every depth, and without what no two replies share.

@@ -20,6 +20,7 @@ mod compare;
 mod documents;
 mod exceptions;
 mod expressions;
+mod families;
 mod filters;
 mod indexes;
 mod json;

@@ -141,11 +141,12 @@ async fn has_two_faults(stores: &mut Stores, case: &Case, difference: &Differenc
     let mut seen = BTreeSet::new();
     // What is wrong in a part of the case is often two steps away.
     let mut near = Vec::new();
-    for candidate in shrink::candidates(case) {
-        if candidate.steps.len() <= difference.at {
-            continue;
+    for candidate in shrink::candidates(case).into_iter().chain(shorter(case)) {
+        // Of a case that is shorter, the command in question must still be the last.
+        let commands = [&candidate, case].map(|case| case.steps.last().map(|step| &step.command));
+        if candidate.steps.len() > difference.at || commands[0] == commands[1] {
+            near.push(candidate);
         }
-        near.push(candidate);
     }
     let further: Vec<_> = near
         .iter()
@@ -168,6 +169,23 @@ async fn has_two_faults(stores: &mut Stores, case: &Case, difference: &Differenc
         }
     }
     false
+}
+
+/// The case without one field of its last command.
+fn shorter(case: &Case) -> Vec<Case> {
+    let Some(last) = case.steps.last() else {
+        return Vec::new();
+    };
+    let fields = last.command.keys().skip(1);
+    fields
+        .map(|field| {
+            let mut shorter = case.clone();
+            if let Some(last) = shorter.steps.last_mut() {
+                last.command.remove(field);
+            }
+            shorter
+        })
+        .collect()
 }
 
 /// The first error of a reply: its code and its message.

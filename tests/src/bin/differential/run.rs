@@ -1,5 +1,9 @@
 //! One case on both stores.
 
+use std::collections::BTreeSet;
+use std::mem;
+use std::time::Duration;
+
 use odm::Db;
 use odm::bson::{Bson, Document, doc};
 
@@ -16,6 +20,8 @@ pub(crate) struct Stores {
     dirty: bool,
     /// It has indexes to be rid of.
     indexed: bool,
+    /// The other collections to be rid of.
+    others: BTreeSet<String>,
 }
 
 /// Where a case went apart.
@@ -37,6 +43,27 @@ pub(crate) struct Outcome {
     pub(crate) differences: Vec<Difference>,
 }
 
+/// Commands after which a collection must be made anew.
+const CHANGES: &[&str] = &["create", "collMod", "drop", "convertToCapped"];
+
+const READS: &[&str] = &[
+    "find",
+    "aggregate",
+    "count",
+    "distinct",
+    "getMore",
+    "listIndexes",
+    "listCollections",
+];
+
+/// What later steps build on.
+fn writes(command: &Document) -> bool {
+    let stages = command.get_array("pipeline").ok();
+    let stages = stages.into_iter().flatten().filter_map(Bson::as_document);
+    let into = |stage: &Document| stage.contains_key("$out") || stage.contains_key("$merge");
+    !READS.iter().any(|name| command.contains_key(*name)) || stages.into_iter().any(into)
+}
+
 async fn ask(db: &Db, command: Document) -> Document {
     // A task of its own, so that a panic is an answer too.
     let db = db.clone();
@@ -48,9 +75,19 @@ async fn ask(db: &Db, command: Document) -> Document {
     }
 }
 
+/// Whether the server is gone, or not what it was.
+fn is_down(reply: &Document) -> bool {
+    let message = reply.get_str("errmsg").unwrap_or("");
+    let code = reply.get_i32("code").unwrap_or(0);
+    code == -1 && !message.contains("Invalid UTF-8")
+        || matches!(code, 10107 | 11600 | 13435 | 189 | 91)
+}
+
 /// A write that does not wait for the server's journal: it has no crash to survive.
 fn quick(mut command: Document) -> Document {
-    command.insert("writeConcern", doc! { "w": 1, "j": false });
+    if !command.contains_key("writeConcern") {
+        command.insert("writeConcern", doc! { "w": 1, "j": false });
+    }
     command
 }
 
@@ -77,14 +114,35 @@ impl Stores {
             server,
             dirty: true,
             indexed: false,
+            others: BTreeSet::new(),
+        }
+    }
+
+    /// Remembers what a command may leave behind.
+    fn mark(&mut self, command: &Document) {
+        self.dirty |= CHANGES.iter().any(|name| command.contains_key(*name));
+        self.indexed |= command.contains_key("createIndexes");
+        if let Some((_, Bson::String(name))) = command.iter().next()
+            && name != "c"
+        {
+            self.others.insert(name.clone());
+        }
+        let stages = command.get_array("pipeline").ok();
+        for stage in stages.into_iter().flatten().filter_map(Bson::as_document) {
+            if stage.contains_key("$out") || stage.contains_key("$merge") {
+                self.others.insert("o".to_owned());
+            }
         }
     }
 
     async fn reset(&mut self, case: &Case) {
-        self.dirty |= case
-            .steps
-            .iter()
-            .any(|step| step.command.contains_key("create"));
+        for name in mem::take(&mut self.others) {
+            ask(&self.memory, doc! { "drop": &name }).await;
+            ask(&self.server, doc! { "drop": name }).await;
+        }
+        for step in &case.steps {
+            self.dirty |= CHANGES.iter().any(|name| step.command.contains_key(*name));
+        }
         if self.dirty {
             ask(&self.memory, doc! { "drop": "c" }).await;
             ask(&self.server, doc! { "drop": "c" }).await;
@@ -102,17 +160,29 @@ impl Stores {
         self.indexed = false;
     }
 
+    /// Waits for a server that comes back, with whatever it had.
+    async fn wait(&mut self) {
+        for _ in 0..60 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if !ask(&self.server, doc! { "ping": 1 })
+                .await
+                .contains_key("code")
+            {
+                break;
+            }
+        }
+        self.dirty = true;
+        self.others.extend(["o", "v", "w"].map(str::to_owned));
+    }
+
     /// Runs the steps; ends with the first difference that the steps after it would inherit.
     pub(crate) async fn run(&mut self, case: &Case) -> Outcome {
         self.reset(case).await;
         let mut outcome = Outcome::default();
         let (mut here, mut there) = (0, 0);
         for (at, step) in case.steps.iter().enumerate() {
-            let writes = !["find", "aggregate", "count", "distinct", "getMore"]
-                .iter()
-                .any(|name| step.command.contains_key(*name));
-            self.dirty |= step.command.contains_key("create");
-            self.indexed |= step.command.contains_key("createIndexes");
+            let writes = writes(&step.command);
+            self.mark(&step.command);
             if step.command.get_str("getMore").is_ok_and(|id| id == OPEN) && here == 0 && there == 0
             {
                 continue;
@@ -127,6 +197,11 @@ impl Stores {
             there = opened(&server, there);
             // The driver took another of its own sessions: the cursor can be read no further.
             if server.get_i32("code").is_ok_and(|code| code == 50738) {
+                return outcome;
+            }
+            if is_down(&server) {
+                outcome.known.push("a mongod 6.0.5 that goes down");
+                self.wait().await;
                 return outcome;
             }
             match verdict(&memory, &server, step.order) {
@@ -170,8 +245,7 @@ impl Stores {
         if !self.run(&before).await.differences.is_empty() {
             return None;
         }
-        self.dirty |= last.command.contains_key("create");
-        self.indexed |= last.command.contains_key("createIndexes");
+        self.mark(&last.command);
         let memory = ask(&self.memory, last.command.clone()).await;
         let server = ask(&self.server, last.command.clone()).await;
         Some([memory, server])

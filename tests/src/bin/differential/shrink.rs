@@ -81,8 +81,14 @@ fn reduce(value: &Bson) -> Vec<Bson> {
     match value {
         Bson::Document(document) => {
             let mut out = Vec::new();
+            let is_needed = |key: &str| match key {
+                "q" => document.contains_key("u") || document.contains_key("limit"),
+                "u" => document.contains_key("q"),
+                "key" | "name" => true,
+                _ => false,
+            };
             for (key, child) in document {
-                if !matches!(key.as_str(), "q" | "u" | "key" | "name") {
+                if !is_needed(key) {
                     let mut smaller = document.clone();
                     smaller.remove(key);
                     out.push(smaller.into());

@@ -2,7 +2,7 @@
 
 use odm::bson::{Bson, Document, doc};
 
-use crate::documents::{field, number, scalar, value};
+use crate::documents::{field, number, scalar, string, value};
 use crate::rng::Rng;
 
 const KINDS: &[&str] = &[
@@ -19,7 +19,7 @@ pub(crate) fn schema(rng: &mut Rng, depth: usize) -> Document {
 }
 
 fn keyword(rng: &mut Rng, depth: usize, out: &mut Document) {
-    match rng.below(22) {
+    match rng.below(26) {
         0..3 => out.insert(
             "bsonType",
             if rng.chance(70) {
@@ -82,9 +82,82 @@ fn keyword(rng: &mut Rng, depth: usize, out: &mut Document) {
             doc! { "^[ab]": schema(rng, depth - 1) },
         ),
         21 => out.insert("dependencies", doc! { field(rng): [field(rng)] }),
+        22 if depth > 0 => out.insert("dependencies", doc! { field(rng): schema(rng, depth - 1) }),
+        23 if depth > 0 => {
+            out.insert("items", vec![schema(rng, depth - 1), schema(rng, 0)]);
+            out.insert("additionalItems", schema(rng, depth - 1))
+        }
+        24 if depth > 0 => {
+            out.insert("properties", doc! { field(rng): schema(rng, 0) });
+            if rng.chance(50) {
+                out.insert("patternProperties", doc! { "[0-9b]": schema(rng, 0) });
+            }
+            out.insert("additionalProperties", schema(rng, depth - 1))
+        }
+        25 => out.insert(rng.pick(&["title", "description"]), "words"),
         _ => out.insert(
             "type",
             rng.pick(&["string", "number", "object", "array", "null", "boolean"]),
         ),
     };
+}
+
+/// A schema with an operand that a keyword may not take.
+pub(crate) fn odd(rng: &mut Rng) -> Document {
+    let mut out = schema(rng, 2);
+    let name = rng.pick(&[
+        "bsonType",
+        "type",
+        "required",
+        "properties",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "pattern",
+        "enum",
+        "multipleOf",
+        "uniqueItems",
+        "items",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "additionalProperties",
+        "additionalItems",
+        "patternProperties",
+        "dependencies",
+        "title",
+        "description",
+        "$schema",
+        "$ref",
+        "format",
+        "id",
+        "default",
+        "definitions",
+        "zork",
+        "const",
+        "if",
+        "contains",
+        "propertyNames",
+    ]);
+    let operand = match rng.below(6) {
+        0 => number(rng),
+        1 => Bson::Array(vec![]),
+        2 => doc! {}.into(),
+        3 => vec![string(rng), string(rng)].into(),
+        4 => doc! { field(rng): value(rng, 2) }.into(),
+        _ => value(rng, 2),
+    };
+    if rng.chance(30) {
+        return doc! { "properties": { field(rng): { name: operand } } };
+    }
+    out.insert(name, operand);
+    out
 }

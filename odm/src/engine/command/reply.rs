@@ -51,11 +51,11 @@ impl Batch {
 
     /// Whether a document still fits; the first always does.
     pub(crate) fn has_room(&self, item: &Item) -> bool {
-        self.documents.is_empty() || self.bytes + item.document().as_bytes().len() <= BATCH_BYTES
+        self.documents.is_empty() || self.bytes + item.size() <= BATCH_BYTES
     }
 
     pub(crate) fn push(&mut self, item: Item) {
-        self.bytes += item.document().as_bytes().len();
+        self.bytes += item.size();
         self.documents.push(item);
     }
 

@@ -31,6 +31,14 @@ impl Item {
             Self::Made(document) => document,
         }
     }
+
+    /// How many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Stored(bytes) => bytes.len(),
+            Self::Made(document) => document.as_bytes().len(),
+        }
+    }
 }
 
 /// Documents still to come.

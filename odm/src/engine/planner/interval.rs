@@ -6,6 +6,7 @@ use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawBsonRef};
 use bson::{Bson, DateTime, Timestamp};
 
+use crate::engine::index::Key;
 use crate::value::collation::Collator;
 use crate::value::key;
 use crate::value::kind::Bracket;
@@ -14,7 +15,7 @@ use crate::value::{print, raw};
 /// One end of an interval: the ascending key bytes, and how `explain` shows the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
-    pub(crate) key: Vec<u8>,
+    pub(crate) key: Key,
     pub(crate) inclusive: bool,
     shown: Shown,
     /// Shown as inclusive: the edge of a bracket is open in bytes, but its last value belongs to it.
@@ -280,7 +281,7 @@ pub(crate) fn after(mut bytes: Vec<u8>) -> Bound<Vec<u8>> {
 
 fn edge(value: RawBsonRef<'_>, inclusive: bool, collation: Option<&Collator>) -> Edge {
     Edge {
-        key: key::of(value, collation),
+        key: Key::from_slice(&key::of(value, collation)),
         inclusive,
         shown: Shown::Value(value.into()),
         closed: inclusive,
@@ -340,11 +341,11 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
             let code = bracket as u8 + 1;
             (
                 Edge {
-                    key: vec![code],
+                    key: Key::from_slice(&[code]),
                     ..closed(RawBsonRef::MinKey)
                 },
                 Edge {
-                    key: vec![code + 1],
+                    key: Key::from_slice(&[code + 1]),
                     ..open(RawBsonRef::MaxKey)
                 },
             )
@@ -362,7 +363,7 @@ fn timestamp(part: u32) -> RawBsonRef<'static> {
 /// The open edge below every value of a bracket.
 fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
     Edge {
-        key: vec![bracket as u8 + 1],
+        key: Key::from_slice(&[bracket as u8 + 1]),
         inclusive: false,
         shown: Shown::Begin(shown),
         closed: false,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::engine::index::tree::entries::Entries;
 use crate::engine::index::tree::{Held, Leaf};
-use crate::engine::index::{Index, RecordId, hash_key, key_of, record_of};
+use crate::engine::index::{Index, Key, RecordId, hash_key, key_of, record_of};
 use crate::engine::planner::interval::{Edge, Interval, after};
 use crate::engine::planner::tree::IndexScan;
 use crate::value::key::{self, Direction};
@@ -244,12 +244,12 @@ impl Walk {
 /// Makes it one of hashes. Every value is every hash.
 fn hash(interval: &mut Interval) {
     if interval.is_point() {
-        let hash = hash_key(&interval.low.key).to_be_bytes().to_vec();
+        let hash = Key::from_slice(&hash_key(&interval.low.key).to_be_bytes());
         interval.low.key.clone_from(&hash);
         interval.high.key = hash;
     } else {
-        interval.low.key = Vec::new();
-        interval.high.key = vec![u8::MAX; 9];
+        interval.low.key = Key::new();
+        interval.high.key = Key::from_slice(&[u8::MAX; 9]);
     }
 }
 
@@ -257,7 +257,7 @@ fn extend(bytes: &mut Vec<u8>, edge: &Edge, field: &Field) {
     if field.flipped {
         bytes.extend(edge.key.iter().map(|byte| !byte));
     } else {
-        bytes.extend(&edge.key);
+        bytes.extend_from_slice(&edge.key);
     }
 }
 
@@ -368,7 +368,7 @@ fn check(bytes: &[u8], fields: &[Field]) -> Checked {
         } else {
             &interval.high
         };
-        room |= which + 1 < field.intervals.len() || value != end.key;
+        room |= which + 1 < field.intervals.len() || value != end.key.as_slice();
         at += stored.len();
     }
     Checked::Within

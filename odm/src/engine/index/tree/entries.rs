@@ -44,9 +44,10 @@ impl Entries {
     pub(crate) fn insert(&mut self, entry: &[u8]) {
         let Err(at) = self.find(entry) else { return };
         let (start, old) = (self.begin_of(at), self.bytes.len());
-        // Doubling would leave a third of all leaves' memory unused.
+        // Doubling would leave a third of all leaves' memory unused; where keys come in order, a split gives it back.
+        let share = if start == old { 1 } else { 8 };
         if self.bytes.capacity() - old < entry.len() {
-            self.bytes.reserve_exact(entry.len().max(old / 8));
+            self.bytes.reserve_exact(entry.len().max(old / share));
         }
         self.bytes.extend_from_slice(entry);
         if start < old {
@@ -56,7 +57,7 @@ impl Entries {
             }
         }
         if self.ends.capacity() == self.ends.len() {
-            self.ends.reserve_exact((self.ends.len() / 8).max(4));
+            self.ends.reserve_exact((self.ends.len() / share).max(4));
         }
         let added = length(entry.len());
         self.ends.insert(at, length(start) + added);

@@ -59,11 +59,6 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let changes = options(&call.args)?;
     let index = call.args.document("index").map(Wanted::parse).transpose()?;
-    if index.as_ref().is_some_and(Wanted::prepares_unique) && !changes.is_empty() {
-        return Err(invalid(
-            "prepareUnique cannot be combined with any other modification.",
-        ));
-    }
     let dry_run = call.args.flag("dryRun");
     if dry_run {
         match &index {
@@ -127,7 +122,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         let mut reply = Document::new();
         if let Some(index) = &index {
-            index.change(collection, dry_run, &mut reply)?;
+            index.change(collection, dry_run, changes.is_empty(), &mut reply)?;
             if dry_run {
                 return Ok(Edit::Unchanged(reply));
             }

@@ -104,18 +104,15 @@ fn add<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         Some(date) => {
             sum.add(Number::Int64(date.timestamp_millis()));
             sum.to_i64().map_or_else(
-                || date_overflow("$add"),
+                || date_overflow(),
                 |millis| owned(DateTime::from_millis(millis)),
             )
         }
     }
 }
 
-fn date_overflow<'a>(operator: &str) -> Outcome<'a> {
-    Err(ServerError::new(
-        Code::OVERFLOW,
-        format!("date overflow in {operator}"),
-    ))
+fn date_overflow<'a>() -> Outcome<'a> {
+    Err(ServerError::new(Code::OVERFLOW, "date overflow in $add"))
 }
 
 /// A date earlier by a number of milliseconds.
@@ -125,13 +122,18 @@ fn earlier<'a>(date: DateTime, by: Number) -> Outcome<'a> {
         Number::Decimal(n) => n.to_i64_rounded(),
         integer => integer.to_i64_truncated().unwrap_or(i64::MIN),
     };
-    if by == i64::MIN {
-        return refuse(159, "Cannot negate the minimum duration");
+    let overflow = |message: String| Err(ServerError::new(Code::DURATION_OVERFLOW, message));
+    let Some(by) = by.checked_neg() else {
+        return overflow("Cannot negate the minimum duration".to_owned());
+    };
+    let start = date.timestamp_millis();
+    match start.checked_add(by) {
+        Some(millis) => owned(DateTime::from_millis(millis)),
+        None => overflow(format!(
+            "Overflow while adding {by}ms to {}ms",
+            start.wrapping_add(by)
+        )),
     }
-    date.timestamp_millis().checked_sub(by).map_or_else(
-        || date_overflow("$subtract"),
-        |millis| owned(DateTime::from_millis(millis)),
-    )
 }
 
 fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -142,13 +144,9 @@ fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match (Number::from_raw(left), Number::from_raw(right), left, right) {
         (Some(left), Some(right), _, _) => number(left.sub(right)),
         (_, _, RawBsonRef::DateTime(left), RawBsonRef::DateTime(right)) => {
-            match left
-                .timestamp_millis()
-                .checked_sub(right.timestamp_millis())
-            {
-                Some(millis) => owned(millis),
-                None => refuse(2, "date overflow in $subtract"),
-            }
+            // Past 64 bits a server goes on at the other end.
+            let (left, right) = (left.timestamp_millis(), right.timestamp_millis());
+            owned(left.wrapping_sub(right))
         }
         (_, Some(right), RawBsonRef::DateTime(left), _) => earlier(left, right),
         (_, _, RawBsonRef::DateTime(_), _) => {

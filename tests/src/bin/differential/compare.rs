@@ -120,7 +120,8 @@ fn value_of(key: &str, value: &Bson) -> Bson {
 }
 
 fn recent(date: DateTime) -> bool {
-    (DateTime::now().timestamp_millis() - date.timestamp_millis()).abs() < 3_600_000
+    let now = DateTime::now().timestamp_millis();
+    now.abs_diff(date.timestamp_millis()) < 3_600_000
 }
 
 /// A message without the ids that are drawn anew each time.

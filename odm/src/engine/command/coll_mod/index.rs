@@ -74,19 +74,16 @@ impl Wanted {
         Ok(wanted)
     }
 
-    pub(super) fn prepares_unique(&self) -> bool {
-        self.prepare_unique.is_some()
-    }
-
     pub(super) fn makes_unique(&self) -> bool {
         self.unique == Some(true)
     }
 
-    /// Changes the index, or with `dry_run` only checks that it could be made unique; what changed goes into `reply`.
+    /// Changes the index, `alone` or beside other changes of the collection, or with `dry_run` only checks that it could be made unique; what changed goes into `reply`.
     pub(super) fn change(
         &self,
         collection: &mut Collection,
         dry_run: bool,
+        alone: bool,
         reply: &mut Document,
     ) -> Result<(), ServerError> {
         let found = collection.indexes.iter().position(|index| match &self.key {
@@ -106,6 +103,11 @@ impl Wanted {
         };
         if index.spec.is_id() {
             return self.check_id();
+        }
+        if self.prepare_unique.is_some() && !alone {
+            return Err(invalid(
+                "prepareUnique cannot be combined with any other modification.",
+            ));
         }
         let mut spec = None;
         if self.makes_unique() && !index.spec.unique {

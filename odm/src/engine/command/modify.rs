@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bson::Bson;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use smallvec::SmallVec;
 
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{SIMPLE, name_query};
@@ -13,6 +14,7 @@ use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
 use crate::engine::index::RecordId;
+use crate::engine::matcher::Matcher;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{Update, check_id, upsert};
 use crate::error::{Code, ServerError};
@@ -73,13 +75,16 @@ impl Change<'_> {
     }
 }
 
+/// Most writes are of one.
+type Records = SmallVec<[RecordId; 1]>;
+
 /// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
 /// met twice.
 fn find(
     writer: &mut Writer<'_>,
     target: &Target<'_>,
     collation: &str,
-) -> Result<(Vec<RecordId>, Option<Arc<crate::engine::matcher::Matcher>>), ServerError> {
+) -> Result<(Records, Option<Arc<Matcher>>), ServerError> {
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
@@ -94,9 +99,9 @@ fn find(
                         record: i64::try_from(record).ok(),
                     });
                 }
-                vec![record]
+                Records::from_slice(&[record])
             }
-            point::Found::Nothing => Vec::new(),
+            point::Found::Nothing => Records::new(),
         };
         // No array was met on the way to an `_id`, so there is no position.
         return Ok((records, None));
@@ -127,7 +132,7 @@ fn find(
     })?;
     let matcher = prepared.matcher.clone();
     let mut found = prepared.run(snapshot, target.deadline.clone())?;
-    let mut records = Vec::new();
+    let mut records = Records::new();
     while let Some(row) = found.next() {
         let row = row?;
         if !target.multi {

@@ -71,11 +71,9 @@ impl Writer<'_> {
         self.write(record, false, Some(Cow::Owned(document.into_bytes())))
     }
 
+    /// Takes a record out, if it is there.
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
-        match self.collection().get(record) {
-            Some(_) => self.write(record, false, None),
-            None => Ok(()),
-        }
+        self.write(record, false, None)
     }
 
     /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
@@ -114,6 +112,9 @@ impl Writer<'_> {
             collection.document(record)
         };
         let after_document = after.as_deref().and_then(document);
+        if before_document.is_none() && after_document.is_none() {
+            return Ok(());
+        }
         if let Some(after) = after_document
             && !self.bypass_validation
         {

@@ -103,10 +103,8 @@ fn add<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         None => owned(sum.into_bson()),
         Some(date) => {
             sum.add(Number::Int64(date.timestamp_millis()));
-            sum.to_i64().map_or_else(
-                || date_overflow(),
-                |millis| owned(DateTime::from_millis(millis)),
-            )
+            sum.to_i64()
+                .map_or_else(date_overflow, |millis| owned(DateTime::from_millis(millis)))
         }
     }
 }

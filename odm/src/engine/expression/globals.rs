@@ -259,6 +259,7 @@ impl Scope {
     }
 
     /// The same for expressions that a server runs as they are written, as those of updates are.
+    #[cfg(feature = "memory")]
     #[must_use]
     pub(crate) fn unmoved(mut self) -> Self {
         self.is_as_written = true;

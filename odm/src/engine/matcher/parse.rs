@@ -24,10 +24,6 @@ enum Place {
     Document,
     Element,
     /// What `$pull` and array filters ask of elements as if they were documents.
-    #[cfg_attr(
-        not(feature = "memory"),
-        expect(dead_code, reason = "updates are the engine's")
-    )]
     Condition,
 }
 

@@ -101,10 +101,11 @@ pub(super) fn header(model: &Model) -> TokenStream {
     let (support, ident) = (&model.support, &model.ident);
     let (parameters, arguments) = (generics.parameters(), generics.arguments());
     let span = ident.span();
-    let support = match &model.attributes.krate {
+    let support = if model.attributes.krate.is_some() {
         // A path of the user's means what it means where it is written.
-        Some(_) => at(support.clone(), span),
-        None => quote_spanned!(span=> ::odm::support),
+        at(support.clone(), span)
+    } else {
+        quote_spanned!(span=> ::odm::support)
     };
     quote_spanned!(span=> impl #parameters #support::Document for #ident #arguments)
 }

@@ -134,7 +134,7 @@ impl<'a> Args<'a> {
             {
                 if matches!(
                     declared.name,
-                    "arrayFilters" | "deletes" | "documents" | "updates"
+                    "arrayFilters" | "deletes" | "documents" | "indexes" | "updates"
                 ) {
                     return Err(ServerError::new(
                         Code::location(10065),

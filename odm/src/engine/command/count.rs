@@ -68,6 +68,12 @@ pub(crate) fn query<'a>(
             ServerError::new(Code::BAD_VALUE, "limit value is not a valid number")
         })?),
     };
+    if limit == Some(i64::MIN) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "limit value for count cannot be min long",
+        ));
+    }
     let hint = match args.get("hint") {
         Some(RawBsonRef::Null) => None,
         _ => args.hint()?,

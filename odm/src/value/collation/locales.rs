@@ -197,6 +197,10 @@ fn title(part: &str) -> String {
 
 /// What a locale is used to, where it differs from the general defaults of the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one option of the document"
+)]
 pub(crate) struct Customs {
     /// `caseFirst: "upper"`
     pub(crate) upper_first: bool,

@@ -183,6 +183,7 @@ impl Store {
     }
 
     /// Runs one operation. A write that is refused, wholly or in part, is an error.
+    #[inline]
     pub(crate) fn exec<'s>(
         &self,
         request: Request,

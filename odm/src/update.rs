@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FromRaw};
-use crate::store::Modification;
+use crate::store::{Modification, Update as Operands};
 
 /// A change of documents of the model `M`.
 ///
@@ -168,9 +168,12 @@ impl<M> Update<M> {
     ///
     /// A value that could not be encoded, or a field that is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
-        let parts = self.changes.clone().and_then(Changes::into_parts);
-        let (update, _) = parts.map_err(|error| error.to_error())?;
-        Ok(match update {
+        let mut sent = Operands::default();
+        let changes = self.changes.clone();
+        changes
+            .and_then(|changes| changes.write(&mut sent))
+            .map_err(|error| error.to_error())?;
+        Ok(match sent.modification {
             Modification::Operators(operators) => Bson::Document(operators),
             Modification::Pipeline(stages) => stages.into(),
         })

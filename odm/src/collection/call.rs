@@ -16,7 +16,9 @@ use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
-use crate::store::{Answer, Operation, Request, Response, Session, Store, Update as Operands};
+use crate::store::{
+    Answer, Modification, Operation, Request, Response, Session, Store, Update as Operands,
+};
 use crate::update::Changes;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
@@ -125,6 +127,7 @@ impl<'s> Call<'s> {
     }
 
     /// Fills in the collection's defaults, unless something failed on the way here.
+    #[inline]
     fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
@@ -206,22 +209,27 @@ pub(crate) fn operands(
     change: Result<Changes, Deferred>,
     reach: Reach,
 ) -> Result<Box<Operands>> {
-    let filter = filter
-        .and_then(Node::into_document)
-        .map_err(|error| error.to_error())?;
-    let filter = match reach {
-        Reach::Many => some(filter, "update_many", "update_all")?,
-        Reach::One | Reach::All => filter,
-    };
-    let (modification, array_filters) = change
-        .and_then(Changes::into_parts)
-        .map_err(|error| error.to_error())?;
-    Ok(Box::new(Operands {
-        filter,
-        modification,
-        array_filters,
-        multi: reach != Reach::One,
-    }))
+    match (filter, change) {
+        (Ok(filter), Ok(change)) => {
+            let operands = told(filter, change, reach != Reach::One).map_err(|it| it.to_error())?;
+            if reach == Reach::Many {
+                refuse_everything(&operands.filter, "update_many", "update_all")?;
+            }
+            Ok(operands)
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error.to_error()),
+    }
+}
+
+fn told(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {
+    let mut operands = Box::new(Operands {
+        filter: filter.into_document()?,
+        modification: Modification::default(),
+        array_filters: Vec::new(),
+        multi,
+    });
+    change.write(&mut operands)?;
+    Ok(operands)
 }
 
 /// How many documents a verb is meant for.
@@ -235,14 +243,20 @@ pub(crate) enum Reach {
     All,
 }
 
-/// The refusal of a filter that matches everything in a verb that is meant for some.
+/// [`refuse_everything`], of the filter as a value.
 pub(crate) fn some(filter: Document, verb: &str, all: &str) -> Result<Document> {
+    refuse_everything(&filter, verb, all)?;
+    Ok(filter)
+}
+
+/// The refusal of a filter that matches everything in a verb that is meant for some.
+fn refuse_everything(filter: &Document, verb: &str, all: &str) -> Result<()> {
     if filter.is_empty() {
         return Err(Error::usage(format!(
             "the filter of `{verb}` matches every document; if that is meant, write `{all}`"
         )));
     }
-    Ok(filter)
+    Ok(())
 }
 
 /// The stored form of a document, by the model's own serializer.

@@ -73,7 +73,7 @@ pub(crate) enum Operation {
 }
 
 /// What an update works on: boxed in its operation, for requests are moved from floor to floor.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Update {
     pub(crate) filter: Document,
     pub(crate) modification: Modification,
@@ -88,6 +88,12 @@ pub(crate) struct Update {
 pub(crate) enum Modification {
     Operators(Document),
     Pipeline(Vec<Document>),
+}
+
+impl Default for Modification {
+    fn default() -> Self {
+        Self::Operators(Document::new())
+    }
 }
 
 impl Request {

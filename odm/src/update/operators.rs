@@ -8,7 +8,7 @@ use crate::model::{Path, Segment};
 use crate::query::compare::{one_name, stored_path};
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
-use crate::store::Modification;
+use crate::store::{Modification, Update as Operands};
 
 /// What an update does.
 #[derive(Debug, Clone)]
@@ -22,16 +22,20 @@ pub(crate) enum Changes {
 /// One part of an update by operators.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// One operator on one field: what each method of a field makes.
-    Field {
-        operator: &'static str,
-        path: String,
-        value: Bson,
-    },
+    /// What each method of a field makes.
+    Field(OnField),
     /// `{$set: {…}, $inc: {…}}`, as the caller wrote it.
     Raw(Document),
     /// What `$[name]` in paths stands for.
     ArrayFilter(Document),
+}
+
+/// One operator on one field.
+#[derive(Debug, Clone)]
+pub(crate) struct OnField {
+    operator: &'static str,
+    path: String,
+    value: Bson,
 }
 
 /// One operator on one field, as errors speak of it.
@@ -54,11 +58,11 @@ impl Changes {
                 "",
                 "the document itself can't be changed as one field: change its fields, or replace it",
             )),
-            Ok(value) => Ok(Self::Operators(vec![Part::Field {
+            Ok(value) => Ok(Self::Operators(vec![Part::Field(OnField {
                 operator,
                 path,
                 value,
-            }])),
+            })])),
         }
     }
 
@@ -118,28 +122,30 @@ impl Changes {
         };
         let filter = |part: &Part| match part {
             Part::ArrayFilter(filter) => Some(filter.clone()),
-            Part::Field { .. } | Part::Raw(_) => None,
+            Part::Field(_) | Part::Raw(_) => None,
         };
         parts.iter().filter_map(filter).collect()
     }
 
-    /// The update and its array filters.
-    pub(crate) fn into_parts(self) -> Result<(Modification, Vec<Document>), Deferred> {
+    /// Writes what is sent into `to`, which has no changes yet: documents are large, and made where they
+    /// stay.
+    pub(crate) fn write(self, to: &mut Operands) -> Result<(), Deferred> {
         let parts = match self {
             Self::Operators(parts) => parts,
-            Self::Pipeline(stages) => return Ok((Modification::Pipeline(stages), Vec::new())),
+            Self::Pipeline(stages) => {
+                to.modification = Modification::Pipeline(stages);
+                return Ok(());
+            }
         };
-        let mut document = Document::new();
-        let mut array_filters = Vec::new();
+        let Modification::Operators(document) = &mut to.modification else {
+            return Ok(());
+        };
+        let apart = apart(&parts);
         for part in parts {
             match part {
-                Part::Field {
-                    operator,
-                    path,
-                    value,
-                } => add(&mut document, operator, path, value)?,
-                Part::Raw(raw) => add_raw(&mut document, raw)?,
-                Part::ArrayFilter(filter) => array_filters.push(filter),
+                Part::Field(change) => add(document, change)?,
+                Part::Raw(raw) => add_raw(document, raw)?,
+                Part::ArrayFilter(filter) => to.array_filters.push(filter),
             }
         }
         if document.is_empty() {
@@ -148,30 +154,36 @@ impl Changes {
                 "the update changes nothing: it has no operator",
             ));
         }
-        if !apart(&document) {
-            refuse_conflicts(&document)?;
+        if apart {
+            return Ok(());
         }
-        Ok((Modification::Operators(document), array_filters))
+        refuse_conflicts(document)
     }
 }
 
 /// Adds one operator on one field; pushes to one array become one.
-fn add(document: &mut Document, operator: &str, path: String, value: Bson) -> Result<(), Deferred> {
-    match document.get_mut(operator) {
+fn add(document: &mut Document, change: OnField) -> Result<(), Deferred> {
+    match document.get_mut(change.operator) {
         None => {
             let mut fields = Document::new();
-            fields.insert(path, value);
-            document.insert(operator, fields);
+            fields.insert(change.path, change.value);
+            document.insert(change.operator, fields);
             Ok(())
         }
-        Some(Bson::Document(fields)) => match fields.get_mut(&path) {
-            None => {
-                fields.insert(path, value);
-                Ok(())
-            }
-            Some(present) => add_elements(operator, &path, present, value),
-        },
-        Some(_) => Err(not_operators(operator)),
+        Some(fields) => add_field(change.operator, fields, change.path, change.value),
+    }
+}
+
+fn add_field(operator: &str, fields: &mut Bson, path: String, value: Bson) -> Result<(), Deferred> {
+    let Bson::Document(fields) = fields else {
+        return Err(not_operators(operator));
+    };
+    match fields.get_mut(&path) {
+        None => {
+            fields.insert(path, value);
+            Ok(())
+        }
+        Some(present) => add_elements(operator, &path, present, value),
     }
 }
 
@@ -181,12 +193,12 @@ fn add_raw(document: &mut Document, raw: Document) -> Result<(), Deferred> {
             return Err(not_operators(&operator));
         };
         // also where there are no fields: what is raw is sent as it is written
-        if !document.contains_key(&operator) {
+        let Some(present) = document.get_mut(&operator) else {
             document.insert(operator, fields);
             continue;
-        }
+        };
         for (path, value) in fields {
-            add(document, &operator, path, value)?;
+            add_field(&operator, present, path, value)?;
         }
     }
     Ok(())
@@ -298,19 +310,21 @@ fn changes(document: &Document) -> impl Iterator<Item = (Change<'_>, &Bson)> {
     })
 }
 
-/// Whether only top-level fields are changed, each by one operator: most updates, told without
-/// sorting. False decides nothing.
-fn apart(document: &Document) -> bool {
-    let operators = |path: &str| {
-        let changed =
-            |fields: &&Bson| matches!(fields, Bson::Document(it) if it.contains_key(path));
-        document.values().filter(changed).count()
-    };
-    document.iter().all(|(operator, fields)| match fields {
-        Bson::Document(fields) if operator != "$rename" => fields
-            .keys()
-            .all(|path| !path.contains('.') && operators(path) == 1),
-        _ => false,
+/// Whether a few top-level fields are changed, each once: most updates, told without sorting. False
+/// decides nothing.
+fn apart(parts: &[Part]) -> bool {
+    parts.len() <= 8 && parts.iter().enumerate().all(|(place, part)| {
+        let before =
+            |part: &Part, path: &str| matches!(part, Part::Field(before) if before.path == path);
+        match part {
+            Part::Field(OnField { operator, path, .. }) => {
+                *operator != "$rename"
+                    && !path.contains('.')
+                    && !parts.iter().take(place).any(|part| before(part, path))
+            }
+            Part::ArrayFilter(_) => true,
+            Part::Raw(_) => false,
+        }
     })
 }
 

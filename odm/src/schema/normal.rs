@@ -85,7 +85,17 @@ impl NormalIndex {
             && self.wildcard_projection == other.wildcard_projection
     }
 
-    /// What differs and can't be changed in place, in words: `unique is false, declared true`.
+    /// Whether nothing stands between this index and `declared` but that it is not unique yet, which
+    /// `collMod` makes it.
+    pub(crate) fn only_becomes_unique(&self, declared: &Self) -> bool {
+        let unique = Self {
+            unique: true,
+            ..self.clone()
+        };
+        self.unique != declared.unique && unique.fixed_differences(declared).is_empty()
+    }
+
+    /// What differs and isn't changed in place, in words: `sparse is false, declared true`.
     pub(crate) fn fixed_differences(&self, declared: &Self) -> Vec<String> {
         let mut differences = Vec::new();
         let mut compare = |what: &str, is: String, wanted: String, differ: bool| {

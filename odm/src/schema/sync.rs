@@ -186,18 +186,27 @@ impl Plan {
         Ok(applied)
     }
 
-    /// Puts back what the step dropped, and says so.
+    /// Puts back what the step dropped or made ready, and says so.
     async fn undo(&self, step: &Step) -> String {
-        let Action::RebuildIndexes { names } = &step.action else {
-            return String::new();
+        let (names, left, back) = match &step.action {
+            Action::RebuildIndexes { names } => (
+                names.join(", "),
+                "dropped and not built again",
+                "put back as before",
+            ),
+            Action::ChangeIndex { name } if !step.undo.is_empty() => (
+                name.clone(),
+                "still refusing duplicates",
+                "left as it is, not unique",
+            ),
+            _ => return String::new(),
         };
-        let names = names.join(", ");
         for command in &step.undo {
             if let Err(error) = self.store.run_command(command.clone()).await {
-                return format!(", with {names} dropped and not built again ({error})");
+                return format!(", with {names} {left} ({error})");
             }
         }
-        format!(", with {names} put back as before")
+        format!(", with {names} {back}")
     }
 
     async fn send(&self, step: &Step, command: &Document) -> Result<()> {

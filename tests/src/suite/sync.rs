@@ -13,6 +13,7 @@ cases![
     customs_of_a_locale_are_no_difference,
     options_of_a_collection_are_created_once,
     what_is_there_changes_only_when_allowed,
+    an_index_over_duplicates_does_not_become_unique,
     undeclared_indexes_stay_unless_dropping_is_allowed,
     capped_bounds_are_changed_in_place,
     a_view_in_the_way_is_reported,
@@ -217,6 +218,9 @@ async fn what_is_there_changes_only_when_allowed(db: &Db) {
         [
             &Action::ChangeCollection,
             &Action::ChangeIndex {
+                name: "plate_1".to_owned()
+            },
+            &Action::ChangeIndex {
                 name: "sold_1".to_owned()
             },
             &Action::ChangeIndex {
@@ -229,16 +233,43 @@ async fn what_is_there_changes_only_when_allowed(db: &Db) {
     let done: Vec<_> = applied.done().iter().map(|step| &step.action).collect();
     assert_eq!(
         done,
-        [
-            &Action::RebuildIndexes {
-                names: vec!["plate_1".to_owned()]
-            },
-            &Action::DropIndex {
-                name: "colour_1".to_owned()
-            },
-        ]
+        [&Action::DropIndex {
+            name: "colour_1".to_owned()
+        },]
     );
     assert!(in_line(db, models![Car]).await);
+}
+
+async fn an_index_over_duplicates_does_not_become_unique(db: &Db) {
+    old_cars(db).await;
+    let car = doc! {"plate": "X", "make": "Fiat", "sold": DateTime::from_millis(0)};
+    let insert = || db.run_command(doc! {"insert": "cars", "documents": [&car]});
+    insert().await.unwrap();
+    insert().await.unwrap();
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    let error = plan.apply(Allow::CHANGE).await.unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.starts_with("collMod on `cars`, with plate_1 left as it is, not unique: Car: "),
+        "{message}"
+    );
+    assert_eq!(error.code().map(odm::Code::number), Some(359));
+    // Duplicates are taken as before.
+    let cars = db.collection::<Car>();
+    let insert = |id| {
+        cars.insert_one(Car {
+            id,
+            plate: "X".to_owned(),
+            make: "Fiat".to_owned(),
+            sold: DateTime::from_millis(0),
+        })
+    };
+    insert(1).await.unwrap();
+    cars.delete_all().await.unwrap();
+    let plan = db.sync(models![Car]).plan().await.unwrap();
+    plan.apply(Allow::CHANGE).await.unwrap();
+    insert(2).await.unwrap();
+    assert!(insert(3).await.unwrap_err().is_duplicate_key());
 }
 
 async fn undeclared_indexes_stay_unless_dropping_is_allowed(db: &Db) {

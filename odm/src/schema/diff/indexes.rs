@@ -255,17 +255,35 @@ impl Target {
             reasons.push(format!("expireAfterSeconds is {now}, declared {seconds}"));
             change.insert("expireAfterSeconds", i64_to_bson(seconds));
         }
+        let command = |index: Document| doc! {"collMod": self.meta.collection, "index": index};
+        let mut commands = Vec::new();
+        if !reasons.is_empty() {
+            commands.push(command(change));
+        }
+        let mut undo = Vec::new();
+        if is.unique != wanted.unique {
+            reasons.push("unique is false, declared true".to_owned());
+            // From the first on no duplicate comes in, so that the second sees all there are.
+            commands.push(command(doc! {"name": &name, "prepareUnique": true}));
+            commands.push(command(doc! {"name": &name, "unique": true}));
+            undo.push(command(doc! {"name": &name, "prepareUnique": false}));
+        }
         if reasons.is_empty() {
             return None;
         }
-        let command = doc! {"collMod": self.meta.collection, "index": change};
-        Some(self.step(Action::ChangeIndex { name }, reasons, vec![command]))
+        let mut step = self.step(Action::ChangeIndex { name }, reasons, commands);
+        step.undo = undo;
+        Some(step)
     }
 }
 
 /// What differs and can't be changed in place.
 fn differences(is: &There<'_>, wanted: &NormalIndex, declared: &Declared) -> Vec<String> {
-    let mut reasons = is.normal.fixed_differences(wanted);
+    let mut reasons = if is.normal.only_becomes_unique(wanted) {
+        Vec::new()
+    } else {
+        is.normal.fixed_differences(wanted)
+    };
     if declared.is_named && is.normal.name != wanted.name {
         reasons.push(format!(
             "name is {}, declared {}",

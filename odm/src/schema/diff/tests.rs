@@ -113,6 +113,12 @@ fn differences_of_indexes() {
         [
             (
                 Action::ChangeIndex {
+                    name: "title_1".into()
+                },
+                vec!["unique is false, declared true"]
+            ),
+            (
+                Action::ChangeIndex {
                     name: "time_-1".into()
                 },
                 vec![
@@ -121,28 +127,24 @@ fn differences_of_indexes() {
                 ]
             ),
             (
-                Action::RebuildIndexes {
-                    names: vec!["title_1".into()]
-                },
-                vec!["unique is false, declared true"]
-            ),
-            (
                 Action::DropIndex { name: "a_1".into() },
                 vec!["{a: 1} is not declared"]
             ),
         ]
     );
     assert_eq!(
-        steps[1].commands,
+        steps[0].commands,
         [
-            doc! {"dropIndexes": "m", "index": "title_1"},
-            doc! {"createIndexes": "m", "indexes": [
-                {"key": {"title": 1}, "name": "title_1", "unique": true},
-            ]},
+            doc! {"collMod": "m", "index": {"name": "title_1", "prepareUnique": true}},
+            doc! {"collMod": "m", "index": {"name": "title_1", "unique": true}},
         ]
     );
     assert_eq!(
-        steps[0].commands,
+        steps[0].undo,
+        [doc! {"collMod": "m", "index": {"name": "title_1", "prepareUnique": false}}]
+    );
+    assert_eq!(
+        steps[1].commands,
         [
             doc! {"collMod": "m", "index": {"name": "time_-1", "hidden": false, "expireAfterSeconds": 60}}
         ]
@@ -330,6 +332,7 @@ fn plans_are_read_from_top_to_bottom() {
     );
     let mut there = in_line(&MODEL);
     there.indexes[1].remove("unique");
+    there.indexes[1].insert("sparse", true);
     there.indexes[2].insert("hidden", true);
     assert_eq!(
         Printed(steps(&MODEL, Some(&there))).to_string(),
@@ -338,6 +341,7 @@ fn plans_are_read_from_top_to_bottom() {
         hidden is true, declared false
     - drop index title_1 and build it anew (needs Allow::DROP)
         unique is false, declared true
+        sparse is true, declared false
 "
     );
 }

@@ -84,7 +84,7 @@ pub struct Step {
     /// The commands that do it, in order; none for [`Action::ByHand`].
     pub commands: Vec<Document>,
     /// What is sent if one of the commands after the first is refused, so that nothing is lost: the
-    /// indexes that were dropped are built again.
+    /// indexes that were dropped are built again, and one that can't become unique takes duplicates again.
     pub undo: Vec<Document>,
 }
 

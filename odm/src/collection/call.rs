@@ -211,7 +211,8 @@ pub(crate) fn operands(
 ) -> Result<Box<Operands>> {
     match (filter, change) {
         (Ok(filter), Ok(change)) => {
-            let operands = told(filter, change, reach != Reach::One).map_err(|it| it.to_error())?;
+            let operands =
+                write_operands(filter, change, reach != Reach::One).map_err(|it| it.to_error())?;
             if reach == Reach::Many {
                 refuse_everything(&operands.filter, "update_many", "update_all")?;
             }
@@ -221,7 +222,7 @@ pub(crate) fn operands(
     }
 }
 
-fn told(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {
+fn write_operands(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {
     let mut operands = Box::new(Operands {
         filter: filter.into_document()?,
         modification: Modification::default(),
@@ -243,7 +244,7 @@ pub(crate) enum Reach {
     All,
 }
 
-/// [`refuse_everything`], of the filter as a value.
+/// The filter, unless it matches everything in a verb that is meant for some.
 pub(crate) fn some(filter: Document, verb: &str, all: &str) -> Result<Document> {
     refuse_everything(&filter, verb, all)?;
     Ok(filter)

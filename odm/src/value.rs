@@ -4,6 +4,7 @@
 
 pub(crate) mod collation;
 pub(crate) mod decimal;
+pub(crate) mod encode;
 pub(crate) mod geo;
 pub(crate) mod key;
 pub(crate) mod kind;

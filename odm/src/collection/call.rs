@@ -20,6 +20,7 @@ use crate::store::{
     Answer, Modification, Operation, Request, Response, Session, Store, Update as Operands,
 };
 use crate::update::Changes;
+use crate::value::encode;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]
@@ -262,7 +263,7 @@ fn refuse_everything(filter: &Document, verb: &str, all: &str) -> Result<()> {
 
 /// The stored form of a document, by the model's own serializer.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
-    bson::serialize_to_raw_document_buf(document).map_err(|failure| {
+    encode::document(document).map_err(|failure| {
         // Only a failure is worth a second pass, which tells where it happened.
         let path = serde_path_to_error::serialize(document, bson::Serializer::new())
             .err()

@@ -1,0 +1,508 @@
+//! The serializer: each value is written behind its key, with its type put in front of the key once it is known.
+
+use std::fmt::{self, Display};
+
+use bson::spec::ElementType;
+use serde::ser::{self, Serialize};
+
+use super::Alone;
+use super::strings::{Digits, Key, Notation};
+
+/// Why a value was not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It is of a kind that is bson's to write.
+    Unknown,
+    /// It, or bson, failed.
+    Failed,
+}
+
+impl Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("left to bson")
+    }
+}
+
+impl std::error::Error for Left {}
+
+impl ser::Error for Left {
+    fn custom<T: Display>(_: T) -> Self {
+        Self::Failed
+    }
+}
+
+pub(super) type Written = Result<(), Left>;
+
+/// Where a value is to be written: at the end of the bytes.
+#[derive(Debug)]
+pub(super) struct Place<'b> {
+    bytes: &'b mut Vec<u8>,
+    /// Where its type belongs; the outermost document has none.
+    tag: Option<usize>,
+}
+
+impl<'b> Place<'b> {
+    pub(super) fn outermost(bytes: &'b mut Vec<u8>) -> Self {
+        Self { bytes, tag: None }
+    }
+
+    fn tag(&mut self, kind: ElementType) -> Written {
+        match self.tag {
+            Some(at) => {
+                let tag = self.bytes.get_mut(at).ok_or(Left::Failed)?;
+                *tag = kind as u8;
+                Ok(())
+            }
+            None if kind == ElementType::EmbeddedDocument => Ok(()),
+            None => Err(Left::Unknown),
+        }
+    }
+
+    fn fixed<const N: usize>(mut self, kind: ElementType, value: [u8; N]) -> Written {
+        self.tag(kind)?;
+        self.bytes.extend_from_slice(&value);
+        Ok(())
+    }
+
+    fn begin(mut self, kind: ElementType) -> Result<Elements<'b>, Left> {
+        self.tag(kind)?;
+        Ok(Elements::begin(self.bytes))
+    }
+
+    /// The document that stands for a variant with values, and in it the place of these.
+    fn variant(self, variant: &'static str, kind: ElementType) -> Result<Variant<'b>, Left> {
+        let outer = self.begin(ElementType::EmbeddedDocument)?;
+        let start = outer.start;
+        let bytes = outer.bytes;
+        bytes.push(kind as u8);
+        append_key(bytes, variant)?;
+        Ok(Variant {
+            inner: Elements::begin(bytes),
+            start,
+        })
+    }
+}
+
+/// Appends a name and a NUL, which it may not hold itself.
+pub(super) fn append_key(bytes: &mut Vec<u8>, key: &str) -> Written {
+    if key.as_bytes().contains(&0) {
+        return Err(Left::Failed);
+    }
+    bytes.extend_from_slice(key.as_bytes());
+    bytes.push(0);
+    Ok(())
+}
+
+fn append_length(bytes: &mut Vec<u8>, length: usize) -> Written {
+    let length = i32::try_from(length).map_err(|_| Left::Failed)?;
+    bytes.extend_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+/// Writes the length of what began at a place, and ends it.
+fn end(bytes: &mut Vec<u8>, start: usize) -> Written {
+    bytes.push(0);
+    let length = i32::try_from(bytes.len() - start).map_err(|_| Left::Failed)?;
+    let place = bytes.get_mut(start..start + 4).ok_or(Left::Failed)?;
+    place.copy_from_slice(&length.to_le_bytes());
+    Ok(())
+}
+
+/// A document or an array under way.
+#[derive(Debug)]
+pub(super) struct Elements<'b> {
+    bytes: &'b mut Vec<u8>,
+    start: usize,
+    /// How many there are, of an array.
+    count: usize,
+    /// Where the element begins whose key has been written last, of a map.
+    element: usize,
+}
+
+impl<'b> Elements<'b> {
+    fn begin(bytes: &'b mut Vec<u8>) -> Self {
+        let start = bytes.len();
+        bytes.extend_from_slice(&[0; 4]);
+        Self {
+            bytes,
+            start,
+            count: 0,
+            element: start,
+        }
+    }
+
+    fn element<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Written {
+        let at = self.bytes.len();
+        self.bytes.push(0);
+        append_key(self.bytes, key)?;
+        let place = Place {
+            bytes: self.bytes,
+            tag: Some(at),
+        };
+        match value.serialize(place) {
+            Err(Left::Unknown) => self.left(at, key, value),
+            written => written,
+        }
+    }
+
+    /// Has bson write an element, which is put where ours began.
+    #[cold]
+    fn left<T: Serialize + ?Sized>(&mut self, at: usize, key: &str, value: &T) -> Written {
+        let theirs = bson::serialize_to_vec(&Alone(key, value)).map_err(|_| Left::Failed)?;
+        let element = theirs.get(4..theirs.len() - 1).ok_or(Left::Failed)?;
+        self.bytes.truncate(at);
+        self.bytes.extend_from_slice(element);
+        Ok(())
+    }
+
+    fn next<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        let mut digits = [0; 20];
+        let key = decimal(self.count, &mut digits);
+        self.count += 1;
+        self.element(key, value)
+    }
+
+    fn end(self) -> Written {
+        end(self.bytes, self.start)
+    }
+}
+
+/// The digits of a number.
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &str {
+    let mut from = digits.len();
+    for (at, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+        from = at;
+        if number == 0 {
+            break;
+        }
+    }
+    let digits = digits.get(from..).unwrap_or_default();
+    std::str::from_utf8(digits).unwrap_or_default()
+}
+
+impl ser::SerializeSeq for Elements<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.next(value)
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+impl ser::SerializeTuple for Elements<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.next(value)
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+impl ser::SerializeTupleStruct for Elements<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.next(value)
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+impl ser::SerializeMap for Elements<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written {
+        self.element = self.bytes.len();
+        self.bytes.push(0);
+        key.serialize(Key(self.bytes))
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        let at = self.element;
+        let end = self.bytes.len();
+        let place = Place {
+            bytes: self.bytes,
+            tag: Some(at),
+        };
+        match value.serialize(place) {
+            Err(Left::Unknown) => {
+                let key = self.bytes.get(at + 1..end - 1).unwrap_or_default();
+                let key = String::from_utf8(key.to_vec()).map_err(|_| Left::Failed)?;
+                self.left(at, &key, value)
+            }
+            written => written,
+        }
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+/// A struct: a document, or a type of BSON that serde has no word for.
+#[derive(Debug)]
+pub(super) enum Struct<'b> {
+    Document(Elements<'b>),
+    /// A value of which bson tells serde the digits: its only field, until that is written.
+    Digits(Option<Digits<'b>>),
+}
+
+impl ser::SerializeStruct for Struct<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Written {
+        match self {
+            Self::Document(elements) => elements.element(key, value),
+            Self::Digits(digits) => match digits.take() {
+                Some(digits) if key == digits.notation.field() => value.serialize(digits),
+                _ => Err(Left::Unknown),
+            },
+        }
+    }
+
+    fn end(self) -> Written {
+        match self {
+            Self::Document(elements) => elements.end(),
+            Self::Digits(None) => Ok(()),
+            Self::Digits(Some(_)) => Err(Left::Unknown),
+        }
+    }
+}
+
+/// A variant with values.
+#[derive(Debug)]
+pub(super) struct Variant<'b> {
+    inner: Elements<'b>,
+    /// Where the document around it begins.
+    start: usize,
+}
+
+impl Variant<'_> {
+    fn end(self) -> Written {
+        let Self { inner, start } = self;
+        end(inner.bytes, inner.start)?;
+        end(inner.bytes, start)
+    }
+}
+
+impl ser::SerializeTupleVariant for Variant<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
+        self.inner.next(value)
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+impl ser::SerializeStructVariant for Variant<'_> {
+    type Ok = ();
+    type Error = Left;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Written {
+        self.inner.element(key, value)
+    }
+
+    fn end(self) -> Written {
+        self.end()
+    }
+}
+
+impl<'b> ser::Serializer for Place<'b> {
+    type Ok = ();
+    type Error = Left;
+    type SerializeSeq = Elements<'b>;
+    type SerializeTuple = Elements<'b>;
+    type SerializeTupleStruct = Elements<'b>;
+    type SerializeTupleVariant = Variant<'b>;
+    type SerializeMap = Elements<'b>;
+    type SerializeStruct = Struct<'b>;
+    type SerializeStructVariant = Variant<'b>;
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    fn serialize_bool(self, value: bool) -> Written {
+        self.fixed(ElementType::Boolean, [u8::from(value)])
+    }
+
+    fn serialize_i8(self, value: i8) -> Written {
+        self.serialize_i32(value.into())
+    }
+
+    fn serialize_i16(self, value: i16) -> Written {
+        self.serialize_i32(value.into())
+    }
+
+    fn serialize_i32(self, value: i32) -> Written {
+        self.fixed(ElementType::Int32, value.to_le_bytes())
+    }
+
+    fn serialize_i64(self, value: i64) -> Written {
+        self.fixed(ElementType::Int64, value.to_le_bytes())
+    }
+
+    fn serialize_u8(self, value: u8) -> Written {
+        self.serialize_i32(value.into())
+    }
+
+    fn serialize_u16(self, value: u16) -> Written {
+        self.serialize_i32(value.into())
+    }
+
+    fn serialize_u32(self, value: u32) -> Written {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_u64(self, value: u64) -> Written {
+        self.serialize_i64(i64::try_from(value).map_err(|_| Left::Failed)?)
+    }
+
+    fn serialize_f32(self, value: f32) -> Written {
+        self.serialize_f64(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Written {
+        self.fixed(ElementType::Double, value.to_le_bytes())
+    }
+
+    fn serialize_char(self, value: char) -> Written {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    fn serialize_str(mut self, value: &str) -> Written {
+        self.tag(ElementType::String)?;
+        append_length(self.bytes, value.len() + 1)?;
+        self.bytes.extend_from_slice(value.as_bytes());
+        self.bytes.push(0);
+        Ok(())
+    }
+
+    fn serialize_bytes(mut self, value: &[u8]) -> Written {
+        self.tag(ElementType::Binary)?;
+        append_length(self.bytes, value.len())?;
+        // The subtype of any bytes.
+        self.bytes.push(0);
+        self.bytes.extend_from_slice(value);
+        Ok(())
+    }
+
+    fn serialize_none(self) -> Written {
+        self.fixed(ElementType::Null, [])
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Written {
+        self.serialize_none()
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Written {
+        self.serialize_none()
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Written {
+        self.serialize_str(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        value: &T,
+    ) -> Written {
+        // With such names bson's own types speak to bson.
+        if name.starts_with('$') {
+            return Err(Left::Unknown);
+        }
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Written {
+        let mut document = self.begin(ElementType::EmbeddedDocument)?;
+        document.element(variant, value)?;
+        document.end()
+    }
+
+    fn serialize_seq(self, _len: Option<usize>) -> Result<Elements<'b>, Left> {
+        self.begin(ElementType::Array)
+    }
+
+    fn serialize_tuple(self, _len: usize) -> Result<Elements<'b>, Left> {
+        self.begin(ElementType::Array)
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        _len: usize,
+    ) -> Result<Elements<'b>, Left> {
+        self.begin(ElementType::Array)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Variant<'b>, Left> {
+        self.variant(variant, ElementType::Array)
+    }
+
+    fn serialize_map(self, _len: Option<usize>) -> Result<Elements<'b>, Left> {
+        self.begin(ElementType::EmbeddedDocument)
+    }
+
+    fn serialize_struct(mut self, name: &'static str, _len: usize) -> Result<Struct<'b>, Left> {
+        if !name.starts_with('$') {
+            let elements = self.begin(ElementType::EmbeddedDocument)?;
+            return Ok(Struct::Document(elements));
+        }
+        let (kind, notation) = Notation::of(name).ok_or(Left::Unknown)?;
+        self.tag(kind)?;
+        let bytes = self.bytes;
+        Ok(Struct::Digits(Some(Digits { bytes, notation })))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Variant<'b>, Left> {
+        self.variant(variant, ElementType::EmbeddedDocument)
+    }
+}

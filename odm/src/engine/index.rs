@@ -153,7 +153,7 @@ impl Index {
                 return false;
             };
             let read = |document| {
-                let element = raw::walk(document).find_key(first.name().as_bytes())?;
+                let element = raw::walk(document).find_name(first.key())?;
                 Some((element.tag(), element.value_bytes()))
             };
             read(before) == read(after)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bson::{RawBsonRef, RawDocument};
 
-use crate::value::raw::{self, Element, Elements};
+use crate::value::raw::{self, Element, Elements, Name};
 
 /// A dotted path such as `contacts.0.name`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +17,7 @@ pub(crate) struct Path {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Segment {
     name: Box<str>,
+    word: u64,
     index: Option<usize>,
 }
 
@@ -24,6 +25,7 @@ impl Segment {
     fn new(name: &str) -> Self {
         Self {
             name: name.into(),
+            word: raw::word_of(name.as_bytes()),
             index: index(name),
         }
     }
@@ -31,6 +33,12 @@ impl Segment {
     /// The field name.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same, to look for among the elements of a document.
+    #[inline]
+    pub(crate) fn key(&self) -> Name<'_> {
+        Name::of_word(self.word, self.name.as_bytes())
     }
 
     /// The array index that the name spells, without leading zeros.
@@ -71,13 +79,13 @@ impl Path {
         let (last, parents) = self.segments.split_last()?;
         let mut elements = raw::walk(document);
         for segment in parents {
-            let element = elements.find_key(segment.name.as_bytes())?;
+            let element = elements.find_name(segment.key())?;
             if element.element_type()? != bson::spec::ElementType::EmbeddedDocument {
                 return None;
             }
             elements = element.children()?;
         }
-        elements.find_key(last.name.as_bytes())?.value()
+        elements.find_name(last.key())?.value()
     }
 
     /// The values at the path, with every array on the way traversed implicitly, but not an array
@@ -105,7 +113,7 @@ fn collect<'a>(elements: Elements<'a>, segments: &[Segment], show: Show<'_, 'a>)
     let Some((head, rest)) = segments.split_first() else {
         return;
     };
-    let Some(element) = elements.find_key(head.name.as_bytes()) else {
+    let Some(element) = elements.find_name(head.key()) else {
         show(None, false);
         return;
     };

@@ -18,6 +18,7 @@ use serde::{Deserialize, de::value::BorrowedBytesDeserializer};
 
 #[cfg(feature = "memory")]
 use crate::error::{Code, ServerError};
+use crate::value::number::Number;
 
 /// How deep documents may nest: the server's limit.
 #[cfg(feature = "memory")]
@@ -27,13 +28,48 @@ pub(crate) const MAX_DEPTH: usize = 200;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element<'a> {
     tag: u8,
+    word: u64,
     key: &'a [u8],
     value: &'a [u8],
     document: &'a [u8],
-    position: usize,
+}
+
+/// The key of an element that is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name<'n> {
+    word: u64,
+    bytes: &'n [u8],
+}
+
+impl<'n> Name<'n> {
+    pub(crate) fn new(bytes: &'n [u8]) -> Self {
+        Self::of_word(word_of(bytes), bytes)
+    }
+
+    /// A name of which the [word](word_of) is known.
+    pub(crate) fn of_word(word: u64, bytes: &'n [u8]) -> Self {
+        Self { word, bytes }
+    }
+}
+
+/// The first eight bytes of a key, with zeros behind a shorter one.
+pub(crate) fn word_of(key: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    for (to, from) in word.iter_mut().zip(key) {
+        *to = *from;
+    }
+    u64::from_le_bytes(word)
 }
 
 impl<'a> Element<'a> {
+    /// Whether this is its key.
+    #[inline]
+    pub(crate) fn is(&self, name: Name<'_>) -> bool {
+        self.word == name.word
+            && self.key.len() == name.bytes.len()
+            && (self.key.len() <= 8 || self.key == name.bytes)
+    }
+
     /// The byte that stands for the type.
     pub(crate) fn tag(&self) -> u8 {
         self.tag
@@ -58,6 +94,11 @@ impl<'a> Element<'a> {
         Some(start..before(self.value)? + self.value.len())
     }
 
+    /// How many elements stand before it.
+    fn position(&self) -> Option<usize> {
+        Elements::new(self.document).position(|other| std::ptr::eq(other.key, self.key))
+    }
+
     /// The type, `None` for a byte that stands for none.
     pub(crate) fn element_type(&self) -> Option<ElementType> {
         ElementType::from(self.tag)
@@ -73,6 +114,18 @@ impl<'a> Element<'a> {
         decode(self)
     }
 
+    /// The number that the value is, if it is one.
+    #[inline]
+    pub(crate) fn number(&self) -> Option<Number> {
+        Some(match self.tag {
+            0x01 => Number::Double(f64::from_le_bytes(self.value.try_into().ok()?)),
+            0x10 => Number::Int32(i32::from_le_bytes(self.value.try_into().ok()?)),
+            0x12 => Number::Int64(long(self.value)?),
+            0x13 => Number::from_raw(self.value()?)?,
+            _ => return None,
+        })
+    }
+
     /// The elements of the value if it is a document or an array.
     pub(crate) fn children(&self) -> Option<Elements<'a>> {
         matches!(self.tag, 0x03 | 0x04).then(|| Elements::new(self.value))
@@ -84,7 +137,6 @@ impl<'a> Element<'a> {
 pub(crate) struct Elements<'a> {
     document: &'a [u8],
     rest: &'a [u8],
-    position: usize,
 }
 
 impl<'a> Elements<'a> {
@@ -93,7 +145,6 @@ impl<'a> Elements<'a> {
         Self {
             document,
             rest: document.get(4..).unwrap_or_default(),
-            position: 0,
         }
     }
 
@@ -104,12 +155,14 @@ impl<'a> Elements<'a> {
 
     /// The element with this key.
     #[inline]
-    pub(crate) fn find_key(mut self, key: &[u8]) -> Option<Element<'a>> {
-        // Most names differ in their first byte or in their length.
-        let first = key.first();
-        self.find(|element| {
-            element.key.len() == key.len() && element.key.first() == first && element.key == key
-        })
+    pub(crate) fn find_key(self, key: &[u8]) -> Option<Element<'a>> {
+        self.find_name(Name::new(key))
+    }
+
+    /// The element with this name.
+    #[inline]
+    pub(crate) fn find_name(mut self, name: Name<'_>) -> Option<Element<'a>> {
+        self.find(|element| element.is(name))
     }
 }
 
@@ -122,21 +175,38 @@ impl<'a> Iterator for Elements<'a> {
         if tag == 0 {
             return None;
         }
-        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (word, end) = key_at(rest)?;
         let (key, rest) = rest.split_at_checked(end)?;
         let rest = rest.get(1..)?;
         let (value, rest) = rest.split_at_checked(value_size(tag, rest)?)?;
         self.rest = rest;
-        let position = self.position;
-        self.position += 1;
         Some(Element {
             tag,
+            word,
             key,
             value,
             document: self.document,
-            position,
         })
     }
+}
+
+/// The [word](word_of) of the key at the start of these bytes, and its length.
+#[inline]
+fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+    if let Some(first) = bytes.first_chunk() {
+        let word = u64::from_le_bytes(*first);
+        // The lowest bit that is set is the highest one of the first byte that is zero.
+        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
+        if zeros != 0 {
+            let lowest = zeros & zeros.wrapping_neg();
+            let end = usize::try_from(zeros.trailing_zeros() / 8).ok()?;
+            return Some((word & (lowest - 1), end));
+        }
+    }
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    Some((word_of(bytes.get(..end)?), end))
 }
 
 /// The elements of a document.
@@ -185,29 +255,48 @@ pub(crate) fn array_from_bytes(bytes: &[u8]) -> Option<&RawArray> {
     <&RawArray>::deserialize(bytes).ok()
 }
 
+/// The sizes of the values that are of one size whatever they are, by tag.
+const SIZES: [Option<u8>; 256] = {
+    let mut sizes = [None; 256];
+    sizes[0x01] = Some(8);
+    sizes[0x06] = Some(0);
+    sizes[0x07] = Some(12);
+    sizes[0x08] = Some(1);
+    sizes[0x09] = Some(8);
+    sizes[0x0A] = Some(0);
+    sizes[0x10] = Some(4);
+    sizes[0x11] = Some(8);
+    sizes[0x12] = Some(8);
+    sizes[0x13] = Some(16);
+    sizes[0x7F] = Some(0);
+    sizes[0xFF] = Some(0);
+    sizes
+};
+
 /// How many bytes at the start of `rest` are the value of an element with this tag.
 #[inline]
 fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
-    let length = |at: usize| -> Option<usize> {
-        let bytes = rest.get(at..at + 4)?.try_into().ok()?;
-        usize::try_from(i32::from_le_bytes(bytes)).ok()
-    };
+    match SIZES.get(usize::from(tag)) {
+        Some(Some(size)) => Some(usize::from(*size)),
+        _ => written_size(tag, rest),
+    }
+}
+
+/// The same of what tells its size.
+#[inline]
+fn written_size(tag: u8, rest: &[u8]) -> Option<usize> {
+    let length =
+        || -> Option<usize> { usize::try_from(i32::from_le_bytes(*rest.first_chunk()?)).ok() };
     Some(match tag {
-        0x01 | 0x09 | 0x11 | 0x12 => 8,
-        0x02 | 0x0D | 0x0E => length(0)? + 4,
-        0x03 | 0x04 | 0x0F => length(0)?,
-        0x05 => length(0)? + 5,
-        0x06 | 0x0A | 0x7F | 0xFF => 0,
-        0x07 => 12,
-        0x08 => 1,
+        0x02 | 0x0D | 0x0E => length()? + 4,
+        0x03 | 0x04 | 0x0F => length()?,
+        0x05 => length()? + 5,
         0x0B => {
             let pattern = rest.iter().position(|byte| *byte == 0)? + 1;
             let options = rest.get(pattern..)?.iter().position(|byte| *byte == 0)? + 1;
             pattern + options
         }
-        0x0C => length(0)? + 4 + 12,
-        0x10 => 4,
-        0x13 => 16,
+        0x0C => length()? + 4 + 12,
         _ => return None,
     })
 }
@@ -235,7 +324,7 @@ fn decode<'a>(element: &Element<'a>) -> Option<RawBsonRef<'a>> {
         0x0C => RawDocument::from_bytes(element.document)
             .ok()?
             .iter_elements()
-            .nth(element.position)?
+            .nth(element.position()?)?
             .ok()?
             .value()
             .ok()?,

@@ -10,6 +10,7 @@ mod ast;
 mod bits;
 mod eval;
 mod failure;
+mod fields;
 mod geo;
 mod json_schema;
 mod operators;
@@ -170,7 +171,7 @@ impl Matcher {
     /// The same of a document's bytes.
     #[cfg(feature = "memory")]
     pub(crate) fn matches_bytes(&self, document: &[u8]) -> Result<bool, ServerError> {
-        eval::matches_bytes(&self.predicate, document, &self.globals)
+        eval::matches_bytes(&self.predicate, document, &self.globals, &mut None)
     }
 
     /// The same in another environment than that it was compiled in: other values of the same variables.

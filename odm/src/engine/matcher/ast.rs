@@ -276,16 +276,13 @@ pub(crate) enum Comparison {
 pub(crate) struct Operand {
     value: RawBson,
     bracket: Bracket,
-    nan: bool,
 }
 
 impl Operand {
     pub(crate) fn new(value: RawBsonRef<'_>) -> Self {
-        let nan = Number::from_raw(value).is_some_and(Number::is_nan);
         Self {
             value: value.into(),
             bracket: Bracket::of(value),
-            nan,
         }
     }
 
@@ -297,8 +294,16 @@ impl Operand {
         self.bracket
     }
 
-    pub(crate) fn is_nan(&self) -> bool {
-        self.nan
+    /// The number that it is, if it is one.
+    #[inline]
+    pub(crate) fn number(&self) -> Option<Number> {
+        match &self.value {
+            RawBson::Double(value) => Some(Number::Double(*value)),
+            RawBson::Int32(value) => Some(Number::Int32(*value)),
+            RawBson::Int64(value) => Some(Number::Int64(*value)),
+            RawBson::Decimal128(_) => Number::from_raw(self.value()),
+            _ => None,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::engine::expression::Globals;
 use crate::engine::matcher::ast::{
     Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
 };
+use crate::engine::matcher::fields::Fields;
 use crate::engine::matcher::path::{Answer, Leaf, Search};
 #[cfg(feature = "memory")]
 use crate::engine::matcher::text;
@@ -15,7 +16,7 @@ use crate::value::collation::Collator;
 use crate::value::kind::Bracket;
 use crate::value::number::Number;
 use crate::value::order;
-use crate::value::raw::{self, Element, Elements};
+use crate::value::raw::Element;
 
 /// Whether a document matches; where an array element did, `position` is its index.
 pub(super) fn matches(
@@ -24,11 +25,31 @@ pub(super) fn matches(
     globals: &Globals,
     position: &mut Option<usize>,
 ) -> Answer {
+    matches_bytes(predicate, document.as_bytes(), globals, position)
+}
+
+/// The same of a document's bytes.
+#[inline]
+pub(super) fn matches_bytes(
+    predicate: &Predicate,
+    document: &[u8],
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
+    holds(predicate, &mut Fields::new(document), globals, position)
+}
+
+fn holds(
+    predicate: &Predicate,
+    fields: &mut Fields<'_>,
+    globals: &Globals,
+    position: &mut Option<usize>,
+) -> Answer {
     match predicate {
-        Predicate::Expr(expr) => Ok(expr.expression.eval(document, globals)?.truthy()),
+        Predicate::Field(field) => field_matches(field, fields, globals, position),
         Predicate::And(group) => {
             for child in group.evaluated() {
-                if !matches(child, document, globals, position)? {
+                if !holds(child, fields, globals, position)? {
                     return Ok(false);
                 }
             }
@@ -36,14 +57,14 @@ pub(super) fn matches(
         }
         Predicate::Or(group) => {
             if let [only] = group.children.as_slice() {
-                return matches(only, document, globals, position);
+                return holds(only, fields, globals, position);
             }
             if is_in(group) {
-                return first_of(group, document, globals, position);
+                return first_of(group, fields, globals, position);
             }
             // which alternative held is not known afterwards, so none gives a position
             for child in &group.children {
-                if matches(child, document, globals, &mut None)? {
+                if holds(child, fields, globals, &mut None)? {
                     return Ok(true);
                 }
             }
@@ -51,40 +72,31 @@ pub(super) fn matches(
         }
         Predicate::Nor(group) => {
             for child in &group.children {
-                if matches(child, document, globals, &mut None)? {
+                if holds(child, fields, globals, &mut None)? {
                     return Ok(false);
                 }
             }
             Ok(true)
         }
-        Predicate::Not(negation) => Ok(!matches(&negation.child, document, globals, &mut None)?),
-        Predicate::Field(field) => field_matches(field, raw::walk(document), globals, position),
-        Predicate::Schema(schema) => schema.matches(document),
-        #[cfg(feature = "memory")]
-        Predicate::Text(text) => text::matches(text, document),
+        Predicate::Not(negation) => Ok(!holds(&negation.child, fields, globals, &mut None)?),
         Predicate::Always(answer) => Ok(*answer),
+        Predicate::Expr(_) | Predicate::Schema(_) => whole_matches(predicate, fields, globals),
+        #[cfg(feature = "memory")]
+        Predicate::Text(_) => whole_matches(predicate, fields, globals),
     }
 }
 
-/// Whether the document of these bytes matches. Tests of fields read the bytes as they are.
-#[cfg(feature = "memory")]
-pub(super) fn matches_bytes(predicate: &Predicate, document: &[u8], globals: &Globals) -> Answer {
+/// What looks at more of a document than its fields.
+fn whole_matches(predicate: &Predicate, fields: &Fields<'_>, globals: &Globals) -> Answer {
+    let Ok(document) = RawDocument::from_bytes(fields.document()) else {
+        return Ok(false);
+    };
     match predicate {
-        Predicate::And(group) => {
-            for child in group.evaluated() {
-                if !matches_bytes(child, document, globals)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        }
-        Predicate::Field(field) => {
-            field_matches(field, Elements::new(document), globals, &mut None)
-        }
-        other => match RawDocument::from_bytes(document) {
-            Ok(document) => matches(other, document, globals, &mut None),
-            Err(_) => Ok(false),
-        },
+        Predicate::Expr(expr) => Ok(expr.expression.eval(document, globals)?.truthy()),
+        Predicate::Schema(schema) => schema.matches(document),
+        #[cfg(feature = "memory")]
+        Predicate::Text(text) => text::matches(text, document),
+        _ => Ok(false),
     }
 }
 
@@ -105,7 +117,7 @@ fn is_in(group: &Group) -> bool {
 /// Alternatives of one path: the first array element that any of them finds is the position.
 fn first_of(
     group: &Group,
-    document: &RawDocument,
+    fields: &mut Fields<'_>,
     globals: &Globals,
     position: &mut Option<usize>,
 ) -> Answer {
@@ -113,7 +125,7 @@ fn first_of(
     let mut first = None;
     for child in &group.children {
         let mut found = None;
-        if matches(child, document, globals, &mut found)? {
+        if holds(child, fields, globals, &mut found)? {
             matched = true;
             first = match (first, found) {
                 (Some(a), Some(b)) => Some(usize::min(a, b)),
@@ -129,15 +141,12 @@ fn first_of(
 
 /// Whether the elements of a document or an array, taken as a document, match.
 fn elements_match(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
-    match RawDocument::from_bytes(element.value_bytes()) {
-        Ok(document) => matches(predicate, document, globals, &mut None),
-        Err(_) => Ok(false),
-    }
+    matches_bytes(predicate, element.value_bytes(), globals, &mut None)
 }
 
 fn field_matches(
     field: &FieldTest,
-    document: Elements<'_>,
+    fields: &mut Fields<'_>,
     globals: &Globals,
     position: &mut Option<usize>,
 ) -> Answer {
@@ -156,7 +165,7 @@ fn field_matches(
                 },
                 position,
             };
-            let matched = search.run(document, &field.path)?;
+            let matched = search.run(fields, &field.path)?;
             // an array on the way counts before the array that was asked about
             if matched && position.is_none() {
                 *position = found;
@@ -168,7 +177,7 @@ fn field_matches(
             test: |element: Option<&Element<'_>>| test_matches(test, element, globals),
             position,
         }
-        .run(document, &field.path),
+        .run(fields, &field.path),
     }
 }
 
@@ -318,6 +327,13 @@ fn compare(
     element: Option<&Element<'_>>,
     collator: Option<&Collator>,
 ) -> bool {
+    if let (Some(a), Some(b)) = (element.and_then(Element::number), operand.number()) {
+        return if a.is_nan() || b.is_nan() {
+            a.is_nan() && b.is_nan() && !matches!(comparison, Comparison::Lt | Comparison::Gt)
+        } else {
+            decides(comparison, a.compare(b))
+        };
+    }
     let bracket = element
         .and_then(Element::element_type)
         .map_or(Bracket::Undefined, Bracket::of_type);
@@ -335,10 +351,6 @@ fn compare(
     let Some(value) = element.and_then(Element::value) else {
         return false;
     };
-    let nan = Number::from_raw(value).is_some_and(Number::is_nan);
-    if nan || operand.is_nan() {
-        return nan == operand.is_nan() && !matches!(comparison, Comparison::Lt | Comparison::Gt);
-    }
     decides(comparison, order::compare(value, operand.value(), collator))
 }
 

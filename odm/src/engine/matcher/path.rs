@@ -2,6 +2,7 @@
 
 use bson::spec::ElementType;
 
+use crate::engine::matcher::fields::Fields;
 use crate::error::ServerError;
 use crate::value::path::{Path, Segment};
 use crate::value::raw::{Element, Elements};
@@ -26,8 +27,15 @@ pub(super) struct Search<'t, F> {
 
 impl<F: FnMut(Option<&Element<'_>>) -> Answer> Search<'_, F> {
     /// Whether any value at the path passes.
-    pub(super) fn run(&mut self, document: Elements<'_>, path: &Path) -> Answer {
-        self.document(document, path.segments(), None)
+    #[inline]
+    pub(super) fn run(&mut self, fields: &mut Fields<'_>, path: &Path) -> Answer {
+        let Some((head, rest)) = path.segments().split_first() else {
+            return Ok(false);
+        };
+        match fields.find(head.key()) {
+            Some(element) => self.below(&element, rest, None),
+            None => self.ask(None, None),
+        }
     }
 
     fn document(
@@ -39,7 +47,7 @@ impl<F: FnMut(Option<&Element<'_>>) -> Answer> Search<'_, F> {
         let Some((head, rest)) = segments.split_first() else {
             return Ok(false);
         };
-        let Some(element) = elements.find_key(head.name().as_bytes()) else {
+        let Some(element) = elements.find_name(head.key()) else {
             return self.ask(None, outer);
         };
         self.below(&element, rest, outer)

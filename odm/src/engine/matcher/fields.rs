@@ -1,0 +1,93 @@
+//! The fields of a document, however many conditions ask for them: one walk over its bytes finds all.
+
+use smallvec::SmallVec;
+
+use crate::value::raw::{Element, Elements, Name};
+
+/// So many fields are remembered.
+const MOST: usize = 8;
+
+/// A document whose fields are looked for by name.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    document: &'a [u8],
+    /// What the walk has met, as far as it is remembered.
+    met: SmallVec<[Element<'a>; MOST]>,
+    /// What comes behind.
+    rest: Elements<'a>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(document: &'a [u8]) -> Self {
+        Self {
+            document,
+            met: SmallVec::new(),
+            rest: Elements::new(document),
+        }
+    }
+
+    /// The bytes of the document.
+    pub(super) fn document(&self) -> &'a [u8] {
+        self.document
+    }
+
+    /// The first field of this name.
+    #[inline]
+    pub(super) fn find(&mut self, name: Name<'_>) -> Option<Element<'a>> {
+        if let Some(element) = self.met.iter().find(|element| element.is(name)) {
+            return Some(*element);
+        }
+        while self.met.len() < MOST {
+            let element = self.rest.next()?;
+            self.met.push(element);
+            if element.is(name) {
+                return Some(element);
+            }
+        }
+        self.rest.clone().find_name(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::{Fields, MOST};
+    use crate::value::raw::{Name, walk};
+
+    #[test]
+    fn any_order_of_questions_finds_what_a_walk_of_its_own_finds() {
+        let mut document =
+            rawdoc! { "": 0, "long name of a field": 1, "long name of": 2, "eight888": 3 };
+        for number in 0..3 * MOST {
+            let name = format!("f{}", number % (2 * MOST));
+            document.append(
+                bson::raw::CString::try_from(name).unwrap(),
+                i64::try_from(number).unwrap(),
+            );
+        }
+        let names: Vec<String> = [
+            "",
+            "long name of a field",
+            "long name of",
+            "eight888",
+            "eight88",
+            "f\0",
+            "none",
+        ]
+        .map(str::to_owned)
+        .into_iter()
+        .chain((0..3 * MOST).map(|number| format!("f{number}")))
+        .collect();
+        for step in 1..names.len() {
+            let mut fields = Fields::new(document.as_bytes());
+            for at in 0..2 * names.len() {
+                let name = &names[at * step % names.len()];
+                let alone = walk(&document).find(|element| element.key_bytes() == name.as_bytes());
+                let place = alone.and_then(|element| element.place());
+                let found = fields.find(Name::new(name.as_bytes()));
+                assert_eq!(found.and_then(|element| element.place()), place, "{name}");
+            }
+        }
+    }
+}

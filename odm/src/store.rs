@@ -33,7 +33,7 @@ use self::driver::Driver;
 use self::memory::Memory;
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
-pub(crate) use self::operation::{Modification, Operation, Request, Update};
+pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;

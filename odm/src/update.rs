@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FromRaw};
-use crate::store::{Modification, Update as Operands};
+use crate::store::Update as Operands;
 
 /// A change of documents of the model `M`.
 ///
@@ -168,15 +168,12 @@ impl<M> Update<M> {
     ///
     /// A value that could not be encoded, or a field that is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
-        let mut sent = Operands::default();
+        let mut sent = Operands::new(Document::new().into());
         let changes = self.changes.clone();
         changes
             .and_then(|changes| changes.write(&mut sent))
             .map_err(|error| error.to_error())?;
-        Ok(match sent.modification {
-            Modification::Operators(operators) => Bson::Document(operators),
-            Modification::Pipeline(stages) => stages.into(),
-        })
+        Ok(sent.modification.into_bson())
     }
 
     pub(crate) fn into_changes(self) -> Result<Changes, Deferred> {

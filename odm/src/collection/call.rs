@@ -1,5 +1,6 @@
 //! What every action has: where it goes, what it asks, in which session.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::ready;
 use std::pin::Pin;
@@ -17,7 +18,7 @@ use crate::query::node::Node;
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
-    Answer, Modification, Operation, Request, Response, Session, Store, Update as Operands,
+    Answer, Condition, Operation, Request, Response, Session, Store, Update as Operands,
 };
 use crate::update::Changes;
 use crate::value::encode;
@@ -200,8 +201,8 @@ pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
 /// The filter that a closure over the model's fields makes.
 pub(crate) fn filter<M: Model>(
     condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-) -> Result<Document> {
-    condition(fields::<M>()).into_document()
+) -> Result<Condition> {
+    condition(fields::<M>()).into_condition()
 }
 
 /// What an update works on, of its filter and its changes. Not generic, so that it is compiled once.
@@ -224,12 +225,8 @@ pub(crate) fn operands(
 }
 
 fn write_operands(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {
-    let mut operands = Box::new(Operands {
-        filter: filter.into_document()?,
-        modification: Modification::default(),
-        array_filters: Vec::new(),
-        multi,
-    });
+    let mut operands = Box::new(Operands::new(filter.into_condition()?));
+    operands.multi = multi;
     change.write(&mut operands)?;
     Ok(operands)
 }
@@ -246,13 +243,13 @@ pub(crate) enum Reach {
 }
 
 /// The filter, unless it matches everything in a verb that is meant for some.
-pub(crate) fn some(filter: Document, verb: &str, all: &str) -> Result<Document> {
+pub(crate) fn some(filter: Condition, verb: &str, all: &str) -> Result<Condition> {
     refuse_everything(&filter, verb, all)?;
     Ok(filter)
 }
 
 /// The refusal of a filter that matches everything in a verb that is meant for some.
-fn refuse_everything(filter: &Document, verb: &str, all: &str) -> Result<()> {
+fn refuse_everything(filter: &Condition, verb: &str, all: &str) -> Result<()> {
     if filter.is_empty() {
         return Err(Error::usage(format!(
             "the filter of `{verb}` matches every document; if that is meant, write `{all}`"
@@ -302,12 +299,10 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 }
 
 /// The filter `{_id: id}`.
-pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Document> {
+pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Condition> {
     let id = crate::query::encode(id).map_err(|error| error.with_path("_id"))?;
-    let mut filter = Document::new();
     // A document or a regular expression as a bare value could be read as an operator.
-    filter.insert("_id", equality(id));
-    Ok(filter)
+    Ok(Condition::One(Cow::Borrowed("_id"), equality(id)))
 }
 
 /// A value that a filter compares with, whatever it looks like.

@@ -11,7 +11,7 @@ use super::{ActionFuture, Collection, DeleteResult};
 use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
-use crate::store::Operation;
+use crate::store::{Condition, Operation};
 
 /// Removes documents: [`Collection::delete_one`], [`Collection::delete_many`],
 /// [`Collection::delete_all`].
@@ -43,10 +43,10 @@ impl<M: Document> Collection<M> {
 
     /// Removes every document of the collection; its indexes and its validator stay.
     pub fn delete_all<'s>(&self) -> Delete<'s, M> {
-        self.delete(Ok(BsonDocument::new()), true)
+        self.delete(Ok(BsonDocument::new().into()), true)
     }
 
-    fn delete<'s>(&self, filter: Result<BsonDocument>, multi: bool) -> Delete<'s, M> {
+    fn delete<'s>(&self, filter: Result<Condition>, multi: bool) -> Delete<'s, M> {
         Delete {
             call: self.try_call(filter.map(|filter| Operation::Delete { filter, multi })),
             of: PhantomData,

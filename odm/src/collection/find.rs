@@ -35,7 +35,7 @@ impl<M: Document> Collection<M> {
     /// Every document of the collection.
     pub fn find_all<'s>(&self) -> Find<'s, M> {
         Find::new(self.call(Operation::Find {
-            filter: BsonDocument::new(),
+            filter: BsonDocument::new().into(),
             one: false,
         }))
     }

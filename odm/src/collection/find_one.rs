@@ -14,7 +14,7 @@ use super::options::options;
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
 use crate::query::Filter;
-use crate::store::Operation;
+use crate::store::{Condition, Operation};
 
 /// Reads one document: [`Collection::find_one`], [`Collection::get`].
 #[must_use = "nothing is read until it is awaited"]
@@ -37,7 +37,7 @@ impl<M: Document> Collection<M> {
         self.one(by_id::<M>(id))
     }
 
-    fn one<'s>(&self, filter: Result<BsonDocument>) -> FindOne<'s, M> {
+    fn one<'s>(&self, filter: Result<Condition>) -> FindOne<'s, M> {
         let operation = filter.map(|filter| Operation::Find { filter, one: true });
         let call = self.try_call(operation);
         FindOne::new(call)

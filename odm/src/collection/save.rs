@@ -82,7 +82,7 @@ impl<M: Document> Collection<M> {
         let (call, next) = match loaded.changes() {
             Ok(Some((next, filter, update))) => {
                 let call = self.call(Operation::Update(Box::new(Operands {
-                    filter,
+                    filter: filter.into(),
                     modification: Modification::Operators(update),
                     array_filters: Vec::new(),
                     multi: false,

@@ -9,6 +9,7 @@ use bson::Document;
 use super::deferred::Deferred;
 use super::node::Node;
 use crate::error::Result;
+use crate::store::Condition;
 
 /// A condition on documents of the model `M`.
 ///
@@ -133,6 +134,13 @@ impl<M> Filter<M> {
     /// names the field.
     pub fn to_document(&self) -> Result<Document> {
         self.clone().into_document()
+    }
+
+    /// The same on its way to a store.
+    pub(crate) fn into_condition(self) -> Result<Condition> {
+        self.node
+            .and_then(Node::into_condition)
+            .map_err(|error| error.to_error())
     }
 
     /// [`to_document`](Self::to_document), without a copy.

@@ -7,6 +7,7 @@ use bson::{Bson, Document, doc};
 use super::deferred::Deferred;
 use super::joined::Joined;
 use super::operators::Operators;
+use crate::store::Condition;
 
 /// A condition, before it is written as a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +117,16 @@ impl Node {
             Self::Or(nodes) => Ok(doc! {"$or": list(nodes)?}),
             Self::Nor(nodes) => Ok(doc! {"$nor": list(nodes)?}),
             Self::And(nodes) => conjunction(nodes),
+        }
+    }
+
+    /// The same on its way to a store.
+    pub(crate) fn into_condition(self) -> Result<Condition, Deferred> {
+        match self {
+            Self::Field(path, operators) if !path.is_empty() => {
+                Ok(Condition::One(path.into(), operators.into_value()))
+            }
+            other => other.into_document().map(Condition::Document),
         }
     }
 

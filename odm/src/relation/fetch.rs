@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
-use crate::store::{Session, Store};
+use crate::store::{Condition, Session, Store};
 use crate::value::key;
 
 /// As much as the ids of one query may take: below the 16 MB of a document, with room for the rest.
@@ -55,7 +55,7 @@ impl Ids {
             let mut request = Request::new(
                 T::model().collection,
                 Operation::Find {
-                    filter: doc! { "_id": { "$in": ids } },
+                    filter: Condition::One("_id".into(), doc! { "$in": ids }.into()),
                     one: false,
                 },
             );

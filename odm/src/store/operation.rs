@@ -1,11 +1,13 @@
 //! The closed set of what a store is asked to do, and the command document each stands for.
 
 mod build;
+mod condition;
 
 #[cfg(feature = "memory")]
-pub(super) use self::build::raw_document;
+pub(super) use self::build::{raw_condition, raw_document, raw_operators};
+pub(crate) use self::condition::Condition;
 
-use bson::{Document, RawDocumentBuf};
+use bson::{Bson, Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
 use crate::store::options::Chosen;
@@ -29,37 +31,37 @@ pub(crate) enum Operation {
         documents: Vec<RawDocumentBuf>,
     },
     Find {
-        filter: Document,
+        filter: Condition,
         /// Only the first document, in one batch, and the cursor closed.
         one: bool,
     },
     Update(Box<Update>),
     Replace {
-        filter: Document,
+        filter: Condition,
         replacement: RawDocumentBuf,
     },
     Delete {
-        filter: Document,
+        filter: Condition,
         multi: bool,
     },
     FindAndUpdate(Box<Update>),
     FindAndReplace {
-        filter: Document,
+        filter: Condition,
         replacement: RawDocumentBuf,
     },
     FindAndDelete {
-        filter: Document,
+        filter: Condition,
     },
     Aggregate {
         pipeline: Vec<Document>,
     },
     Count {
-        filter: Document,
+        filter: Condition,
     },
     EstimatedCount,
     Distinct {
         path: String,
-        filter: Document,
+        filter: Condition,
     },
     /// The statements of one `update` command: `{q, u, multi, upsert, …}`.
     Updates {
@@ -73,9 +75,9 @@ pub(crate) enum Operation {
 }
 
 /// What an update works on: boxed in its operation, for requests are moved from floor to floor.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Update {
-    pub(crate) filter: Document,
+    pub(crate) filter: Condition,
     pub(crate) modification: Modification,
     /// What `$[name]` in the update stands for.
     pub(crate) array_filters: Vec<Document>,
@@ -83,17 +85,49 @@ pub(crate) struct Update {
     pub(crate) multi: bool,
 }
 
+impl Update {
+    /// Of what matches, as yet without changes.
+    pub(crate) fn new(filter: Condition) -> Self {
+        Self {
+            filter,
+            modification: Modification::Pipeline(Vec::new()),
+            array_filters: Vec::new(),
+            multi: false,
+        }
+    }
+}
+
 /// Operators, or a pipeline.
 #[derive(Debug, Clone)]
 pub(crate) enum Modification {
+    /// `{operator: {path: value}}`, which most updates are: no document is made that a store does not need.
+    One {
+        operator: &'static str,
+        path: String,
+        value: Bson,
+    },
     Operators(Document),
     Pipeline(Vec<Document>),
 }
 
-impl Default for Modification {
-    fn default() -> Self {
-        Self::Operators(Document::new())
+impl Modification {
+    /// The document of operators, or the array of stages.
+    pub(crate) fn into_bson(self) -> Bson {
+        match self {
+            Self::One {
+                operator,
+                path,
+                value,
+            } => Bson::Document(operators(operator, path, value)),
+            Self::Operators(operators) => Bson::Document(operators),
+            Self::Pipeline(stages) => stages.into(),
+        }
     }
+}
+
+/// `{operator: {path: value}}`
+pub(crate) fn operators(operator: &str, path: String, value: Bson) -> Document {
+    condition::one(operator, Bson::Document(condition::one(path, value)))
 }
 
 impl Request {

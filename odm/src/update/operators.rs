@@ -130,13 +130,26 @@ impl Changes {
     /// Writes what is sent into `to`, which has no changes yet: documents are large, and made where they
     /// stay.
     pub(crate) fn write(self, to: &mut Operands) -> Result<(), Deferred> {
-        let parts = match self {
+        let mut parts = match self {
             Self::Operators(parts) => parts,
             Self::Pipeline(stages) => {
                 to.modification = Modification::Pipeline(stages);
                 return Ok(());
             }
         };
+        if let [Part::Field(only)] = parts.as_slice()
+            // A field that is renamed may be in conflict with its own new name.
+            && only.operator != "$rename"
+            && let Some(Part::Field(only)) = parts.pop()
+        {
+            to.modification = Modification::One {
+                operator: only.operator,
+                path: only.path,
+                value: only.value,
+            };
+            return Ok(());
+        }
+        to.modification = Modification::Operators(Document::new());
         let Modification::Operators(document) = &mut to.modification else {
             return Ok(());
         };

@@ -2,7 +2,7 @@
 
 use bson::raw::{CStr, RawBson, RawDocumentBuf};
 use bson::spec::ElementType;
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 
 /// The bytes of a document. What bson could not write is refused as bson refuses it.
 pub(crate) fn document(document: &Document) -> Result<RawDocumentBuf, bson::error::Error> {
@@ -10,6 +10,32 @@ pub(crate) fn document(document: &Document) -> Result<RawDocumentBuf, bson::erro
     match append_document(&mut bytes, document) {
         Some(()) => RawDocumentBuf::from_bytes(bytes),
         None => RawDocumentBuf::try_from(document),
+    }
+}
+
+/// The bytes of `{key: value}`.
+pub(crate) fn one(key: &str, value: &Bson) -> Result<RawDocumentBuf, bson::error::Error> {
+    let mut bytes = Vec::with_capacity(64);
+    match framed(&mut bytes, |bytes| append(bytes, key, value)) {
+        Some(()) => RawDocumentBuf::from_bytes(bytes),
+        None => RawDocumentBuf::try_from(&doc! { key: value.clone() }),
+    }
+}
+
+/// The bytes of `{outer: {key: value}}`.
+pub(crate) fn one_in(
+    outer: &str,
+    key: &str,
+    value: &Bson,
+) -> Result<RawDocumentBuf, bson::error::Error> {
+    let mut bytes = Vec::with_capacity(64);
+    let written = framed(&mut bytes, |bytes| {
+        name(bytes, outer, ElementType::EmbeddedDocument)?;
+        framed(bytes, |bytes| append(bytes, key, value))
+    });
+    match written {
+        Some(()) => RawDocumentBuf::from_bytes(bytes),
+        None => RawDocumentBuf::try_from(&doc! { outer: { key: value.clone() } }),
     }
 }
 
@@ -34,30 +60,34 @@ fn framed(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -
     Some(())
 }
 
-/// Writes one element; `None` where its name holds a NUL, or something is too long.
-fn append(bytes: &mut Vec<u8>, key: &str, value: &Bson) -> Option<()> {
-    let name = |bytes: &mut Vec<u8>, kind: ElementType| {
-        bytes.push(kind as u8);
-        bytes.extend_from_slice(key.as_bytes());
-        bytes.push(0);
-    };
+/// Writes the type and the name of an element; `None` where the name holds a NUL.
+fn name(bytes: &mut Vec<u8>, key: &str, kind: ElementType) -> Option<()> {
     if key.as_bytes().contains(&0) {
         return None;
     }
+    bytes.push(kind as u8);
+    bytes.extend_from_slice(key.as_bytes());
+    bytes.push(0);
+    Some(())
+}
+
+/// Writes one element; `None` where its name holds a NUL, or something is too long.
+fn append(bytes: &mut Vec<u8>, key: &str, value: &Bson) -> Option<()> {
+    let name = |bytes: &mut Vec<u8>, kind| name(bytes, key, kind);
     match value {
         Bson::Double(value) => {
-            name(bytes, ElementType::Double);
+            name(bytes, ElementType::Double)?;
             bytes.extend_from_slice(&value.to_le_bytes());
         }
         Bson::String(value) => {
-            name(bytes, ElementType::String);
+            name(bytes, ElementType::String)?;
             let length = i32::try_from(value.len() + 1).ok()?;
             bytes.extend_from_slice(&length.to_le_bytes());
             bytes.extend_from_slice(value.as_bytes());
             bytes.push(0);
         }
         Bson::Array(values) => {
-            name(bytes, ElementType::Array);
+            name(bytes, ElementType::Array)?;
             framed(bytes, |bytes| {
                 for (index, value) in values.iter().enumerate() {
                     append(bytes, &index.to_string(), value)?;
@@ -66,28 +96,28 @@ fn append(bytes: &mut Vec<u8>, key: &str, value: &Bson) -> Option<()> {
             })?;
         }
         Bson::Document(value) => {
-            name(bytes, ElementType::EmbeddedDocument);
+            name(bytes, ElementType::EmbeddedDocument)?;
             append_document(bytes, value)?;
         }
         Bson::Boolean(value) => {
-            name(bytes, ElementType::Boolean);
+            name(bytes, ElementType::Boolean)?;
             bytes.push(u8::from(*value));
         }
-        Bson::Null => name(bytes, ElementType::Null),
+        Bson::Null => name(bytes, ElementType::Null)?,
         Bson::Int32(value) => {
-            name(bytes, ElementType::Int32);
+            name(bytes, ElementType::Int32)?;
             bytes.extend_from_slice(&value.to_le_bytes());
         }
         Bson::Int64(value) => {
-            name(bytes, ElementType::Int64);
+            name(bytes, ElementType::Int64)?;
             bytes.extend_from_slice(&value.to_le_bytes());
         }
         Bson::ObjectId(value) => {
-            name(bytes, ElementType::ObjectId);
+            name(bytes, ElementType::ObjectId)?;
             bytes.extend_from_slice(&value.bytes());
         }
         Bson::DateTime(value) => {
-            name(bytes, ElementType::DateTime);
+            name(bytes, ElementType::DateTime)?;
             bytes.extend_from_slice(&value.timestamp_millis().to_le_bytes());
         }
         other => {
@@ -105,11 +135,11 @@ fn append(bytes: &mut Vec<u8>, key: &str, value: &Bson) -> Option<()> {
 mod tests {
     use bson::oid::ObjectId;
     use bson::{
-        Binary, Bson, DateTime, Decimal128, JavaScriptCodeWithScope, RawDocumentBuf, Regex,
-        Timestamp, doc,
+        Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawDocumentBuf,
+        Regex, Timestamp, doc,
     };
 
-    use super::document;
+    use super::{document, one, one_in};
 
     #[test]
     fn every_type_is_written_as_bson_writes_it() {
@@ -139,11 +169,25 @@ mod tests {
         for written in [doc! {}, all] {
             let theirs = RawDocumentBuf::try_from(&written).unwrap();
             assert_eq!(document(&written).unwrap(), theirs);
+            let value = Bson::Document(written);
+            let theirs = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
+            assert_eq!(one("a", &value).unwrap(), theirs(&doc! { "a": &value }));
+            let nested = doc! { "a": { "b": &value } };
+            assert_eq!(one_in("a", "b", &value).unwrap(), theirs(&nested));
         }
         for refused in [doc! { "a\0b": 1 }, doc! { "a": [{ "b\0": 1 }] }] {
             let theirs = RawDocumentBuf::try_from(&refused).unwrap_err();
             let ours = document(&refused).unwrap_err();
             assert_eq!(ours.to_string(), theirs.to_string());
+            for (key, value) in &refused {
+                for ours in [
+                    one(key, value),
+                    one_in(key, "a", value),
+                    one_in("a", key, value),
+                ] {
+                    assert_eq!(ours.unwrap_err().to_string(), theirs.to_string());
+                }
+            }
         }
     }
 }

@@ -118,7 +118,7 @@ impl<M: Document> Writes<M> {
     /// Removes every document of the collection.
     pub fn delete_all(&self) -> Write<M> {
         Write::new(Ok(Operation::Delete {
-            filter: bson::Document::new(),
+            filter: bson::Document::new().into(),
             multi: true,
         }))
     }

@@ -9,7 +9,7 @@ use super::cursor::{ImplicitCursor, SessionCursor};
 use super::{error, errors, options};
 use crate::error::{Error, Result};
 use crate::store::Answer;
-use crate::store::operation::{Modification, Operation, Request, Update};
+use crate::store::operation::{Condition, Modification, Operation, Request, Update, operators};
 use crate::store::options::Chosen;
 use crate::store::response::{self, Response, WriteKind, Written};
 use crate::store::session::DriverSession;
@@ -53,14 +53,17 @@ impl<'s> Action<'_, 's> {
         }
     }
 
-    fn find(self, filter: Document, one: bool) -> Answer<'s> {
+    fn find(self, filter: Condition, one: bool) -> Answer<'s> {
         Box::pin(async move {
             let mut options = self.options.chosen().map(options::find).transpose()?;
             if one {
                 // The protocol's word for one batch, after which the cursor is closed.
                 options.get_or_insert_default().limit = Some(-1);
             }
-            let action = self.target.find(filter).with_options(options);
+            let action = self
+                .target
+                .find(filter.into_document())
+                .with_options(options);
             let cursor = opened!(action, self.session, self.options.batch_size);
             Ok(Response::Cursor(cursor))
         })
@@ -111,24 +114,24 @@ impl<'s> Action<'_, 's> {
         })
     }
 
-    fn replace(self, filter: Document, replacement: RawDocumentBuf) -> Answer<'s> {
+    fn replace(self, filter: Condition, replacement: RawDocumentBuf) -> Answer<'s> {
         Box::pin(async move {
             let options = self.options.chosen().map(options::replace).transpose()?;
             let action = self
                 .target
-                .replace_one(filter, &replacement)
+                .replace_one(filter.into_document(), &replacement)
                 .with_options(options);
             updated(in_session!(action, self.session).await)
         })
     }
 
-    fn delete(self, filter: Document, multi: bool) -> Answer<'s> {
+    fn delete(self, filter: Condition, multi: bool) -> Answer<'s> {
         Box::pin(async move {
             let options = self.options.chosen().map(options::delete).transpose()?;
             let action = if multi {
-                self.target.delete_many(filter)
+                self.target.delete_many(filter.into_document())
             } else {
-                self.target.delete_one(filter)
+                self.target.delete_one(filter.into_document())
             };
             let action = action.with_options(options);
             let result = in_session!(action, self.session).await.map_err(error)?;
@@ -150,13 +153,13 @@ impl<'s> Action<'_, 's> {
             } = *operands;
             let action = self
                 .target
-                .find_one_and_update(filter, modifications(modification))
+                .find_one_and_update(filter.into_document(), modifications(modification))
                 .with_options(options);
             found(in_session!(action, self.session).await)
         })
     }
 
-    fn find_and_replace(self, filter: Document, replacement: RawDocumentBuf) -> Answer<'s> {
+    fn find_and_replace(self, filter: Condition, replacement: RawDocumentBuf) -> Answer<'s> {
         Box::pin(async move {
             let options = self
                 .options
@@ -165,13 +168,13 @@ impl<'s> Action<'_, 's> {
                 .transpose()?;
             let action = self
                 .target
-                .find_one_and_replace(filter, &replacement)
+                .find_one_and_replace(filter.into_document(), &replacement)
                 .with_options(options);
             found(in_session!(action, self.session).await)
         })
     }
 
-    fn find_and_delete(self, filter: Document) -> Answer<'s> {
+    fn find_and_delete(self, filter: Condition) -> Answer<'s> {
         Box::pin(async move {
             let options = self
                 .options
@@ -180,16 +183,19 @@ impl<'s> Action<'_, 's> {
                 .transpose()?;
             let action = self
                 .target
-                .find_one_and_delete(filter)
+                .find_one_and_delete(filter.into_document())
                 .with_options(options);
             found(in_session!(action, self.session).await)
         })
     }
 
-    fn count(self, filter: Document) -> Answer<'s> {
+    fn count(self, filter: Condition) -> Answer<'s> {
         Box::pin(async move {
             let options = self.options.chosen().map(options::count).transpose()?;
-            let action = self.target.count_documents(filter).with_options(options);
+            let action = self
+                .target
+                .count_documents(filter.into_document())
+                .with_options(options);
             let counted = in_session!(action, self.session).await.map_err(error)?;
             Ok(Response::Count(counted))
         })
@@ -203,10 +209,13 @@ impl<'s> Action<'_, 's> {
         })
     }
 
-    fn distinct(self, path: String, filter: Document) -> Answer<'s> {
+    fn distinct(self, path: String, filter: Condition) -> Answer<'s> {
         Box::pin(async move {
             let options = self.options.chosen().map(options::distinct).transpose()?;
-            let action = self.target.distinct(path, filter).with_options(options);
+            let action = self
+                .target
+                .distinct(path, filter.into_document())
+                .with_options(options);
             let values: Vec<Bson> = in_session!(action, self.session).await.map_err(error)?;
             Ok(Response::Values(values))
         })
@@ -262,9 +271,9 @@ fn update(target: &Collection<RawDocumentBuf>, operands: Update) -> mongodb::act
     } = operands;
     let update = modifications(modification);
     if multi {
-        target.update_many(filter, update)
+        target.update_many(filter.into_document(), update)
     } else {
-        target.update_one(filter, update)
+        target.update_one(filter.into_document(), update)
     }
 }
 
@@ -274,6 +283,11 @@ fn some(array_filters: &[Document]) -> Option<Vec<Document>> {
 
 fn modifications(update: Modification) -> UpdateModifications {
     match update {
+        Modification::One {
+            operator,
+            path,
+            value,
+        } => operators(operator, path, value).into(),
         Modification::Operators(operators) => operators.into(),
         Modification::Pipeline(stages) => stages.into(),
     }

@@ -8,7 +8,9 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use crate::engine::{self, Answer};
 use crate::error::{Result, WriteError};
 use crate::store::batch::Batch;
-use crate::store::operation::{Modification, Operation, Request, raw_document};
+use crate::store::operation::{
+    Modification, Operation, Request, raw_condition, raw_document, raw_operators,
+};
 use crate::store::response::{self, WriteKind, Written};
 
 /// The operands.
@@ -48,13 +50,13 @@ impl<'r> Parts<'r> {
         }
         Ok(Some(match &request.operation {
             Operation::Find { filter, one } => Self::Find {
-                filter: raw_document(filter)?,
+                filter: raw_condition(filter)?,
                 one: *one,
             },
             Operation::InsertOne { document } => Self::Insert(std::slice::from_ref(document)),
             Operation::InsertMany { documents } => Self::Insert(documents),
             Operation::Update(operands) if operands.array_filters.is_empty() => Self::Update {
-                filter: raw_document(&operands.filter)?,
+                filter: raw_condition(&operands.filter)?,
                 update: Change::of(&operands.modification)?,
                 multi: operands.multi,
             },
@@ -62,12 +64,12 @@ impl<'r> Parts<'r> {
                 filter,
                 replacement,
             } => Self::Update {
-                filter: raw_document(filter)?,
+                filter: raw_condition(filter)?,
                 update: Change::Document(Cow::Borrowed(replacement)),
                 multi: false,
             },
             Operation::Delete { filter, multi } => Self::Delete {
-                filter: raw_document(filter)?,
+                filter: raw_condition(filter)?,
                 multi: *multi,
             },
             _ => return Ok(None),
@@ -123,6 +125,11 @@ impl<'r> Parts<'r> {
 impl Change<'_> {
     fn of(update: &Modification) -> Result<Self> {
         Ok(match update {
+            Modification::One {
+                operator,
+                path,
+                value,
+            } => Self::Document(Cow::Owned(raw_operators(operator, path, value)?)),
             Modification::Operators(operators) => {
                 Self::Document(Cow::Owned(raw_document(operators)?))
             }

@@ -3,7 +3,7 @@
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
 
-use super::{Modification, Operation, Request, writes};
+use super::{Condition, Modification, Operation, Request, writes};
 use crate::error::{Error, Result};
 use crate::store::options::{Collation, Hint, Options, ReturnDocument, millis};
 use crate::value::write;
@@ -27,7 +27,7 @@ impl Request {
             }
             Operation::Find { filter, one } => {
                 command.text(cstr!("find"), collection);
-                command.document(cstr!("filter"), filter)?;
+                command.condition(cstr!("filter"), filter)?;
                 command.find(options, *one)?;
             }
             Operation::Update(_) | Operation::Replace { .. } => {
@@ -52,7 +52,7 @@ impl Request {
             }
             Operation::FindAndUpdate(operands) => {
                 command.text(cstr!("findAndModify"), collection);
-                command.document(cstr!("query"), &operands.filter)?;
+                command.condition(cstr!("query"), &operands.filter)?;
                 command.modification(cstr!("update"), &operands.modification)?;
                 command.array_filters(&operands.array_filters)?;
                 command.find_and_modify(options)?;
@@ -62,13 +62,13 @@ impl Request {
                 replacement,
             } => {
                 command.text(cstr!("findAndModify"), collection);
-                command.document(cstr!("query"), filter)?;
+                command.condition(cstr!("query"), filter)?;
                 command.0.append(cstr!("update"), replacement);
                 command.find_and_modify(options)?;
             }
             Operation::FindAndDelete { filter } => {
                 command.text(cstr!("findAndModify"), collection);
-                command.document(cstr!("query"), filter)?;
+                command.condition(cstr!("query"), filter)?;
                 command.flag(cstr!("remove"), Some(true));
                 command.find_and_modify(options)?;
             }
@@ -91,7 +91,7 @@ impl Request {
             Operation::Distinct { path, filter } => {
                 command.text(cstr!("distinct"), collection);
                 command.text(cstr!("key"), path);
-                command.document(cstr!("query"), filter)?;
+                command.condition(cstr!("query"), filter)?;
                 command.optional(cstr!("hint"), options.hint.as_ref().map(Hint::to_bson))?;
                 command.read(options)?;
             }
@@ -111,7 +111,7 @@ impl Operation {
         let mut statement = Command::default();
         match self {
             Self::Update(operands) => {
-                statement.document(cstr!("q"), &operands.filter)?;
+                statement.condition(cstr!("q"), &operands.filter)?;
                 statement.modification(cstr!("u"), &operands.modification)?;
                 if operands.multi {
                     statement.flag(cstr!("multi"), Some(true));
@@ -122,11 +122,11 @@ impl Operation {
                 filter,
                 replacement,
             } => {
-                statement.document(cstr!("q"), filter)?;
+                statement.condition(cstr!("q"), filter)?;
                 statement.0.append(cstr!("u"), replacement);
             }
             Self::Delete { filter, multi } => {
-                statement.document(cstr!("q"), filter)?;
+                statement.condition(cstr!("q"), filter)?;
                 statement.0.append(cstr!("limit"), i32::from(!multi));
             }
             _ => return Err(Error::usage("only updates and deletes are statements")),
@@ -137,8 +137,8 @@ impl Operation {
 }
 
 /// What `count_documents` runs: the count of what matches, in every case of the filter.
-fn count_pipeline(filter: &Document, options: &Options) -> Vec<Document> {
-    let mut pipeline = vec![doc! { "$match": filter.clone() }];
+fn count_pipeline(filter: &Condition, options: &Options) -> Vec<Document> {
+    let mut pipeline = vec![doc! { "$match": filter.clone().into_document() }];
     if let Some(skip) = options.skip {
         pipeline.push(doc! { "$skip": number(skip) });
     }
@@ -173,6 +173,11 @@ impl Command {
         Ok(())
     }
 
+    fn condition(&mut self, key: &CStr, value: &Condition) -> Result<()> {
+        self.0.append(key, raw_condition(value)?);
+        Ok(())
+    }
+
     fn optional(&mut self, key: &CStr, value: Option<Bson>) -> Result<()> {
         if let Some(value) = value {
             self.0
@@ -204,6 +209,14 @@ impl Command {
 
     fn modification(&mut self, key: &CStr, update: &Modification) -> Result<()> {
         match update {
+            Modification::One {
+                operator,
+                path,
+                value,
+            } => {
+                self.0.append(key, raw_operators(operator, path, value)?);
+                Ok(())
+            }
             Modification::Operators(operators) => self.document(key, operators),
             Modification::Pipeline(stages) => self.documents(key, stages),
         }
@@ -337,4 +350,17 @@ impl Command {
 
 pub(crate) fn raw_document(document: &Document) -> Result<RawDocumentBuf> {
     write::document(document).map_err(Error::encode)
+}
+
+/// The bytes of a filter.
+pub(crate) fn raw_condition(condition: &Condition) -> Result<RawDocumentBuf> {
+    match condition {
+        Condition::One(path, value) => write::one(path, value).map_err(Error::encode),
+        Condition::Document(document) => raw_document(document),
+    }
+}
+
+/// The bytes of an update by one operator on one field.
+pub(crate) fn raw_operators(operator: &str, path: &str, value: &Bson) -> Result<RawDocumentBuf> {
+    write::one_in(operator, path, value).map_err(Error::encode)
 }

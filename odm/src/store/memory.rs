@@ -2,6 +2,7 @@
 
 mod parts;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,13 +12,13 @@ use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use self::parts::{Outcome, Parts};
-use crate::engine::{self, Answer, Context, Engine, Namespace};
+use crate::engine::{self, Answer, Context, Engine, Namespace, Page};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::Answer as Answered;
 use crate::store::batch::{Batch, Reply};
 use crate::store::cursor::{RawCursor, Source};
 use crate::store::memory_cursor::MemoryCursor;
-use crate::store::operation::{Operation, Request};
+use crate::store::operation::{Condition, Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::response::{self, Response, WriteKind, count, field};
 use crate::store::session::Session;
@@ -92,14 +93,30 @@ impl Memory {
         request: engine::Request<'_>,
     ) -> Result<Answer, ServerError> {
         let shared = &*self.0.shared;
+        let namespace = self.namespace(database, collection);
+        shared.engine.answer(&shared.context, &namespace, request)
+    }
+
+    /// The documents of a request that finds one value at one path, where that is all there is to do.
+    fn look_up(&self, database: &str, request: &Request) -> Option<Page> {
+        let Operation::Find {
+            filter: Condition::One(path, value),
+            one,
+        } = &request.operation
+        else {
+            return None;
+        };
+        let shared = &*self.0.shared;
+        let namespace = self.namespace(database, request.collection);
+        shared
+            .engine
+            .look_up(&shared.context, &namespace, path, value, *one)
+    }
+
+    fn namespace(&self, database: &str, collection: &str) -> Cow<'_, Namespace> {
         match &self.0.target {
-            Some(target) if target.is(database, collection) => {
-                shared.engine.answer(&shared.context, target, request)
-            }
-            _ => {
-                let namespace = Namespace::new(database, collection);
-                shared.engine.answer(&shared.context, &namespace, request)
-            }
+            Some(target) if target.is(database, collection) => Cow::Borrowed(target),
+            _ => Cow::Owned(Namespace::new(database, collection)),
         }
     }
 
@@ -198,9 +215,12 @@ impl Memory {
     ) -> Answered<'_> {
         // Only what every call needs is in the future: what waits, or has more to tell, has one of its own.
         Box::pin(async move {
-            if session.is_none()
-                && let Some(parts) = Parts::of(&request)?
-            {
+            let plain = session.is_none() && request.options.is_empty();
+            if plain && let Some(page) = self.look_up(&database, &request) {
+                let batch = Batch::of_page(page, cstr!("firstBatch"));
+                return Ok(Response::Cursor(self.cursor(&database, batch, None, None)));
+            }
+            if plain && let Some(parts) = Parts::of(&request)? {
                 let ask = || self.ask(&database, request.collection, parts.request());
                 let answer = match ask() {
                     Err(error) if error.code() == Code::WRITE_CONFLICT => {

@@ -14,7 +14,7 @@ use crate::engine::command::reply::{Batch, Page};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
-use crate::engine::cursor::point;
+use crate::engine::cursor::point::{self, Equality, Listed};
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::{self, Known};
@@ -157,9 +157,14 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     if call.args.has_only(&["filter", "limit", "singleBatch"])
         && let Some(filter) = call.args.document("filter")
         && let Ok(limit) = call.args.natural("limit")
-        && let Some(page) = short(call, filter, limit.filter(|limit| *limit > 0))
+        && let Some(equality) = Equality::of(filter)
+        && let Some(collection) = call.find_collection(call.namespace)
+        && let Some(page) = short(&collection, &equality, limit.filter(|limit| *limit > 0))
     {
         return Ok(page);
+    }
+    if let Some(page) = listed(call) {
+        return page;
     }
     let namespace = call.namespace();
     namespace.check_read()?;
@@ -223,8 +228,11 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
 }
 
 /// The answer to the simplest commands, which look for one value in one place; `None` to any other.
-pub(crate) fn short(call: &Call<'_>, filter: &RawDocument, limit: Option<u64>) -> Option<Page> {
-    let collection = call.find_collection(call.namespace)?;
+pub(crate) fn short(
+    collection: &Collection,
+    equality: &Equality<'_>,
+    limit: Option<u64>,
+) -> Option<Page> {
     if collection.options.collation.is_some() {
         return None;
     }
@@ -234,18 +242,45 @@ pub(crate) fn short(call: &Call<'_>, filter: &RawDocument, limit: Option<u64>) -
             batch.push(Item::Stored(stored.keep()));
         }
     };
-    match point::by_id(filter, &collection) {
+    match equality.by_id(collection) {
         Some(point::Found::Record(record)) => push(record),
         Some(point::Found::Nothing) => {}
         None => {
             // A full batch keeps its cursor.
             let most = usize::try_from(FIRST_BATCH).unwrap_or_default() - 1;
             let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(most));
-            let records = point::by_index(filter, &collection, most)?;
+            let records = equality.by_index(collection, most)?;
             records.into_iter().take(limit).for_each(push);
         }
     }
     Some(batch.of(0, collection.namespace.clone()))
+}
+
+/// The answer to a command that looks for a few values in one place; `None` to any other.
+fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
+    let options = ["filter", "limit", "singleBatch", "batchSize"];
+    if !call.args.has_only(&options) || call.deadline().is_some() {
+        return None;
+    }
+    let collection = call.find_collection(call.namespace)?;
+    if collection.options.collation.is_some() {
+        return None;
+    }
+    let limit = call.args.natural("limit").ok()?.filter(|limit| *limit > 0);
+    let batch_size = call.args.natural("batchSize").ok()?.unwrap_or(FIRST_BATCH);
+    let results = Listed::of(call.args.document("filter")?, &collection, limit)?;
+    let cursor = Cursor {
+        namespace: collection.namespace.clone(),
+        results: Box::new(results),
+        held: None,
+        collection: Some(collection.uuid),
+        transaction: transaction_of(&call.mode),
+        no_timeout: false,
+        tail: Tail::No,
+        used: call.now.timestamp_millis(),
+    };
+    let single = call.args.flag("singleBatch");
+    Some(first_batch(call, cursor, Some(batch_size), single))
 }
 
 /// The transaction that a cursor is bound to.

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{SIMPLE, name_query};
-use crate::engine::cursor::point;
+use crate::engine::cursor::point::{self, Equality};
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
@@ -88,7 +88,8 @@ fn find(
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
-        && let Some(found) = point::by_id(target.filter, writer.collection())
+        && let Some(equality) = Equality::of(target.filter)
+        && let Some(found) = equality.by_id(writer.collection())
     {
         let records = match found {
             point::Found::Record(record) => {

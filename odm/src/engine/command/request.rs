@@ -7,6 +7,7 @@
 //! What this module is not: it knows no options, no sessions and no concerns. Whoever has those to tell sends a
 //! command document.
 
+use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::namespace::Namespace;
@@ -18,6 +19,7 @@ use crate::engine::command::reply::{Page, Written};
 use crate::engine::command::update::{self, Update};
 use crate::engine::command::{Engine, find, get_more};
 use crate::engine::context::Context;
+use crate::engine::cursor::point::Equality;
 use crate::engine::txn::session::Mode;
 use crate::error::ServerError;
 use crate::value::raw;
@@ -62,6 +64,22 @@ const DOCUMENT: usize = 3;
 const IN_STATEMENT: usize = 4;
 
 impl Engine {
+    /// The documents of the filter `{path: value}`, of which only the first may be wanted. `None` where it is not known
+    /// at once where they are: then a request must tell.
+    pub(crate) fn look_up(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        path: &str,
+        value: &Bson,
+        one: bool,
+    ) -> Option<Page> {
+        let equality = Equality::new(path, value)?;
+        self.tick(context.now().timestamp_millis());
+        let collection = self.catalog.collection(namespace)?;
+        find::short(&collection, &equality, one.then_some(1))
+    }
+
     /// Answers a request outside of sessions.
     pub(crate) fn answer(
         &self,
@@ -84,11 +102,6 @@ impl Engine {
             statements: None,
             now,
         };
-        if let Request::Find { filter, one } = request
-            && let Some(page) = find::short(&call, filter, one.then_some(1))
-        {
-            return Ok(Answer::Page(page));
-        }
         namespace.check()?;
         match request {
             Request::Find { filter, one } => {

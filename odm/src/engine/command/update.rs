@@ -11,7 +11,7 @@ use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::cursor::point;
+use crate::engine::cursor::point::Equality;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Pipeline;
 use crate::engine::txn::session::Statement;
@@ -268,7 +268,7 @@ impl Update<'_> {
 }
 
 pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
-    if point::is_by_id(target.filter) {
+    if Equality::of(target.filter).is_some_and(|equality| equality.is_of_id()) {
         return Ok(());
     }
     Matcher::parse_query(target.filter, &target.globals)?.check_constants(&target.globals)

@@ -1,13 +1,18 @@
-//! The short ways to few documents: a filter that is one equality, on `_id` or on the one field of an index.
+//! The short ways to few documents: a filter that is one equality, or one list of values, on the one field of an index.
 //!
 //! Most reads and most updates are of these kinds. No plan could differ, so none is made; the answer is the same.
 
-use bson::raw::{RawBsonRef, RawDocument};
+use std::sync::Arc;
+
+use bson::Bson;
+use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
+use crate::engine::cursor::open::{Item, Results};
 use crate::engine::index::spec::Kind;
 use crate::engine::index::{Index, RecordId, append};
+use crate::error::ServerError;
 use crate::value::raw;
 
 /// What the way by `_id` leads to.
@@ -18,51 +23,177 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Whether the filter is an equality on `_id` of which nothing can be wrong.
-pub(crate) fn is_by_id(filter: &RawDocument) -> bool {
-    equality(filter).is_some_and(|(name, _)| name == b"_id")
+/// A field and the value that it must equal. The value is of a type of which exactly one key stands for what compares
+/// equal, and is no operator and no pattern.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Equality<'a> {
+    name: &'a [u8],
+    value: RawBsonRef<'a>,
 }
 
-/// The record that the filter finds under the simple collation; `None` where the filter needs to be planned.
-pub(crate) fn by_id(filter: &RawDocument, collection: &Collection) -> Option<Found> {
-    let (b"_id", value) = equality(filter)? else {
-        return None;
-    };
-    let index = collection.indexes.first()?;
-    if !index.spec.is_id() || index.spec.collation.is_some() {
-        return None;
+impl<'a> Equality<'a> {
+    /// The one that a filter is.
+    pub(crate) fn of(filter: &'a RawDocument) -> Option<Self> {
+        let (name, value) = only(filter)?;
+        Self::checked(name, value)
     }
-    let record = index.first_of(&key(index, value)?);
-    Some(record.map_or(Found::Nothing, Found::Record))
-}
 
-/// The records that the filter finds by the only index that begins with its field, in their order, under the simple
-/// collation. `None` where the filter needs to be planned, or where there are more than `most`.
-pub(crate) fn by_index(
-    filter: &RawDocument,
-    collection: &Collection,
-    most: usize,
-) -> Option<SmallVec<[RecordId; 4]>> {
-    let (name, value) = equality(filter)?;
-    // What leads into documents, or through arrays by their numbers, is for the planner.
-    if name == b"_id" || name.contains(&b'.') {
-        return None;
+    /// The one that the filter `{name: value}` is.
+    pub(crate) fn new(name: &'a str, value: &'a Bson) -> Option<Self> {
+        let value = match value {
+            Bson::Double(value) => RawBsonRef::Double(*value),
+            Bson::String(value) => RawBsonRef::String(value),
+            Bson::Binary(value) => RawBsonRef::Binary(RawBinaryRef {
+                subtype: value.subtype,
+                bytes: &value.bytes,
+            }),
+            Bson::ObjectId(value) => RawBsonRef::ObjectId(*value),
+            Bson::Boolean(value) => RawBsonRef::Boolean(*value),
+            Bson::DateTime(value) => RawBsonRef::DateTime(*value),
+            Bson::Int32(value) => RawBsonRef::Int32(*value),
+            Bson::Int64(value) => RawBsonRef::Int64(*value),
+            _ => return None,
+        };
+        Self::checked(name.as_bytes(), value)
     }
-    let index = only_index(name, collection)?;
-    let mut records = SmallVec::new();
-    let mut fits = true;
-    index.each_record_of(&key(index, value)?, &mut |record| {
-        fits = records.len() < most;
-        if fits {
-            records.push(record);
+
+    fn checked(name: &'a [u8], value: RawBsonRef<'a>) -> Option<Self> {
+        let is_field = !name.is_empty() && !name.starts_with(b"$");
+        (is_field && is_plain(value)).then_some(Self { name, value })
+    }
+
+    /// Nothing can be wrong with such a filter.
+    pub(crate) fn is_of_id(&self) -> bool {
+        self.name == b"_id"
+    }
+
+    /// The record that has this `_id`, under the simple collation; `None` where the filter needs to be planned.
+    pub(crate) fn by_id(&self, collection: &Collection) -> Option<Found> {
+        let index = collection.indexes.first()?;
+        if !self.is_of_id() || !index.spec.is_id() || index.spec.collation.is_some() {
+            return None;
         }
-        fits
-    });
-    fits.then_some(records)
+        let record = index.first_of(&self.key(index)?);
+        Some(record.map_or(Found::Nothing, Found::Record))
+    }
+
+    /// The records that the only index that begins with the field has, in their order, under the simple collation.
+    /// `None` where the filter needs to be planned, or where there are more than `most`.
+    pub(crate) fn by_index(
+        &self,
+        collection: &Collection,
+        most: usize,
+    ) -> Option<SmallVec<[RecordId; 4]>> {
+        if self.is_of_id() {
+            return None;
+        }
+        let index = only_index(self.name, collection)?;
+        let mut records = SmallVec::new();
+        let mut fits = true;
+        index.each_record_of(&self.key(index)?, &mut |record| {
+            fits = records.len() < most;
+            if fits {
+                records.push(record);
+            }
+            fits
+        });
+        fits.then_some(records)
+    }
+
+    /// The bytes that stand for the value in an index of one field.
+    fn key(&self, index: &Index) -> Option<Vec<u8>> {
+        let spec = &index.spec;
+        let mut bytes = Vec::with_capacity(16);
+        append(&mut bytes, Some(self.value), spec.parts.first()?, spec);
+        Some(bytes)
+    }
 }
 
-/// The one index that a plan for the field could use, if it is as simple as can be.
+/// The documents whose field is one of several values, in the order of the index.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    collection: Arc<Collection>,
+    records: std::vec::IntoIter<RecordId>,
+    /// How many may still be shown.
+    left: Option<u64>,
+}
+
+impl Listed {
+    /// Those that the filter `{field: {$in: […]}}` finds by the only index that begins with the field, under the simple
+    /// collation. `None` where it needs to be planned.
+    pub(crate) fn of(
+        filter: &RawDocument,
+        collection: &Arc<Collection>,
+        limit: Option<u64>,
+    ) -> Option<Self> {
+        let (name, RawBsonRef::Document(operators)) = only(filter)? else {
+            return None;
+        };
+        let (b"$in", RawBsonRef::Array(values)) = only(operators)? else {
+            return None;
+        };
+        let index = only_index(name, collection)?;
+        // A record may have several keys of those.
+        if index.multikey() {
+            return None;
+        }
+        let spec = &*index.spec;
+        let part = spec.parts.first()?;
+        let mut bytes = Vec::with_capacity(values.as_bytes().len());
+        let mut keys = Vec::with_capacity(values.as_bytes().len() / 8);
+        for element in raw::walk_array(values) {
+            let value = element.value().filter(|value| is_plain(*value))?;
+            let start = bytes.len();
+            append(&mut bytes, Some(value), part, spec);
+            keys.push(start..bytes.len());
+        }
+        let mut keys: Vec<&[u8]> = keys
+            .into_iter()
+            .filter_map(|place| bytes.get(place))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        // One value is an equality, and more is known of the end of that.
+        if keys.len() == 1 {
+            return None;
+        }
+        let mut records = Vec::with_capacity(keys.len());
+        for key in keys {
+            index.each_record_of(key, &mut |record| {
+                records.push(record);
+                true
+            });
+        }
+        Some(Self {
+            collection: Arc::clone(collection),
+            records: records.into_iter(),
+            left: limit,
+        })
+    }
+}
+
+impl Results for Listed {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        let record = self.records.next()?;
+        let stored = self.collection.stored(record)?;
+        Some(Ok(Item::Stored(stored.keep())))
+    }
+
+    /// As of a plan: that the last value was the last is learnt by asking for one more.
+    fn is_at_end(&self) -> bool {
+        self.left == Some(0)
+    }
+}
+
+/// The one index that a plan for the field could use, if it is as simple as can be. What leads into documents, or
+/// through arrays by their numbers, is for the planner.
 fn only_index<'c>(name: &[u8], collection: &'c Collection) -> Option<&'c Index> {
+    if name.contains(&b'.') {
+        return None;
+    }
     let mut only = None;
     for index in &collection.indexes {
         let spec = &index.spec;
@@ -86,25 +217,19 @@ fn only_index<'c>(name: &[u8], collection: &'c Collection) -> Option<&'c Index> 
     only
 }
 
-/// The bytes that stand for the value in an index of one field.
-fn key(index: &Index, value: RawBsonRef<'_>) -> Option<Vec<u8>> {
-    let spec = &index.spec;
-    let mut bytes = Vec::with_capacity(16);
-    append(&mut bytes, Some(value), spec.parts.first()?, spec);
-    Some(bytes)
-}
-
-/// The field and the value of a filter that is one equality. The value is of a type of which exactly one key stands
-/// for what compares equal, and is no operator and no pattern.
-fn equality(filter: &RawDocument) -> Option<(&[u8], RawBsonRef<'_>)> {
-    let mut elements = raw::walk(filter);
+/// The name and the value of a document of one element.
+fn only(document: &RawDocument) -> Option<(&[u8], RawBsonRef<'_>)> {
+    let mut elements = raw::walk(document);
     let only = elements.next()?;
-    let name = only.key_bytes();
-    if elements.next().is_some() || name.is_empty() || name.starts_with(b"$") {
+    if elements.next().is_some() {
         return None;
     }
-    let value = only.value()?;
-    let plain = match value {
+    Some((only.key_bytes(), only.value()?))
+}
+
+/// Whether a value is of a type of which exactly one key stands for what compares equal, and no pattern.
+fn is_plain(value: RawBsonRef<'_>) -> bool {
+    match value {
         RawBsonRef::Double(value) => !value.is_nan(),
         RawBsonRef::String(_)
         | RawBsonRef::Binary(_)
@@ -114,8 +239,7 @@ fn equality(filter: &RawDocument) -> Option<(&[u8], RawBsonRef<'_>)> {
         | RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_) => true,
         _ => false,
-    };
-    plain.then_some((name, value))
+    }
 }
 
 #[cfg(test)]
@@ -124,10 +248,13 @@ mod tests {
 
     use bson::{RawDocumentBuf, rawdoc};
 
-    use super::{Found, by_id, by_index};
-    use crate::engine::catalog::collection::Collection;
+    use super::{Equality, Found, Listed};
+    use crate::engine::catalog::collection::{Collection, document};
     use crate::engine::catalog::namespace::Namespace;
     use crate::engine::catalog::options::Options;
+    use crate::engine::cursor::open::Results;
+    use crate::engine::cursor::query::{Deadline, Query, Shape};
+    use crate::engine::expression::Globals;
     use crate::engine::index::Index;
     use crate::engine::index::spec::Spec;
 
@@ -142,6 +269,17 @@ mod tests {
             collection.apply(&change, record, Some(bytes));
         }
         collection
+    }
+
+    fn by_id(filter: &RawDocumentBuf, collection: &Collection) -> Option<Found> {
+        let value = filter.iter().next().map(|element| element.unwrap().1);
+        let value = bson::Bson::try_from(value?).unwrap();
+        let found = Equality::of(filter)?.by_id(collection);
+        let typed = Equality::new("_id", &value).and_then(|it| it.by_id(collection));
+        if found.is_some() {
+            assert_eq!(typed, found);
+        }
+        found
     }
 
     #[test]
@@ -202,7 +340,9 @@ mod tests {
         let up = rawdoc! {"key": {"a": 1}, "name": "a_1"};
         let down = rawdoc! {"key": {"a": -1}, "name": "a_-1"};
         let found = |specs: &[RawDocumentBuf], filter: RawDocumentBuf, most| {
-            by_index(&filter, &indexed(specs, &documents), most).map(|found| found.to_vec())
+            let equality = Equality::of(&filter)?;
+            let found = equality.by_index(&indexed(specs, &documents), most)?;
+            Some(found.to_vec())
         };
         for index in [up.clone(), down.clone()] {
             let index = &[index];
@@ -243,5 +383,72 @@ mod tests {
         for specs in [vec![hidden, up.clone()], vec![beside, up]] {
             assert_eq!(found(&specs, filter.clone(), 3), Some(vec![1, 2, 4]));
         }
+    }
+    /// What the planner finds.
+    fn planned(filter: &RawDocumentBuf, collection: &Arc<Collection>, limit: u64) -> Vec<i64> {
+        let query = Query {
+            filter: Some(filter),
+            sort: None,
+            hint: None,
+            skip: 0,
+            limit: Some(limit),
+            globals: Globals::new(bson::DateTime::from_millis(0)),
+            shape: Shape::default(),
+        };
+        let prepared = query.prepare(Some(collection)).unwrap();
+        let found = prepared.run(Arc::clone(collection), Deadline::none());
+        let id = |bytes: &[u8]| document(bytes).unwrap().get_i32("_id").unwrap().into();
+        found.unwrap().map(|row| id(&row.unwrap().1)).collect()
+    }
+
+    #[test]
+    fn a_list_is_found_as_it_would_be_by_a_plan() {
+        let documents = [
+            rawdoc! {"_id": 1, "a": 7},
+            rawdoc! {"_id": 2, "a": 3},
+            rawdoc! {"_id": 3, "a": "7"},
+            rawdoc! {"_id": 4, "a": 7.0, "b": 1},
+            rawdoc! {"_id": 5},
+        ];
+        let up = rawdoc! {"key": {"a": 1}, "name": "a_1"};
+        let down = rawdoc! {"key": {"a": -1}, "name": "a_-1"};
+        for index in [up, down] {
+            let collection = Arc::new(indexed(&[index], &documents));
+            for filter in [
+                rawdoc! {"a": {"$in": [7, 3, 7.0, "7", "x"]}},
+                rawdoc! {"a": {"$in": []}},
+                rawdoc! {"a": {"$in": [true, 3_i64]}},
+                rawdoc! {"_id": {"$in": [5, 4, 1, 9, 4]}},
+            ] {
+                for limit in [1, 2, 10] {
+                    let mut results = Listed::of(&filter, &collection, Some(limit)).unwrap();
+                    let listed: Vec<i64> = std::iter::from_fn(|| results.next())
+                        .map(|item| item.unwrap().document().get_i32("_id").unwrap().into())
+                        .collect();
+                    assert_eq!(listed, planned(&filter, &collection, limit), "{filter:?}");
+                }
+            }
+            for filter in [
+                rawdoc! {"a": {"$in": [7]}},
+                rawdoc! {"a": {"$in": [7, 7.0]}},
+                rawdoc! {"a": {"$in": [7, bson::RawBson::Null]}},
+                rawdoc! {"a": {"$in": [7, f64::NAN]}},
+                rawdoc! {"a": {"$in": [7, [3]]}},
+                rawdoc! {"a": {"$in": [7, 3], "$gt": 3}},
+                rawdoc! {"a": {"$nin": [7, 3]}},
+                rawdoc! {"b": {"$in": [7, 3]}},
+                rawdoc! {"a.b": {"$in": [7, 3]}},
+                rawdoc! {"a": {"$in": [7, 3]}, "b": 1},
+            ] {
+                assert!(
+                    Listed::of(&filter, &collection, None).is_none(),
+                    "{filter:?}"
+                );
+            }
+        }
+        let many = [rawdoc! {"_id": 1, "a": [7, 3]}];
+        let collection = indexed(&[rawdoc! {"key": {"a": 1}, "name": "a_1"}], &many);
+        let filter = rawdoc! {"a": {"$in": [7, 3]}};
+        assert!(Listed::of(&filter, &Arc::new(collection), None).is_none());
     }
 }

@@ -54,6 +54,11 @@ impl Deadline {
         }
     }
 
+    /// Whether there is a limit.
+    pub(crate) fn is_some(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// Looks at the clock now and then.
     pub(crate) fn check(&mut self) -> Result<(), ServerError> {
         let (Some(at), Some(context)) = (self.at, &self.context) else {

@@ -43,11 +43,8 @@ pub(super) enum Outcome {
 }
 
 impl<'r> Parts<'r> {
-    /// The operands of a request; `None` where a command document must tell more.
+    /// The operands of a request without options; `None` where a command document must tell more.
     pub(super) fn of(request: &'r Request) -> Result<Option<Self>> {
-        if !request.options.is_empty() {
-            return Ok(None);
-        }
         Ok(Some(match &request.operation {
             Operation::Find { filter, one } => Self::Find {
                 filter: raw_condition(filter)?,

@@ -121,6 +121,20 @@ impl Matcher {
         }
     }
 
+    /// The same filter for documents that an index chose, where it makes a difference: which condition comes first
+    /// matters where one of them may fail.
+    #[cfg(feature = "memory")]
+    pub(crate) fn behind_index(&self) -> Option<Self> {
+        let Predicate::And(group) = &self.predicate else {
+            return None;
+        };
+        let may_fail = |child: &Predicate| matches!(child, Predicate::Expr(_));
+        group.children.iter().any(may_fail).then(|| Self {
+            predicate: Predicate::And(group.behind_index()),
+            globals: self.globals.clone(),
+        })
+    }
+
     /// Binds the `$text` in it, if any, to the collection's text index. Fails where that or the filter does not let it be.
     #[cfg(feature = "memory")]
     pub(crate) fn bind_text(&mut self, fields: Option<&Fields>) -> Result<(), ServerError> {

@@ -75,6 +75,8 @@ impl<'a> Bytes<'a> {
 pub(crate) struct Shared {
     pub(crate) collection: Arc<Collection>,
     pub(crate) matcher: Option<Arc<Matcher>>,
+    /// The matcher of what an index found, where that one looks at the conditions in another order.
+    pub(crate) behind_index: Option<Arc<Matcher>>,
     pub(crate) sort: Option<Arc<Sort>>,
     pub(crate) collation: Option<Collator>,
     /// The paths of a result that is made of keys.
@@ -93,6 +95,14 @@ impl Shared {
             || document(bytes)
                 .is_some_and(|document| matcher.matches_by_text(document).unwrap_or(false));
         accepted.then_some(*score)
+    }
+
+    /// Whether what an index found matches.
+    fn matches_fetched(&self, bytes: &[u8]) -> Result<bool, ServerError> {
+        match &self.behind_index {
+            None => self.matches(bytes),
+            Some(matcher) => matcher.matches_bytes(bytes),
+        }
     }
 
     fn matches(&self, bytes: &[u8]) -> Result<bool, ServerError> {

@@ -231,8 +231,14 @@ impl Query<'_> {
 
 impl Prepared {
     fn execution(&self, node: &Node, collection: Arc<Collection>, deadline: Deadline) -> Execution {
+        let behind_index = self
+            .matcher
+            .as_deref()
+            .filter(|_| node.is_bounded())
+            .and_then(Matcher::behind_index);
         let shared = Shared {
             matcher: self.matcher.clone(),
+            behind_index: behind_index.map(Arc::new),
             sort: self.sort.clone(),
             collation: self.collation.clone(),
             made_of: self.made_of.clone(),

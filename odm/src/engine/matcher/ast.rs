@@ -73,6 +73,17 @@ impl Group {
         }
     }
 
+    /// The same in the order in which a server evaluates them behind an index: those without a path first.
+    #[cfg(feature = "memory")]
+    pub(super) fn behind_index(&self) -> Self {
+        let mut group = self.clone();
+        group.order.sort_by_key(|index| {
+            let rank = self.children.get(*index).map(Predicate::rank);
+            rank.map(|(kind, path)| (path, kind))
+        });
+        group
+    }
+
     /// The children in the order of evaluation.
     pub(crate) fn evaluated(&self) -> impl Iterator<Item = &Predicate> {
         self.order
@@ -172,7 +183,9 @@ impl Predicate {
             Self::Field(field) => (field.test.rank(), field.path.as_str()),
             Self::Not(_) => (30, ""),
             Self::Nor(_) => (31, ""),
-            Self::Expr(_) | Self::Schema(_) | Self::Always(_) => (40, ""),
+            // A server has made plain conditions of it.
+            Self::Schema(_) => (39, ""),
+            Self::Expr(_) | Self::Always(_) => (40, ""),
             #[cfg(feature = "memory")]
             Self::Text(_) => (41, ""),
         }

@@ -63,7 +63,7 @@ fn holds(
                 return first_of(group, fields, globals, position);
             }
             // which alternative held is not known afterwards, so none gives a position
-            for child in &group.children {
+            for child in group.evaluated() {
                 if holds(child, fields, globals, &mut None)? {
                     return Ok(true);
                 }
@@ -71,7 +71,7 @@ fn holds(
             Ok(false)
         }
         Predicate::Nor(group) => {
-            for child in &group.children {
+            for child in group.evaluated() {
                 if holds(child, fields, globals, &mut None)? {
                     return Ok(false);
                 }

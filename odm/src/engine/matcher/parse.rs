@@ -152,7 +152,7 @@ fn top_level(
             return Err(meta::unavailable());
         }
         TopLevel::Expr => Predicate::Expr(Expr {
-            expression: Expression::parse(value, &globals.scope())?,
+            expression: Expression::parse(value, &globals.scope().with_plain_sets())?,
             source: single(name, value),
         }),
         TopLevel::JsonSchema => match value {

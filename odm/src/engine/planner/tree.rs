@@ -109,6 +109,18 @@ impl Node {
         test(&self.step) || self.inputs.iter().any(|input| input.any(test))
     }
 
+    /// Whether an index narrows what documents are looked at, and no alternative has a filter of its own.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let bounded = |step: &Step| match step {
+            Step::Index(scan) => scan
+                .fields
+                .iter()
+                .any(|field| !matches!(&**field, [only] if only.is_all())),
+            _ => false,
+        };
+        self.any(&bounded) && !self.any(&|step| matches!(step, Step::Or | Step::Merge))
+    }
+
     /// Whether documents are looked at by the time records leave this step.
     pub(crate) fn is_fetched(&self) -> bool {
         match &self.step {

@@ -236,7 +236,7 @@ impl State {
                     return Ok(Work::Again);
                 };
                 counters.docs += 1;
-                Ok(if *answered || shared.matches(stored.bytes)? {
+                Ok(if *answered || shared.matches_fetched(stored.bytes)? {
                     Work::Row((record, Bytes::Stored(stored)))
                 } else {
                     Work::Again

@@ -16,6 +16,7 @@ pub(crate) mod interval;
 pub(crate) mod order;
 pub(crate) mod special;
 pub(crate) mod tree;
+mod wildcard;
 
 use std::sync::Arc;
 
@@ -264,6 +265,9 @@ impl Search<'_, '_> {
         let Some(filter) = self.wanted.filter else {
             return false;
         };
+        if index.spec.partial.is_none() && wildcard::serves(index, filter, self.wanted.collation) {
+            return true;
+        }
         let conditions = conditions::with_numbers(filter, self.wanted.collation);
         let search = Search {
             wanted: self.wanted,

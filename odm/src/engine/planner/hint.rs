@@ -1,14 +1,14 @@
 //! Hints, and the bounds that go with them: `min` and `max`.
 
 use bson::Document;
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::index::spec::{Kind, same_key};
 use crate::engine::index::{Index, append};
 use crate::engine::planner::Wanted;
 use crate::engine::planner::tree::Limits;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use crate::value::{print, raw};
 
 /// What a hint asks for.
 pub(super) enum Hinted<'i> {
@@ -40,7 +40,13 @@ pub(super) fn find<'i>(
             if key.is_empty() {
                 return without(wanted);
             }
-            indexes.iter().find(|index| same_key(&index.spec.key, &key))
+            let mut same = indexes
+                .iter()
+                .filter(|index| same_key(&index.spec.key, &key) && !index.spec.hidden);
+            match (same.next(), same.next()) {
+                (Some(one), Some(other)) => return Err(ambiguous(one, other)),
+                (found, _) => found,
+            }
         }
         Some(_) => {
             return Err(ServerError::new(
@@ -65,6 +71,30 @@ pub(super) fn find<'i>(
         ));
     }
     Ok(Hinted::Index(index))
+}
+
+/// Indexes of one key may differ in their collation or in the documents that they hold.
+fn ambiguous(one: &Index, other: &Index) -> ServerError {
+    let shown = |index: &Index| {
+        let picture = |document: &Document| {
+            RawDocumentBuf::try_from(document)
+                .map_or_else(|_| String::new(), |document| print::document(&document))
+        };
+        format!(
+            "kp: {} name: '({}, )' io: {}",
+            picture(&index.spec.key),
+            index.spec.name,
+            picture(&index.spec.document)
+        )
+    };
+    ServerError::new(
+        Code::INDEX_NOT_FOUND,
+        format!(
+            "planner returned error :: caused by :: Hint matched multiple indexes, must hint by index name. Matched: {} and {}",
+            shown(one),
+            shown(other)
+        ),
+    )
 }
 
 fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {

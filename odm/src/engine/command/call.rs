@@ -125,11 +125,11 @@ impl Call<'_> {
                     "Command let Expression tried to access a field, but this is not allowed because Command let Expressions run before the query examines any documents.",
                 ));
             }
+            // One that removes ($$REMOVE) stays missing.
             let value = expression
                 .eval(raw::empty_document(), &globals)?
-                .or_null()
-                .into();
-            globals = globals.with_variable(name, value);
+                .into_owned();
+            globals = globals.with_binding(name, value);
         }
         Ok(globals)
     }

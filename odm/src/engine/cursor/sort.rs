@@ -7,6 +7,7 @@ use crate::engine::pipeline::sort::check_meta;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::Direction;
+use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{kind, print, raw};
 
@@ -114,24 +115,17 @@ fn natural(pattern: &RawDocument, value: RawBsonRef<'_>) -> Result<Order, Server
     })
 }
 
-/// 1 or −1, in any numeric type.
+/// 1 or −1, in any numeric type; what follows the point doesn't count.
 pub(crate) fn unit(value: RawBsonRef<'_>) -> Option<Direction> {
-    #[expect(clippy::float_cmp, reason = "both are exact")]
-    let direction = |value: f64| {
-        if value == 1.0 {
-            Some(Direction::Ascending)
-        } else if value == -1.0 {
-            Some(Direction::Descending)
-        } else {
-            None
-        }
+    let number = Number::from_raw(value)?;
+    let whole = match number {
+        // Decimals are rounded.
+        Number::Decimal(number) => Some(number.to_i64_rounded()),
+        number => number.to_i64_truncated(),
     };
-    match value {
-        RawBsonRef::Int32(value) => direction(f64::from(value)),
-        RawBsonRef::Int64(1) => Some(Direction::Ascending),
-        RawBsonRef::Int64(-1) => Some(Direction::Descending),
-        RawBsonRef::Double(value) => direction(value),
-        RawBsonRef::Decimal128(value) => value.to_string().parse().ok().and_then(direction),
+    match whole {
+        Some(1) => Some(Direction::Ascending),
+        Some(-1) => Some(Direction::Descending),
         _ => None,
     }
 }
@@ -165,7 +159,9 @@ pub(crate) fn check_path(name: &str) -> Result<(), ServerError> {
     if name.split('.').any(str::is_empty) {
         return error(15998, "FieldPath field names may not be empty strings.");
     }
-    if name.split('.').any(|part| part.starts_with('$')) {
+    // The parts of a reference (a DBRef) have such names.
+    let is_refused = |part: &str| part.starts_with('$') && !matches!(part, "$db" | "$id" | "$ref");
+    if name.split('.').any(is_refused) {
         return error(
             16410,
             "FieldPath field names may not start with '$'. Consider using $getField or $setField.",

@@ -8,7 +8,9 @@ use crate::engine::expression::globals::Globals;
 use crate::engine::expression::memory;
 use crate::engine::expression::operator::{Args, Outcome};
 use crate::engine::expression::parse::Node;
+use crate::engine::expression::ranked::size;
 use crate::engine::expression::set::SUBSET_AS_WRITTEN;
+use crate::engine::expression::string::bounds;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
@@ -114,7 +116,9 @@ impl Node {
                         || at < 2
                         || at == 3 && values.first().is_some_and(Value::is_nullish);
                     let value = match argument {
-                        Some(argument) if is_needed => argument.eval(env)?,
+                        Some(argument) if is_needed => argument.eval(env).map_err(|error| {
+                            first_fault(operator.name, at, arguments, env, error)
+                        })?,
                         _ => Value::Missing,
                     };
                     let ends = decides(operator.name, at, &value)
@@ -164,6 +168,41 @@ fn is_fixed<'a>(node: &'a Node, env: &Env<'_, 'a>) -> bool {
     matches!(node.constant(env, &[]), Ok(Some(_)))
 }
 
+/// The fault that a server meets where an argument fails: it looks at the range of `$indexOfArray` before it computes
+/// what it looks for.
+#[inline(never)]
+fn first_fault<'a>(
+    operator: &str,
+    at: usize,
+    arguments: &'a [Option<Node>],
+    env: &Env<'_, 'a>,
+    error: ServerError,
+) -> ServerError {
+    match (operator, at) {
+        ("$indexOfArray", 1) => check_range(arguments, env).err().unwrap_or(error),
+        _ => error,
+    }
+}
+
+/// The refusal of the range of `$indexOfArray`, if it is none.
+fn check_range<'a>(arguments: &'a [Option<Node>], env: &Env<'_, 'a>) -> Result<(), ServerError> {
+    let values = arguments
+        .iter()
+        .enumerate()
+        .map(|(at, argument)| match argument {
+            Some(argument) if at > 1 => argument.eval(env),
+            _ => Ok(Value::Missing),
+        })
+        .collect::<Result<_, _>>()?;
+    let args = Args {
+        operator: "$indexOfArray",
+        values,
+        given: arguments.iter().map(Option::is_some).collect(),
+        globals: env.globals,
+    };
+    bounds(&args, 0).map(drop)
+}
+
 /// Whether this argument settles what the operator gives, null or a refusal, so that those behind it are not
 /// evaluated.
 fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
@@ -186,6 +225,7 @@ fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
         ("$mergeObjects", _) => {
             !value.is_nullish() && !matches!(value.get(), Some(RawBsonRef::Document(_)))
         }
+        ("$firstN" | "$lastN" | "$maxN" | "$minN", 0) => size(value.get()).is_err(),
         ("$setField", 1) => !matches!(value.get(), Some(RawBsonRef::Document(_))),
         _ => false,
     }

@@ -267,10 +267,11 @@ fn map(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let mut parts = Parts::parse(document, MAP, |key| {
         (16879, format!("Unrecognized parameter to $map: {key}"))
     })?;
-    let input = parts.expression("input", scope, 16880, "Missing 'input' parameter to $map")?;
+    let input = parts.raw("input", 16880, "Missing 'input' parameter to $map")?;
+    let within = parts.raw("in", 16882, "Missing 'in' parameter to $map")?;
+    let input = expression(input, scope)?;
     let name = parts.name()?;
-    let inner = scope.with(&name);
-    let within = parts.expression("in", &inner, 16882, "Missing 'in' parameter to $map")?;
+    let within = expression(within, &scope.with(&name))?;
     Ok(Form::Map {
         input,
         name,
@@ -285,16 +286,11 @@ fn filter(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let mut parts = Parts::parse(document, FILTER, |key| {
         (28647, format!("Unrecognized parameter to $filter: {key}"))
     })?;
-    let input = parts.expression(
-        "input",
-        scope,
-        28648,
-        "Missing 'input' parameter to $filter",
-    )?;
+    let input = parts.raw("input", 28648, "Missing 'input' parameter to $filter")?;
+    let condition = parts.raw("cond", 28650, "Missing 'cond' parameter to $filter")?;
+    let input = expression(input, scope)?;
     let name = parts.name()?;
-    let inner = scope.with(&name);
-    let condition =
-        parts.expression("cond", &inner, 28650, "Missing 'cond' parameter to $filter")?;
+    let condition = expression(condition, &scope.with(&name))?;
     let limit = match parts.take("limit") {
         Some(limit) => Some(expression(limit, scope)?),
         None => None,

@@ -224,6 +224,7 @@ impl Globals {
         Scope {
             is_stored: self.0.stored,
             is_as_written: false,
+            has_plain_sets: false,
             sees_document: Arc::default(),
             names: self
                 .0
@@ -240,6 +241,7 @@ impl Globals {
 pub(crate) struct Scope {
     is_stored: bool,
     is_as_written: bool,
+    has_plain_sets: bool,
     sees_document: Arc<AtomicBool>,
     names: Vec<String>,
 }
@@ -264,6 +266,18 @@ impl Scope {
     pub(crate) fn unmoved(mut self) -> Self {
         self.is_as_written = true;
         self
+    }
+
+    /// The same for expressions in which a server compares a constant set as any other.
+    #[must_use]
+    pub(crate) fn with_plain_sets(mut self) -> Self {
+        self.has_plain_sets = true;
+        self
+    }
+
+    /// Whether a constant set is compared as any other.
+    pub(crate) fn has_plain_sets(&self) -> bool {
+        self.has_plain_sets
     }
 
     /// Whether nothing is computed beforehand, nor moved.

@@ -155,6 +155,11 @@ fn check_characters(name: &str, starts_well: bool) -> Result<(), ServerError> {
     }
 }
 
+/// Whether a field with this name is a part of a reference (a DBRef), which expressions and projections may name.
+pub(super) fn is_of_reference(name: &str) -> bool {
+    matches!(name, "$db" | "$id" | "$ref")
+}
+
 /// Checks and splits a dotted path.
 pub(crate) fn field_path(path: &str) -> Result<Vec<String>, ServerError> {
     if path.is_empty() {
@@ -168,7 +173,7 @@ pub(crate) fn field_path(path: &str) -> Result<Vec<String>, ServerError> {
             if part.is_empty() {
                 return refuse(15998, "FieldPath field names may not be empty strings.");
             }
-            if part.starts_with('$') {
+            if part.starts_with('$') && !is_of_reference(part) {
                 return refuse(
                     16410,
                     "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
@@ -200,13 +205,16 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
     }
     let mut fields: Vec<(String, Node)> = Vec::new();
     for (name, value) in elements(document) {
+        if name.is_empty() {
+            return refuse(15998, "FieldPath field names may not be empty strings.");
+        }
         if name.contains('.') {
             return refuse(
                 16412,
                 "FieldPath field names may not contain '.'. Consider using $getField or $setField.",
             );
         }
-        if name.starts_with('$') {
+        if name.starts_with('$') && !is_of_reference(name) {
             return refuse(
                 16410,
                 "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
@@ -263,12 +271,15 @@ pub(super) fn parse_operator(
             return refuse(3_040_500, "$rand not allowed inside collection validators");
         }
     }
+    if !scope.has_plain_sets() && HAS_PLAIN_SETS.contains(&name) {
+        return with_plain_sets(name, argument, scope);
+    }
     let arguments = match operator.shape {
         Shape::Listed(_, 0) => Vec::new(),
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
         Shape::Named(names) => named(operator, argument, names, scope)?,
     };
-    let is_subset = name == "$setIsSubset" && scope.is_as_written();
+    let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());
     Ok(Node::Call {
         operator: if is_subset {
             &SUBSET_AS_WRITTEN
@@ -277,6 +288,26 @@ pub(super) fn parse_operator(
         },
         arguments,
     })
+}
+
+/// The operators whose arguments a server leaves as they are.
+const HAS_PLAIN_SETS: &[&str] = &[
+    "$firstN",
+    "$getField",
+    "$lastN",
+    "$maxN",
+    "$minN",
+    "$setField",
+    "$unsetField",
+];
+
+#[inline(never)]
+fn with_plain_sets(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<Node, ServerError> {
+    parse_operator(name, argument, &scope.clone().with_plain_sets())
 }
 
 /// The argument of `$rand`.
@@ -298,7 +329,7 @@ fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
 pub(super) fn is_commutative(name: &str) -> bool {
     matches!(
         name,
-        "$add" | "$multiply" | "$setIntersection" | "$setUnion"
+        "$add" | "$max" | "$min" | "$multiply" | "$setIntersection" | "$setUnion"
     )
 }
 
@@ -442,6 +473,9 @@ fn named(
     {
         return bare(name, argument, names.len(), scope);
     }
+    if NAMED_FIRST.contains(&name) {
+        check_names(name, document, names)?;
+    }
     let mut arguments: Vec<Option<Node>> = names.iter().map(|_| None).collect();
     for (key, value) in elements(document) {
         let slot = names
@@ -454,36 +488,65 @@ fn named(
                 *slot = Some(Node::Literal(value.into()));
             }
             Some(slot) => *slot = Some(constant_field(name, key, parse(value, scope)?)?),
-            None => {
-                return refuse(
-                    table::unknown_argument(name),
-                    table::unknown_argument_message(name, key),
-                );
-            }
+            None => return unknown_argument(name, key),
         }
     }
-    if name == "$dateFromParts" {
-        one_calendar(&arguments)?;
-    }
-    // A server looks for the value before the input.
-    let mut in_order: Vec<_> = names.iter().zip(&arguments).collect();
-    if name == "$setField" {
-        in_order.sort_by_key(|((key, _), _)| *key == "input");
-    }
-    for ((key, required), argument) in in_order {
-        if *required && argument.is_none() {
-            return refuse(
-                table::missing_argument(name, key),
-                table::missing_argument_message(name, key, document),
-            );
-        }
-    }
+    check_names(name, document, names)?;
     Ok(arguments)
 }
 
+/// The operators whose arguments a server compiles when it has seen all of them.
+const NAMED_FIRST: &[&str] = &[
+    "$dateDiff",
+    "$dateFromParts",
+    "$dateFromString",
+    "$dateToParts",
+    "$dateToString",
+    "$dateTrunc",
+    "$setField",
+];
+
+fn unknown_argument<T>(name: &str, key: &str) -> Result<T, ServerError> {
+    refuse(
+        table::unknown_argument(name),
+        table::unknown_argument_message(name, key),
+    )
+}
+
+/// Refuses named arguments that an operator does not have, and those that lack another one.
+fn check_names(
+    name: &str,
+    document: &RawDocument,
+    names: &[(&str, bool)],
+) -> Result<(), ServerError> {
+    let given = |wanted: &str| elements(document).any(|(key, _)| key == wanted);
+    for (key, _) in elements(document) {
+        if !names.iter().any(|(known, _)| *known == key) {
+            return unknown_argument(name, key);
+        }
+    }
+    if name == "$dateFromParts" {
+        one_calendar(&|index| names.get(index).is_some_and(|(key, _)| given(key)))?;
+    }
+    // A server looks for the value before the input.
+    let mut in_order: Vec<_> = names.iter().collect();
+    if name == "$setField" {
+        in_order.sort_by_key(|(key, _)| *key == "input");
+    }
+    match in_order
+        .into_iter()
+        .find(|(key, required)| *required && !given(key))
+    {
+        Some((key, _)) => refuse(
+            table::missing_argument(name, key),
+            table::missing_argument_message(name, key, document),
+        ),
+        None => Ok(()),
+    }
+}
+
 /// `$dateFromParts` takes the parts of one calendar: year, month and day, or those of ISO 8601.
-fn one_calendar(arguments: &[Option<Node>]) -> Result<(), ServerError> {
-    let given = |index: usize| matches!(arguments.get(index), Some(Some(_)));
+fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
     match (given(0), given(1)) {
         (false, false) => refuse(
             40516,

@@ -9,7 +9,7 @@ use crate::engine::expression::date::zone::Zone;
 use crate::engine::expression::eval::append;
 use crate::engine::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 use crate::engine::expression::text;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 
 /// The arguments of `$dateFromParts`, each before those that it goes with.
 pub(super) const NAMES: &[(&str, bool)] = &[
@@ -71,18 +71,24 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     let local = midnight.and_then(|midnight| {
         let minutes = hour.checked_mul(60)?.checked_add(minute)?;
-        midnight
-            .checked_add(minutes.checked_mul(60_000)?)?
-            .checked_add(second.checked_mul(1_000)?)?
-            .checked_add(millisecond)
+        let seconds = minutes.checked_mul(60)?.checked_add(second)?;
+        let millis = i128::from(midnight)
+            + i128::from(seconds) * 1_000
+            + i128::from(in_microseconds(millisecond)?);
+        i64::try_from(millis).ok()
     });
     match local.and_then(|local| zone.utc(local)) {
         Some(at) => owned(DateTime::from_millis(at)),
-        None => refuse(
-            31034,
-            "$dateFromParts: the parts are out of the range of dates",
-        ),
+        None => Err(ServerError::new(
+            Code::DURATION_OVERFLOW,
+            "Overflow casting from a lower-precision duration to a higher-precision duration",
+        )),
     }
+}
+
+/// Milliseconds, if a server can count them: it makes microseconds of them.
+fn in_microseconds(milliseconds: i64) -> Option<i64> {
+    milliseconds.checked_mul(1_000).and(Some(milliseconds))
 }
 
 /// A part, 0 where it was not written; `None` for null.

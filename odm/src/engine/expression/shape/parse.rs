@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::operator::refuse;
+use crate::engine::expression::parse::is_of_reference;
 use crate::engine::expression::shape::{Entry, Kind, Shape, Transform, Tree};
 use crate::engine::expression::text;
 use crate::engine::expression::{Expression, Scope, Value, field_path};
@@ -177,6 +178,13 @@ impl Fields<'_> {
     }
 }
 
+/// Checks a name within an object, and the whole path.
+#[inline(never)]
+fn check_paths(name: &str, path: &str) -> Result<(), ServerError> {
+    field_path(name)?;
+    field_path(path).map(drop)
+}
+
 fn is_operator(document: &RawDocument) -> bool {
     elements(document)
         .next()
@@ -188,7 +196,7 @@ fn is_operator(document: &RawDocument) -> bool {
 fn is_expression(document: &RawDocument) -> bool {
     let mut names = elements(document).map(|(name, _)| name);
     let first = names.next().unwrap_or("");
-    first.starts_with('$') && !matches!(first, "$db" | "$id" | "$ref") && names.next().is_none()
+    first.starts_with('$') && !is_of_reference(first) && names.next().is_none()
 }
 
 impl Tree {
@@ -403,7 +411,7 @@ impl Parser<'_> {
                         "An empty sub-projection is not a valid value. Found empty object at path",
                     );
                 }
-                field_path(&path)?;
+                check_paths(name, &path)?;
                 self.tree.enter(prefix, name)?;
                 self.fields(below, &path)?;
             }
@@ -421,7 +429,7 @@ impl Parser<'_> {
                     self.settle(Kind::Exclude, name)?;
                 }
                 None => {
-                    field_path(&path)?;
+                    check_paths(name, &path)?;
                     if self.kind == Some(Kind::Exclude) && matches!(value, RawBsonRef::Document(_))
                     {
                         return refuse(

@@ -56,7 +56,12 @@ pub(super) fn parse(
     for (name, value) in elements(spec) {
         match name {
             "from" => {}
-            "startWith" => start = Some(Expression::parse(value, &globals.scope())?),
+            "startWith" => {
+                start = Some(Expression::parse(
+                    value,
+                    &globals.scope().with_plain_sets(),
+                )?)
+            }
             "maxDepth" => max_depth = Some(depth(value)?),
             "restrictSearchWithMatch" => restriction = Some(restrict(value, globals)?),
             "as" => into = path(name, value)?,

@@ -59,7 +59,8 @@ pub(super) fn parse(
                 has_let = true;
                 for (name, value) in elements(lets) {
                     check_variable_name(name)?;
-                    variables.push((name.to_owned(), Expression::parse(value, &globals.scope())?));
+                    let scope = globals.scope().with_plain_sets();
+                    variables.push((name.to_owned(), Expression::parse(value, &scope)?));
                 }
             }
             ("let", _) => {

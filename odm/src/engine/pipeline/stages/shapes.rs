@@ -26,7 +26,7 @@ pub(super) fn replace(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Pa
     Ok(Box::new(root::NewRoot::parse(
         name,
         spec,
-        &globals.scope(),
+        &globals.scope().with_plain_sets(),
     )?))
 }
 

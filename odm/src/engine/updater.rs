@@ -86,7 +86,10 @@ impl Update {
                 }
             }
             RawBsonRef::Array(stages) => {
-                if array_filters.is_some() {
+                // A server reads them first, and overlooks an empty list.
+                if let Some(filters) = array_filters
+                    && ArrayFilters::parse(filters, globals)?.has_any()
+                {
                     return Err(ServerError::new(
                         Code::FAILED_TO_PARSE,
                         "arrayFilters may not be specified for pipeline-style updates",

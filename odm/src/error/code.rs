@@ -55,6 +55,7 @@ codes! {
     DOLLAR_PREFIXED_FIELD_NAME = 52 "DollarPrefixedFieldName";
     INVALID_ID_FIELD = 53 "InvalidIdField";
     NOT_SINGLE_VALUE_FIELD = 54 "NotSingleValueField";
+    INVALID_DB_REF = 55 "InvalidDBRef";
     EMPTY_FIELD_NAME = 56 "EmptyFieldName";
     DOTTED_FIELD_NAME = 57 "DottedFieldName";
     COMMAND_NOT_FOUND = 59 "CommandNotFound";

@@ -209,6 +209,13 @@ impl Spec {
         if locale == "simple" {
             return Ok(None);
         }
+        // A server looks at this one when it has read everything else.
+        if spec.strength == 0 {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "Enumeration value '0' for field 'collation.strength' is not a valid value.",
+            ));
+        }
         locale.clone_into(&mut spec.locale);
         let customs = customs(locale);
         let word = |custom: bool, other: &str, general: &str| {
@@ -397,8 +404,7 @@ impl<'a> Field<'a> {
         };
         match strength {
             ..0 => Err(limit(">= 0")),
-            0 => Err(self.not_a_value("0")),
-            1..=5 => Ok(strength),
+            0..=5 => Ok(strength),
             6.. => Err(limit("<= 5")),
         }
     }

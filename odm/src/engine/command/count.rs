@@ -1,7 +1,7 @@
 //! `count`.
 
 use bson::doc;
-use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf, cstr};
+use bson::raw::{RawBson, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
@@ -74,10 +74,7 @@ pub(crate) fn query<'a>(
             "limit value for count cannot be min long",
         ));
     }
-    let hint = match args.get("hint") {
-        Some(RawBsonRef::Null) => None,
-        _ => args.hint()?,
-    };
+    let hint = args.hint()?;
     let collection = call.find_collection(namespace);
     Ok(Query {
         filter: args.document("query"),

@@ -1,10 +1,10 @@
 //! `findAndModify`.
 
-use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::document;
-use crate::engine::command::args::{Field, Kind, field, type_name};
+use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -12,7 +12,7 @@ use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::command::update::check_filter;
+use crate::engine::command::update::{check_filter, check_filters};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::Statement;
@@ -70,7 +70,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         deadline: call.deadline(),
     };
     let remove = args.flag("remove");
-    check_filters(args.array("arrayFilters"))?;
+    check_filters(args.array("arrayFilters"), "findAndModify")?;
     let change = args.get("update").map(|update| Change {
         update,
         array_filters: args.array("arrayFilters"),
@@ -212,22 +212,4 @@ fn check(call: &Call<'_>) -> Result<(), ServerError> {
         return fault("Cannot specify arrayFilters and remove=true");
     }
     Ok(())
-}
-
-/// The message for a filter that is none names the command that it was given to.
-fn check_filters(filters: Option<&RawArray>) -> Result<(), ServerError> {
-    let filters = filters.into_iter().flat_map(raw::values);
-    match filters
-        .enumerate()
-        .find(|(_, filter)| filter.as_document().is_none())
-    {
-        None => Ok(()),
-        Some((index, other)) => Err(ServerError::new(
-            Code::TYPE_MISMATCH,
-            format!(
-                "BSON field 'findAndModify.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                type_name(other.element_type())
-            ),
-        )),
-    }
 }

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Args, Field, Kind, field, required};
+use crate::engine::command::args::{Args, Field, Kind, field, required, type_name};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -63,6 +63,24 @@ pub(crate) struct Row<'a> {
     pub(crate) hint: Option<RawBsonRef<'a>>,
 }
 
+/// The message for a filter that is none names the command that it was given to.
+pub(crate) fn check_filters(filters: Option<&RawArray>, command: &str) -> Result<(), ServerError> {
+    let filters = filters.into_iter().flat_map(raw::values);
+    match filters
+        .enumerate()
+        .find(|(_, filter)| filter.as_document().is_none())
+    {
+        None => Ok(()),
+        Some((index, other)) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "BSON field '{command}.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
+                type_name(other.element_type())
+            ),
+        )),
+    }
+}
+
 impl<'a> Row<'a> {
     /// A statement without options.
     pub(crate) fn new(
@@ -100,6 +118,7 @@ impl<'a> Row<'a> {
             return Err(super::args::unsupported("the option 'update.updates.c'"));
         }
         let q = args.document("q").unwrap_or_else(|| raw::empty_document());
+        check_filters(args.array("arrayFilters"), "update.updates")?;
         let row = Self::new(q, u, args.flag("multi"))?;
         Ok(Self {
             upsert: args.flag("upsert"),

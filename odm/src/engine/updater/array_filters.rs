@@ -13,6 +13,10 @@ use crate::value::raw::values;
 pub(super) struct ArrayFilters(Vec<(String, Matcher)>);
 
 impl ArrayFilters {
+    pub(super) fn has_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     pub(super) fn parse(filters: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         let mut parsed: Vec<(String, Matcher)> = Vec::new();
         for (index, filter) in values(filters).enumerate() {

@@ -142,12 +142,11 @@ impl Rename {
 
     fn check_destination(&self, document: &RawDocument, named: &str) -> Result<(), ServerError> {
         let mut below = document;
-        for part in self.to.split('.') {
+        let mut parts = self.to.split('.').peekable();
+        while let Some(part) = parts.next() {
             match fields(below).find(|(name, _)| *name == part) {
                 Some((_, RawBsonRef::Document(inner))) => below = inner,
-                Some((name, RawBsonRef::Array(_)))
-                    if self.to != name && !self.to.ends_with(&format!(".{name}")) =>
-                {
+                Some((name, RawBsonRef::Array(_))) if parts.peek().is_some() => {
                     return Err(array_element("destination", &self.to, named, name));
                 }
                 _ => break,

@@ -24,10 +24,8 @@ impl Replacement {
         globals: &Globals,
         inserting: bool,
     ) -> Result<Applied, ServerError> {
-        if !inserting
-            && let Some((name, _)) = fields(&self.0).find(|(name, _)| name.starts_with('$'))
-        {
-            return Err(dollar_prefixed(name, name));
+        if !inserting {
+            check_names(&self.0)?;
         }
         let mut new = RawDocumentBuf::new();
         let id = fields(&self.0).find(|(name, _)| *name == "_id");
@@ -58,6 +56,44 @@ impl Replacement {
             modified: self.0.as_bytes() != document.as_bytes(),
         })
     }
+}
+
+/// Refuses names that start with `$`, but for those of a reference (a DBRef) in its order.
+fn check_names(document: &RawDocument) -> Result<(), ServerError> {
+    let fault = |message: String| Err(ServerError::new(Code::INVALID_DB_REF, message));
+    let no_text = |name: &str, value| {
+        fault(format!(
+            "The DBRef {name} field must be a String, not a {}",
+            text::type_name(Some(value))
+        ))
+    };
+    let mut before = "";
+    let mut all = fields(document).peekable();
+    while let Some((name, value)) = all.next() {
+        let is_text = matches!(value, RawBsonRef::String(_));
+        match name {
+            "$ref" if !is_text => return no_text(name, value),
+            "$ref" if all.peek().is_none_or(|(next, _)| *next != "$id") => {
+                return fault("The DBRef $ref field must be followed by a $id field".to_owned());
+            }
+            "$id" if before != "$ref" => {
+                return fault(
+                    "Found $id field without a $ref before it, which is invalid.".to_owned(),
+                );
+            }
+            "$db" if !is_text => return no_text(name, value),
+            "$db" if before != "$id" => {
+                return fault(
+                    "Found $db field without a $id before it, which is invalid.".to_owned(),
+                );
+            }
+            "$ref" | "$id" | "$db" => {}
+            name if name.starts_with('$') => return Err(dollar_prefixed(name, name)),
+            _ => {}
+        }
+        before = name;
+    }
+    Ok(())
 }
 
 /// Refuses a new document whose `_id` is not the old one's.

@@ -71,13 +71,27 @@ fn mistyped<T>(message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::TYPE_MISMATCH, message))
 }
 
-/// The names of the fields, and the types of those that have one.
+/// The fields, each for itself, as they come.
 fn check_fields(spec: &RawDocument) -> Result<(), ServerError> {
     for (name, value) in elements(spec) {
         let wanted = match (name, value) {
-            ("into" | "on" | "whenMatched", _)
-            | ("let", RawBsonRef::Document(_))
-            | ("whenNotMatched", RawBsonRef::String(_)) => continue,
+            ("into", _) => {
+                into(value)?;
+                continue;
+            }
+            ("on", _) => {
+                on(value)?;
+                continue;
+            }
+            ("whenMatched", RawBsonRef::Array(_)) | ("let", RawBsonRef::Document(_)) => continue,
+            ("whenMatched", _) => {
+                matched(Some(value))?;
+                continue;
+            }
+            ("whenNotMatched", RawBsonRef::String(_)) => {
+                not_matched(Some(value))?;
+                continue;
+            }
             ("let", _) => "object",
             ("whenNotMatched", _) => "string",
             (other, _) => {

@@ -50,9 +50,13 @@ impl Segment {
 /// The array index that a field name spells: digits without a leading zero.
 pub(crate) fn index(name: &str) -> Option<usize> {
     let plain = name == "0" || !name.starts_with('0');
-    (plain && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
-        .then(|| name.parse().ok())
-        .flatten()
+    plain.then(|| padded_index(name)).flatten()
+}
+
+/// The array index that a field name spells to an update: digits, of which the first may be zeros.
+pub(crate) fn padded_index(name: &str) -> Option<usize> {
+    let digits = name.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| name.parse().ok()).flatten()
 }
 
 impl Path {

@@ -7,6 +7,7 @@ use crate::engine::updater::behaviour::bad_value;
 use crate::engine::updater::conflicts::{Part, check_path};
 use crate::engine::updater::node::fields;
 use crate::error::{Code, ServerError};
+use crate::value::path::padded_index;
 use crate::value::raw::values;
 
 /// What the next part of a path is looked up in.
@@ -105,10 +106,9 @@ impl Rename {
                 Below::Document(document) => fields(document)
                     .find(|(name, _)| name == part)
                     .map(|(_, value)| value),
-                Below::Array(array) => part
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| values(array).nth(index)),
+                Below::Array(array) => {
+                    padded_index(part).and_then(|index| values(array).nth(index))
+                }
             };
             let Some(value) = found else {
                 return Ok(None);
@@ -121,7 +121,7 @@ impl Rename {
             };
             below = match value {
                 RawBsonRef::Document(inner) => Below::Document(inner),
-                RawBsonRef::Array(inner) if next.parse::<usize>().is_ok() => {
+                RawBsonRef::Array(inner) if padded_index(next).is_some() => {
                     through = Some(*part);
                     Below::Array(inner)
                 }

@@ -9,6 +9,7 @@ use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
 use crate::engine::updater::conflicts::{Fields, Tree, dollar_prefixed};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
+use crate::value::path::padded_index;
 
 /// How many nulls may be put before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;
@@ -126,7 +127,7 @@ impl Walk<'_> {
             Node::Array(array) => {
                 let mut modified = false;
                 for (name, trees) in self.children(fields)? {
-                    let Ok(index) = name.parse::<usize>() else {
+                    let Some(index) = padded_index(&name) else {
                         self.blocked(&name, "", &trees, &Node::Array(array.clone()), at)?;
                         continue;
                     };
@@ -199,7 +200,8 @@ impl Walk<'_> {
         })
     }
 
-    /// The trees by field name, in the order in which the server visits them: numbers by value, names by bytes.
+    /// The trees by field name, in the order in which the server visits them: by bytes, but of two that begin like
+    /// numbers the shorter first.
     pub(super) fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
         let mut children: Children<'a> = Vec::new();
         let mut add = |name: Cow<'a, str>, tree| match children
@@ -291,10 +293,13 @@ fn put<'a>(array: &mut Vec<Node<'a>>, index: usize, node: Node<'a>) -> Result<()
 }
 
 fn visiting_order(left: &str, right: &str) -> Ordering {
-    match (left.parse::<u64>(), right.parse::<u64>()) {
-        (Ok(left), Ok(right)) => left.cmp(&right),
-        _ => left.cmp(right),
-    }
+    let like_number = |name: &str| matches!(name.as_bytes(), [b'1'..=b'9', ..]);
+    let by_length = if like_number(left) && like_number(right) {
+        left.len().cmp(&right.len())
+    } else {
+        Ordering::Equal
+    };
+    by_length.then_with(|| left.cmp(right))
 }
 
 fn conflict(at: &At<'_>) -> ServerError {

@@ -9,7 +9,7 @@ use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::collections::batch_size;
 use crate::engine::command::find::{first_batch, transaction_of};
-use crate::engine::command::pictured::{SIMPLE, name_query};
+use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::command::reply::Page;
 use crate::engine::command::source::CallSource;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -185,14 +185,14 @@ impl<'a> Aggregate<'a> {
             .query()
             .prepare(collection.as_deref())
             .map_err(|error| {
-                name_query(
-                    error,
-                    &self.base,
-                    self.leading.filter.as_deref(),
-                    self.leading.sort.as_deref(),
-                    None,
-                    SIMPLE,
-                )
+                let pictured = Pictured {
+                    namespace: &self.base,
+                    filter: self.leading.filter.as_deref(),
+                    sort: self.leading.sort.as_deref(),
+                    projection: None,
+                    collation: SIMPLE,
+                };
+                pictured.explain_hint(error)
             })?;
         let mut output = Vec::new();
         {

@@ -9,7 +9,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::aggregate;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
-use crate::engine::command::pictured;
+use crate::engine::command::pictured::{self, Pictured};
 use crate::engine::command::reply::{Batch, Page};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
@@ -377,14 +377,14 @@ fn check_capped(
         Code::BAD_VALUE,
         "tailable cursor requested on non capped collection",
     );
-    Err(pictured::named(
-        &error,
-        &call.namespace(),
-        call.args.filled("filter"),
-        find.sort,
-        find.projection_document,
-        "",
-    ))
+    let pictured = Pictured {
+        namespace: &call.namespace(),
+        filter: call.args.filled("filter"),
+        sort: find.sort,
+        projection: find.projection_document,
+        collation: "",
+    };
+    Err(pictured.named(&error))
 }
 
 /// A projected document; the filter says which element the positional `$` means.

@@ -8,7 +8,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use smallvec::SmallVec;
 
 use crate::engine::command::insert::check_capped;
-use crate::engine::command::pictured::{SIMPLE, name_query};
+use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::cursor::point::{self, Equality};
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
@@ -122,14 +122,14 @@ fn find(
     };
     let snapshot = writer.draft.snapshot();
     let prepared = query.prepare(Some(&snapshot)).map_err(|error| {
-        name_query(
-            error,
-            &snapshot.namespace,
-            Some(target.filter),
-            target.sort,
-            None,
+        let pictured = Pictured {
+            namespace: &snapshot.namespace,
+            filter: Some(target.filter),
+            sort: target.sort,
+            projection: None,
             collation,
-        )
+        };
+        pictured.explain_hint(error)
     })?;
     let matcher = prepared.matcher.clone();
     let mut found = prepared.run(snapshot, target.deadline.clone())?;

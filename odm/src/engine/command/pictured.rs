@@ -9,72 +9,71 @@ use crate::engine::matcher::Near;
 use crate::error::ServerError;
 use crate::value::raw;
 
-/// Names the query in a refusal of its hint, as the server does.
+/// What the server adds for updates and pipelines.
+pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
+
+/// Names the query of a command in a refusal of its hint, as the server does.
 pub(crate) fn explain_hint(
     error: ServerError,
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> ServerError {
-    let filter = args.filled("filter").or_else(|| args.filled("query"));
-    let projection = args
-        .document("projection")
-        .or_else(|| args.document("fields"));
-    name_query(
-        error,
+    let pictured = Pictured {
         namespace,
-        filter,
-        args.document("sort"),
-        projection,
-        "",
-    )
+        filter: args.filled("filter").or_else(|| args.filled("query")),
+        sort: args.document("sort"),
+        projection: args
+            .document("projection")
+            .or_else(|| args.document("fields")),
+        collation: "",
+    };
+    pictured.explain_hint(error)
 }
 
-/// What the server adds for updates and pipelines.
-pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
-
-/// The same for a statement that is no command of its own.
-pub(crate) fn name_query(
-    error: ServerError,
-    namespace: &Namespace,
-    filter: Option<&RawDocument>,
-    sort: Option<&RawDocument>,
-    projection: Option<&RawDocument>,
-    collation: &str,
-) -> ServerError {
-    if let Some(why) = error.message().strip_suffix(NO_COLLECTION) {
-        let message = format!("{why} (no such collection '{namespace}')");
-        return ServerError::new(error.code(), message);
-    }
-    if !error.message().starts_with("planner returned error") {
-        return error;
-    }
-    named(&error, namespace, filter, sort, projection, collation)
+/// A query to name.
+pub(crate) struct Pictured<'a> {
+    pub(crate) namespace: &'a Namespace,
+    pub(crate) filter: Option<&'a RawDocument>,
+    pub(crate) sort: Option<&'a RawDocument>,
+    pub(crate) projection: Option<&'a RawDocument>,
+    /// Nothing, or [`SIMPLE`].
+    pub(crate) collation: &'a str,
 }
 
-pub(crate) fn named(
-    error: &ServerError,
-    namespace: &Namespace,
-    filter: Option<&RawDocument>,
-    sort: Option<&RawDocument>,
-    projection: Option<&RawDocument>,
-    collation: &str,
-) -> ServerError {
-    let shown = |document: Option<&RawDocument>| {
-        document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
-    };
-    let tree = match filter {
-        None => "$and\n".to_owned(),
-        Some(filter) => tree(filter),
-    };
-    ServerError::new(
-        error.code(),
-        format!(
-            "error processing query: ns={namespace}Tree: {tree}Sort: {}\nProj: {}\n{collation} {}",
-            shown(sort),
-            shown(projection),
-            error.message()
-        ),
-    )
+impl Pictured<'_> {
+    /// Names the query in a refusal of its hint.
+    pub(crate) fn explain_hint(&self, error: ServerError) -> ServerError {
+        if let Some(why) = error.message().strip_suffix(NO_COLLECTION) {
+            let message = format!("{why} (no such collection '{}')", self.namespace);
+            return ServerError::new(error.code(), message);
+        }
+        if !error.message().starts_with("planner returned error") {
+            return error;
+        }
+        self.named(&error)
+    }
+
+    /// Names the query in any failure.
+    pub(crate) fn named(&self, error: &ServerError) -> ServerError {
+        let shown = |document: Option<&RawDocument>| {
+            document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
+        };
+        let tree = match self.filter {
+            None => "$and\n".to_owned(),
+            Some(filter) => tree(filter),
+        };
+        ServerError::new(
+            error.code(),
+            format!(
+                "error processing query: ns={}Tree: {tree}Sort: {}\nProj: {}\n{} {}",
+                self.namespace,
+                shown(self.sort),
+                shown(self.projection),
+                self.collation,
+                error.message()
+            ),
+        )
+    }
 }
 
 /// The server's picture of a filter of plain equalities; of others, the filter itself.

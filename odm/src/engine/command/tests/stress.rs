@@ -91,8 +91,17 @@ fn transactions_move_without_loss() {
             let inc = |id: i32, by: i32| {
                 doc! { "update": "a", "updates": [{ "q": { "_id": id }, "u": { "$inc": { "n": by } } }] }
             };
-            if step(inc(1, -1), true)
+            // The snapshot is of the read: others commit between it and the writes, and between the writes.
+            let pause = || {
+                std::thread::yield_now();
+                true
+            };
+            if step(doc! { "find": "a" }, true)
+                && pause()
+                && step(inc(1, -1), false)
+                && pause()
                 && step(inc(2, 1), false)
+                && pause()
                 && step(doc! { "commitTransaction": 1 }, false)
             {
                 done += 1;

@@ -31,8 +31,10 @@ pub(crate) use crate::engine::catalog::namespace::Namespace;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::Engine;
 #[cfg(feature = "memory")]
-pub(crate) use crate::engine::command::reply::Page;
+pub(crate) use crate::engine::command::reply::{Page, failed};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::request::{Answer, Request};
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::command::{COMMON_FIELDS, known_commands, known_statements};
 #[cfg(feature = "memory")]
 pub use crate::engine::context::Context;

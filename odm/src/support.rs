@@ -1,5 +1,6 @@
 //! All that generated code may name; no part of the public API.
 
+pub mod bytes;
 #[cfg(feature = "memory")]
 pub mod engine;
 

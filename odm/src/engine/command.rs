@@ -58,11 +58,10 @@ use args::Args;
 use call::Call;
 use table::{Command, InTransaction, Target};
 
-#[cfg(test)]
+pub(crate) use args::GENERIC as COMMON_FIELDS;
 pub(crate) use table::all as known_commands;
 
 /// The fields of documents in commands, by the names that messages have for them.
-#[cfg(test)]
 pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 3] {
     [
         ("collMod.index", coll_mod::INDEX_FIELDS),

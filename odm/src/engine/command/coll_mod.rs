@@ -7,7 +7,6 @@ use std::sync::Arc;
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 
-#[cfg(test)]
 pub(crate) use self::index::FIELDS as INDEX_FIELDS;
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::namespace::Namespace;

@@ -100,7 +100,6 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Every command.
-#[cfg(test)]
 pub(crate) fn all() -> &'static [Command] {
     COMMANDS
 }

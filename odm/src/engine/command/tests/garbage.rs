@@ -4,80 +4,20 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 use proptest::prelude::*;
 
-use crate::engine::{Context, Engine};
+use crate::engine::{COMMON_FIELDS, Context, Engine, known_commands};
 
-const COMMANDS: &[&str] = &[
-    "abortTransaction",
-    "aggregate",
-    "collMod",
-    "collStats",
-    "commitTransaction",
-    "count",
-    "create",
-    "createIndexes",
-    "delete",
-    "distinct",
-    "drop",
-    "dropDatabase",
-    "dropIndexes",
-    "endSessions",
-    "explain",
-    "find",
-    "findAndModify",
-    "getMore",
-    "hello",
-    "insert",
-    "killCursors",
-    "listCollections",
-    "listDatabases",
-    "listIndexes",
-    "renameCollection",
-    "update",
-];
+fn names() -> Vec<&'static str> {
+    known_commands()
+        .iter()
+        .map(|command| command.name)
+        .collect()
+}
 
-const FIELDS: &[&str] = &[
-    "filter",
-    "query",
-    "sort",
-    "projection",
-    "fields",
-    "hint",
-    "limit",
-    "skip",
-    "batchSize",
-    "collation",
-    "let",
-    "documents",
-    "updates",
-    "deletes",
-    "update",
-    "remove",
-    "new",
-    "upsert",
-    "arrayFilters",
-    "pipeline",
-    "cursor",
-    "indexes",
-    "index",
-    "validator",
-    "key",
-    "capped",
-    "size",
-    "max",
-    "lsid",
-    "txnNumber",
-    "autocommit",
-    "startTransaction",
-    "readConcern",
-    "writeConcern",
-    "maxTimeMS",
-    "collection",
-    "cursors",
-    "to",
-    "verbosity",
-    "ordered",
-    "stmtIds",
-];
+fn fields() -> Vec<&'static str> {
+    let fields = known_commands().iter().flat_map(|command| command.fields);
+    let names = fields.map(|field| field.name);
+    names.chain(COMMON_FIELDS.iter().copied()).collect()
+}
 
 const KEYS: &[&str] = &[
     "_id",
@@ -155,9 +95,9 @@ proptest! {
     fn nothing_panics(
         commands in proptest::collection::vec(
             (
-                proptest::sample::select(COMMANDS),
+                proptest::sample::select(names()),
                 prop_oneof![3 => Just(Bson::from("a")), 1 => value()],
-                proptest::collection::vec((proptest::sample::select(FIELDS), value()), 0..5),
+                proptest::collection::vec((proptest::sample::select(fields()), value()), 0..5),
             ),
             1..8,
         ),

@@ -1,6 +1,7 @@
 //! Commands whose options are of the wrong kind, doubled, missing or unknown.
 
 use odm::bson::{Bson, Document, doc};
+use odm::support::engine;
 
 use crate::cases::{Step, all, exact, insert};
 use crate::collations::collation;
@@ -44,64 +45,36 @@ fn operand(rng: &mut Rng) -> Bson {
     }
 }
 
-const NAMES: &[&str] = &[
-    "filter",
-    "query",
-    "projection",
-    "fields",
-    "sort",
-    "hint",
-    "skip",
-    "limit",
-    "batchSize",
-    "singleBatch",
-    "min",
-    "max",
-    "collation",
-    "let",
-    "pipeline",
-    "cursor",
-    "explain",
-    "allowDiskUse",
-    "bypassDocumentValidation",
-    "key",
-    "documents",
-    "ordered",
-    "updates",
-    "deletes",
-    "update",
-    "remove",
-    "new",
-    "upsert",
-    "arrayFilters",
-    "indexes",
-    "comment",
-    "noCursorTimeout",
-    "tailable",
-    "awaitData",
-    "zork",
-    "$zork",
-];
-const STATEMENT: &[&str] = &[
-    "q",
-    "u",
-    "multi",
-    "upsert",
-    "arrayFilters",
-    "collation",
-    "hint",
-    "limit",
-    "zork",
-    "key",
-    "name",
-    "_id",
-];
+/// Names that no command has.
+const UNKNOWN: &[&str] = &["zork", "$zork"];
+
+/// Fields of indexes and documents, which are no statements of their own.
+const INDEX: &[&str] = &["key", "name", "_id"];
+
+/// A field of the command, or of another.
+fn field(rng: &mut Rng, command: &Document) -> &'static str {
+    let is_it = |name: &str| command.keys().next().is_some_and(|first| first == name);
+    let other = rng.chance(30);
+    let fields: Vec<&str> = engine::commands()
+        .filter(|(name, _)| other || is_it(name))
+        .flat_map(|(_, fields)| fields)
+        .chain(UNKNOWN.iter().copied())
+        .collect();
+    rng.pick(&fields)
+}
+
+fn statement_field(rng: &mut Rng) -> &'static str {
+    let fields = engine::statement_fields();
+    let others = UNKNOWN.iter().chain(INDEX).copied();
+    let fields: Vec<&str> = fields.chain(others).collect();
+    rng.pick(&fields)
+}
 
 pub(super) fn junk(rng: &mut Rng) -> Vec<Step> {
     let mut steps = vec![insert(several(rng, 1, 5))];
     for _ in 0..12 {
         let mut command = base(rng);
-        let name = rng.pick(NAMES);
+        let name = field(rng, &command);
         let operand = match (name, rng.below(4)) {
                 ("collation", 0) => collation(rng).into(),
                 ("projection" | "fields", 0..2) => projection(rng, true).into(),
@@ -122,7 +95,7 @@ pub(super) fn junk(rng: &mut Rng) -> Vec<Step> {
                     .and_then(|list| list.first_mut())
                     .and_then(Bson::as_document_mut);
                 if let Some(first) = first {
-                    let name = rng.pick(STATEMENT);
+                    let name = statement_field(rng);
                     if rng.chance(25) {
                         first.remove(name);
                     } else {

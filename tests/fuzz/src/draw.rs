@@ -2,6 +2,7 @@
 
 use arbitrary::Unstructured;
 use odm::bson::oid::ObjectId;
+use odm::bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf};
 use odm::bson::spec::BinarySubtype;
 use odm::bson::{
     Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, Regex, Timestamp, doc,
@@ -251,7 +252,7 @@ impl<'a> Draw<'a> {
         }
         let word = |d: &mut Self| -> String {
             let words = [
-                INNER, MODIFIERS, ARGUMENTS, SCHEMA, FIELDS, UPDATES, COLLATION, PATHS,
+                INNER, MODIFIERS, ARGUMENTS, SCHEMA, &FIELDS, UPDATES, COLLATION, PATHS,
             ];
             let words = words[d.below(words.len())];
             d.pick(words).to_owned()
@@ -443,34 +444,100 @@ impl<'a> Draw<'a> {
         match self.below(8) {
             0 => self.pipeline(DEPTH),
             1 => self.value(DEPTH),
-            _ => {
-                let mut update = Document::new();
-                for _ in 0..self.below(3) + 1 {
-                    let name = self.pick(UPDATES);
-                    let fields = self.fields(
-                        DEPTH,
-                        |d| d.pick(PATHS).to_owned(),
-                        |d, depth| match d.below(3) {
-                            0 => d
-                                .fields(
-                                    depth,
-                                    |d| d.pick(MODIFIERS).to_owned(),
-                                    |d, depth| match d.below(3) {
-                                        0 => d.list(depth, Self::value),
-                                        1 => d.value(depth),
-                                        _ => d.leaf(),
-                                    },
-                                )
-                                .into(),
-                            1 if name == "$pull" => d.filter(depth.min(3)).into(),
-                            _ => d.value(depth.min(3)),
-                        },
-                    );
-                    update.insert(name, fields);
+            _ => self.operators().into(),
+        }
+    }
+
+    /// An update of operators.
+    pub fn operators(&mut self) -> Document {
+        let mut update = Document::new();
+        for _ in 0..self.below(3) + 1 {
+            let name = self.pick(UPDATES);
+            let fields = self.fields(
+                DEPTH,
+                |d| d.pick(PATHS).to_owned(),
+                |d, depth| match d.below(3) {
+                    0 => d
+                        .fields(
+                            depth,
+                            |d| d.pick(MODIFIERS).to_owned(),
+                            |d, depth| match d.below(3) {
+                                0 => d.list(depth, Self::value),
+                                1 => d.value(depth),
+                                _ => d.leaf(),
+                            },
+                        )
+                        .into(),
+                    1 if name == "$pull" => d.filter(depth.min(3)).into(),
+                    _ => d.value(depth.min(3)),
+                },
+            );
+            update.insert(name, fields);
+        }
+        update
+    }
+
+    /// An array filter, mostly of `e`.
+    pub fn array_filter(&mut self) -> Document {
+        let name = |key: String| match key.starts_with('$') {
+            true => key,
+            false => format!("e.{key}"),
+        };
+        let filter = self.filter(2).into_iter();
+        filter.map(|(key, value)| (name(key), value)).collect()
+    }
+
+    /// A name that is a number, or much like one.
+    pub fn index_like(&mut self) -> String {
+        let number = self.below(120);
+        let mark = self.pick(&["", "", "", "a", "0", "-", "\u{e9}"]);
+        match self.below(4) {
+            0 => format!("{mark}{number}"),
+            _ => format!("{number}{mark}"),
+        }
+    }
+
+    /// A document that may hold a name twice.
+    pub fn raw_document(&mut self, names: &[&str], depth: usize) -> RawDocumentBuf {
+        let mut document = RawDocumentBuf::new();
+        for _ in 0..self.below(10) {
+            let name = self.pick(names);
+            let value = match self.below(4) {
+                0 if depth > 0 => RawBson::Document(self.raw_document(names, depth - 1)),
+                1 if depth > 0 => {
+                    let mut array = RawArrayBuf::new();
+                    for _ in 0..self.below(4) {
+                        match self.below(2) {
+                            0 => array.push(self.raw_document(names, depth - 1)),
+                            _ => {
+                                array.push(RawBson::try_from(self.leaf()).unwrap_or(RawBson::Null))
+                            }
+                        }
+                    }
+                    RawBson::Array(array)
                 }
-                update.into()
+                _ => RawBson::try_from(self.leaf()).unwrap_or(RawBson::Null),
+            };
+            if let Ok(name) = <&CStr>::try_from(name) {
+                document.append(name, value);
             }
         }
+        document
+    }
+
+    /// Changes some bytes.
+    pub fn spoil(&mut self, bytes: &mut [u8]) {
+        for _ in 0..self.below(4) + 1 {
+            let at = self.below(bytes.len());
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = self.bytes.arbitrary().unwrap_or(0);
+            }
+        }
+    }
+
+    /// The bytes that are left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        self.bytes.bytes(self.bytes.len()).unwrap_or_default()
     }
 
     pub fn pipeline(&mut self, depth: usize) -> Bson {
@@ -630,7 +697,7 @@ impl<'a> Draw<'a> {
     pub fn command(&mut self) -> Document {
         let name = match self.below(8) {
             0 => self.name(&NAMES.commands).to_owned(),
-            _ => self.pick(COMMANDS).to_owned(),
+            _ => self.pick(&COMMANDS).to_owned(),
         };
         let target = match self.below(6) {
             0 => self.leaf(),
@@ -668,7 +735,7 @@ impl<'a> Draw<'a> {
             _ => {}
         }
         for _ in 0..self.below(4) {
-            let field = self.pick(FIELDS);
+            let field = self.pick(&FIELDS);
             let value = match field {
                 _ if self.one_in(4) => self.anything(3),
                 "filter" | "query" | "q" | "validator" => self.filter(4).into(),

@@ -1,6 +1,13 @@
 //! The targets: each makes commands out of the fuzzer's bytes and sends them to a fresh engine.
 //!
 //! No input may panic, hang, or be answered with what is not BSON; libFuzzer's limits of time and memory see to the rest.
+//! Where there is a second way to the same answer, its answer must be the same: these targets have a file each.
+
+mod door;
+mod read;
+mod records;
+mod splice;
+mod write;
 
 use odm::Context;
 use odm::bson::raw::{RawDocument, RawDocumentBuf};
@@ -9,18 +16,29 @@ use odm::support::engine::Engine;
 
 use crate::draw::Draw;
 
+pub use self::door::door;
+pub use self::read::read;
+pub use self::records::records;
+pub use self::splice::splice;
+pub use self::write::write;
+
 /// Every target by its name.
 pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("bson", bson),
     ("collation", collation),
     ("commands", commands),
+    ("door", door),
     ("expressions", expressions),
     ("filters", filters),
     ("json_schema", json_schema),
     ("pipelines", pipelines),
     ("projections", projections),
+    ("read", read),
+    ("records", records),
     ("regex", regex),
+    ("splice", splice),
     ("updates", updates),
+    ("write", write),
 ];
 
 /// How deep targets draw.
@@ -52,17 +70,24 @@ fn filled() -> Engine {
 }
 
 /// Sends a command, unless the `bson` crate itself refuses to write it.
-fn send(engine: &Engine, mut command: Document) {
-    command.insert("$db", "f");
-    if let Ok(command) = RawDocumentBuf::try_from(&command) {
-        answer(engine, &command);
-    }
+fn send(engine: &Engine, command: Document) {
+    answered(engine, command);
 }
 
-fn answer(engine: &Engine, command: &RawDocument) {
-    let reply = engine.run(command);
-    let reply = Document::try_from(reply.as_ref()).expect("a reply is BSON");
+/// The same, with its reply.
+fn answered(engine: &Engine, mut command: Document) -> Option<RawDocumentBuf> {
+    if !command.contains_key("$db") {
+        command.insert("$db", "f");
+    }
+    let command = RawDocumentBuf::try_from(&command).ok()?;
+    Some(answer(engine, &command))
+}
+
+fn answer(engine: &Engine, command: &RawDocument) -> RawDocumentBuf {
+    let raw = engine.run(command);
+    let reply = Document::try_from(raw.as_ref()).expect("a reply is BSON");
     assert!(reply.contains_key("ok"), "{reply}");
+    raw
 }
 
 /// Bytes as they are, as a command and as a document of one.
@@ -203,19 +228,7 @@ pub fn updates(data: &[u8]) {
     }
     statement.insert("u", draw.update());
     if draw.one_in(2) {
-        let filter = draw.filter(2);
-        let mut renamed = Document::new();
-        for (key, value) in filter {
-            renamed.insert(
-                if key.starts_with('$') {
-                    key
-                } else {
-                    format!("e.{key}")
-                },
-                value,
-            );
-        }
-        statement.insert("arrayFilters", vec![renamed]);
+        statement.insert("arrayFilters", vec![draw.array_filter()]);
     }
     send(
         &engine,

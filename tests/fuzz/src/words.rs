@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use odm::support::engine;
+
 /// The names that a server listed, by kind.
 #[derive(Debug)]
 pub struct Names {
@@ -31,34 +33,19 @@ pub static NAMES: LazyLock<Names> = LazyLock::new(|| {
 });
 
 /// The commands that the engine runs, which are drawn more often than others.
-pub const COMMANDS: &[&str] = &[
-    "abortTransaction",
-    "aggregate",
-    "collMod",
-    "collStats",
-    "commitTransaction",
-    "count",
-    "create",
-    "createIndexes",
-    "delete",
-    "distinct",
-    "drop",
-    "dropDatabase",
-    "dropIndexes",
-    "endSessions",
-    "explain",
-    "find",
-    "findAndModify",
-    "getMore",
-    "hello",
-    "insert",
-    "killCursors",
-    "listCollections",
-    "listDatabases",
-    "listIndexes",
-    "renameCollection",
-    "update",
-];
+pub static COMMANDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| engine::commands().map(|(name, _)| name).collect());
+
+/// Fields of commands, of their statements and of indexes.
+pub static FIELDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let fields = engine::commands().flat_map(|(_, fields)| fields);
+    let fields = fields.chain(engine::statement_fields());
+    let fields = fields.chain(engine::common_fields().iter().copied());
+    let mut fields: Vec<&str> = fields.chain(INDEX.iter().copied()).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+});
 
 pub const PATHS: &[&str] = &[
     "_id",
@@ -311,82 +298,26 @@ pub const TYPES: &[&str] = &[
     "maxKey",
 ];
 
-/// Fields of commands and of their statements.
-pub const FIELDS: &[&str] = &[
-    "filter",
-    "query",
-    "sort",
-    "projection",
-    "fields",
-    "hint",
-    "limit",
-    "skip",
-    "batchSize",
-    "collation",
-    "let",
-    "documents",
-    "updates",
-    "deletes",
-    "update",
-    "remove",
-    "new",
-    "upsert",
-    "arrayFilters",
-    "pipeline",
-    "cursor",
-    "indexes",
-    "index",
-    "validator",
-    "validationLevel",
-    "validationAction",
+/// Options of indexes.
+const INDEX: &[&str] = &[
     "key",
-    "capped",
-    "size",
-    "max",
-    "min",
-    "lsid",
-    "txnNumber",
-    "autocommit",
-    "startTransaction",
-    "readConcern",
-    "writeConcern",
-    "maxTimeMS",
-    "collection",
-    "cursors",
-    "to",
-    "verbosity",
-    "ordered",
-    "stmtIds",
-    "viewOn",
-    "tailable",
-    "awaitData",
-    "explain",
-    "allowDiskUse",
-    "comment",
-    "q",
-    "u",
-    "c",
-    "multi",
     "name",
     "unique",
     "sparse",
     "hidden",
     "expireAfterSeconds",
     "partialFilterExpression",
+    "collation",
     "weights",
     "default_language",
     "language_override",
-    "wildcardProjection",
+    "textIndexVersion",
+    "2dsphereIndexVersion",
     "bits",
-    "dropTarget",
-    "nameOnly",
-    "singleBatch",
-    "returnKey",
-    "showRecordId",
-    "noCursorTimeout",
-    "bypassDocumentValidation",
-    "timeseries",
-    "clusteredIndex",
+    "min",
+    "max",
+    "wildcardProjection",
+    "clustered",
     "v",
 ];
 

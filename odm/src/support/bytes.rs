@@ -1,11 +1,11 @@
-//! The reader and the writer of BSON, for this repository's own tools, which hold them against bson's.
+//! The reader and the writers of BSON, for this repository's own tools, which hold them against bson's.
 
 use bson::Document;
 use bson::error::Error;
 use bson::raw::RawDocumentBuf;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::value::{read, write};
+use crate::value::{encode, read, write};
 
 /// Reads a stored document as collections do.
 pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
@@ -15,4 +15,9 @@ pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
 /// Writes a document as operations do.
 pub fn write(document: &Document) -> Result<RawDocumentBuf, Error> {
     write::document(document)
+}
+
+/// Writes a value as collections write what they store.
+pub fn encode<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Error> {
+    encode::document(value)
 }

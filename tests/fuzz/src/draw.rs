@@ -1,6 +1,6 @@
 //! BSON out of a fuzzer's choices.
 
-use arbitrary::Unstructured;
+use arbitrary::{Arbitrary, Unstructured};
 use odm::bson::oid::ObjectId;
 use odm::bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf};
 use odm::bson::spec::BinarySubtype;
@@ -50,6 +50,11 @@ impl<'a> Draw<'a> {
 
     fn name<'t>(&mut self, names: &'t [String]) -> &'t str {
         &names[self.below(names.len())]
+    }
+
+    /// Any value of a type that bytes may be.
+    pub fn number<T: Arbitrary<'a> + Default>(&mut self) -> T {
+        self.bytes.arbitrary().unwrap_or_default()
     }
 
     fn long(&mut self) -> i64 {

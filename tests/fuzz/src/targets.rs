@@ -4,6 +4,7 @@
 //! Where there is a second way to the same answer, its answer must be the same: these targets have a file each.
 
 mod door;
+mod encode;
 mod read;
 mod records;
 mod splice;
@@ -17,6 +18,7 @@ use odm::support::engine::Engine;
 use crate::draw::Draw;
 
 pub use self::door::door;
+pub use self::encode::encode;
 pub use self::read::read;
 pub use self::records::records;
 pub use self::splice::splice;
@@ -28,6 +30,7 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("collation", collation),
     ("commands", commands),
     ("door", door),
+    ("encode", encode),
     ("expressions", expressions),
     ("filters", filters),
     ("json_schema", json_schema),

@@ -135,6 +135,22 @@ def write_options():
 
 
 @topic
+def fields_of_the_wrong_kind():
+    yield insert("a", {"_id": 1, "a": 5})
+    for name in ("returnKey", "showRecordId", "readOnce", "oplogReplay"):
+        yield from [find("a", **{name: value}) for value in (None, 0, "x", {})]
+    yield from [{"count": "a", "queryOptions": value} for value in (None, 0, {}, True)]
+    yield from [find("a", stmtId="x"), {"distinct": "a", "key": "a", "stmtId": 1}, {"ping": 1, "stmtId": {}}, find("a", stmtIds=[1])]
+    for value in (None, {}, [{}], [1, "x"], [1.5], [Int64(1)], [None]):
+        yield from [{"insert": "a", "documents": [], "stmtIds": value}, {"insert": "a", "stmtIds": value}]
+    yield from [update("a", {"q": {}, "u": {}, "upsertSupplied": value}) for value in (None, 0, "x", {})]
+    for quorum in ([], {}, True, "", "majority", "x", 0, 1, 1.5, 5, 50, 51, -1, -0.5, float("nan"), None):
+        yield from [{"createIndexes": "a", "indexes": [], "commitQuorum": quorum}, {**create(index([("a", 1)], "a")), "commitQuorum": quorum}, {"dropIndexes": "a", "index": "*"}]
+    yield from [{**create(index([("a", 1)], name, **extra)), "commitQuorum": 5} for name, extra in (("a", {}), ("*", {}), ("a", {"zork": 1}))]
+    yield from [find("a", filter, min={"a": 1}) for filter in ({"b": {}}, {"b": {"x": 1}}, {"b": {}, "c": {}})]
+
+
+@topic
 def index_options():
     yield from [create(index([("a", 1)], "a", background=value)) for value in (True, 1)] + [create(index([("b", 1)], "b", background="x"))]
     yield from [create(index([("c", 1)], "c", dropDups=True)), create(index([("d", 1)], "d", ns="x.a")), create(index([("e", 1)], "e", ns=5)), create(index([("f", 1)], "f", storageEngine={})), create(index([("f", 1)], "f", storageEngine={"wiredTiger": {}}))]

@@ -96,6 +96,7 @@ codes! {
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
+    UNSATISFIABLE_COMMIT_QUORUM = 278 "UnsatisfiableCommitQuorum";
     NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";

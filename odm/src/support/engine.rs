@@ -81,9 +81,10 @@ impl Engine {
         }
         let namespace = Namespace::new(database, collection);
         let answer = self.engine.answer(&self.context, &namespace, request);
-        let batch = match name {
-            "getMore" => cstr!("nextBatch"),
-            _ => cstr!("firstBatch"),
+        let batch = if name == "getMore" {
+            cstr!("nextBatch")
+        } else {
+            cstr!("firstBatch")
         };
         Some(reply(answer, batch).unwrap_or_else(|error| engine::failed(&error)))
     }

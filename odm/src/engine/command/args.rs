@@ -26,8 +26,12 @@ pub(crate) enum Kind {
     Int,
     /// A boolean, null no more than another type, with the older message that `find` keeps.
     FindBool,
+    /// 32-bit integers; nulls among them don't count.
+    Ints,
     /// Known to the server, not done here: refused by name, unless absent, null or false.
     Unsupported,
+    /// The same of what has the type of [`Kind::FindBool`].
+    UnsupportedBool,
 }
 
 /// One declared field.
@@ -68,6 +72,7 @@ pub(crate) const GENERIC: &[&str] = &[
     "maxTimeMS",
     "readConcern",
     "startTransaction",
+    "stmtId",
     "txnNumber",
     "writeConcern",
 ];
@@ -130,11 +135,14 @@ impl<'a> Args<'a> {
                 return Err(unknown(idl, name.as_str()));
             };
             if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
-                && !matches!(declared.kind, Kind::Any | Kind::FindObject | Kind::FindBool)
+                && !matches!(
+                    declared.kind,
+                    Kind::Any | Kind::FindObject | Kind::FindBool | Kind::UnsupportedBool
+                )
             {
                 if matches!(
                     declared.name,
-                    "arrayFilters" | "deletes" | "documents" | "indexes" | "updates"
+                    "arrayFilters" | "deletes" | "documents" | "indexes" | "stmtIds" | "updates"
                 ) {
                     return Err(ServerError::new(
                         Code::location(10065),
@@ -338,21 +346,16 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
     let found = value.element_type();
     let number = matches!(found, T::Int32 | T::Int64 | T::Double | T::Decimal128);
     let (fits, expected) = match field.kind {
-        Kind::Any => return Ok(()),
-        Kind::Unsupported => {
-            return if truthy(value) {
-                let option = format!("{idl}.{}", field.name);
-                let because = refusal::because(&option);
-                Err(unsupported(&format!("the option '{option}'{because}")))
-            } else {
-                Ok(())
-            };
+        Kind::Unsupported if truthy(value) => return Err(refused(idl, field)),
+        Kind::UnsupportedBool if value == RawBsonRef::Boolean(true) => {
+            return Err(refused(idl, field));
         }
+        Kind::Any | Kind::Unsupported => return Ok(()),
         Kind::Object | Kind::FindObject => (found == T::EmbeddedDocument, "type 'object'"),
-        Kind::Array => (found == T::Array, "type 'array'"),
+        Kind::Array | Kind::Ints => (found == T::Array, "type 'array'"),
         Kind::Str => (found == T::String, "type 'string'"),
         Kind::Bool => (found == T::Boolean, "type 'bool'"),
-        Kind::FindBool => (found == T::Boolean, ""),
+        Kind::FindBool | Kind::UnsupportedBool => (found == T::Boolean, ""),
         Kind::Int => (found == T::Int32, "type 'int'"),
         Kind::SafeBool => (
             number || found == T::Boolean,
@@ -361,15 +364,51 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         Kind::SafeInt => (number, "types '[long, int, decimal, double']"),
     };
     if fits {
-        return Ok(());
+        return match (field.kind, value) {
+            (Kind::Ints, RawBsonRef::Array(values)) => check_ints(idl, field, values),
+            _ => Ok(()),
+        };
     }
     let (name, found) = (field.name, type_name(found));
     let message = match field.kind {
         Kind::FindObject => format!("Expected field {name}to be of type object"),
-        Kind::FindBool => {
+        // The server's own words for a boolean.
+        Kind::UnsupportedBool if name == "oplogReplay" => {
+            format!("Expected field {name}to be of type object")
+        }
+        Kind::FindBool | Kind::UnsupportedBool => {
             format!("Field '{name}' should be a boolean value, but found: {found}")
         }
-        _ => format!("BSON field '{idl}.{name}' is the wrong type '{found}', expected {expected}"),
+        _ => return Err(wrong_type(&format!("{idl}.{name}"), value, expected)),
     };
     Err(ServerError::new(Code::TYPE_MISMATCH, message))
+}
+
+/// The server's refusal of a field, which is expected to be of one `type '…'`, or of one of several `types '[…']`.
+pub(crate) fn wrong_type(field: &str, found: RawBsonRef<'_>, expected: &str) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "BSON field '{field}' is the wrong type '{}', expected {expected}",
+            type_name(found.element_type())
+        ),
+    )
+}
+
+fn check_ints(idl: &str, field: &Field, values: &RawArray) -> Result<(), ServerError> {
+    for (at, value) in raw::values(values).enumerate() {
+        if !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
+            let element = format!("{idl}.{}.{at}", field.name);
+            if value.element_type() != ElementType::Int32 {
+                return Err(wrong_type(&element, value, "type 'int'"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refused(idl: &str, field: &Field) -> ServerError {
+    let option = format!("{idl}.{}", field.name);
+    let because = refusal::because(&option);
+    unsupported(&format!("the option '{option}'{because}"))
 }

@@ -9,7 +9,7 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Field, Kind, field, required, unknown};
+use crate::engine::command::args::{Field, Kind, field, required, unknown, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::first_batch;
 use crate::engine::command::reply::reply;
@@ -76,12 +76,10 @@ pub(crate) fn batch_size(
             return Err(unknown(idl, name));
         }
         let Some(number) = Number::from_raw(value).and_then(|_| super::args::whole(value)) else {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field '{idl}.batchSize' is the wrong type '{}', expected types '[long, int, decimal, double']",
-                    crate::value::kind::alias(value.element_type())
-                ),
+            return Err(wrong_type(
+                &format!("{idl}.batchSize"),
+                value,
+                "types '[long, int, decimal, double']",
             ));
         };
         size = Some(u64::try_from(number).map_err(|_| {

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::command::args::{is_empty_document, type_name};
+use crate::engine::command::args::{is_empty_document, type_name, wrong_type};
 use crate::engine::command::table::Command;
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
@@ -104,13 +104,7 @@ fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
         None => None,
         Some(RawBsonRef::String(level)) => Some(level),
         Some(other) => {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field 'readConcern.level' is the wrong type '{}', expected type 'string'",
-                    type_name(other.element_type())
-                ),
-            ));
+            return Err(wrong_type("readConcern.level", other, "type 'string'"));
         }
     };
     if let Some((name, _)) = raw::elements(concern).find(|(name, _)| {
@@ -178,11 +172,10 @@ fn check_write_fields(concern: &RawDocument) -> Result<(), ServerError> {
             },
             ("j" | "fsync", value) if super::args::whole(value).is_some() => {}
             ("j" | "fsync", _) => {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "BSON field 'WriteConcernOptions.{name}' is the wrong type '{kind}', expected types '[bool, long, int, decimal, double']"
-                    ),
+                return Err(wrong_type(
+                    &format!("WriteConcernOptions.{name}"),
+                    value,
+                    "types '[bool, long, int, decimal, double']",
                 ));
             }
             _ => return Err(super::args::unknown("WriteConcernOptions", name)),

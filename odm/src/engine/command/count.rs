@@ -22,7 +22,6 @@ pub(crate) const FIELDS: &[Field] = &[
     field("hint", Kind::Any),
     field("collation", Kind::Object),
     field("fields", Kind::Any),
-    field("queryOptions", Kind::Unsupported),
 ];
 
 pub(crate) const COUNT: Command = Command {

@@ -7,7 +7,7 @@ use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Args, Field, Kind, field, type_name, unknown, unsupported};
+use crate::engine::command::args::{Args, Field, Kind, field, unknown, unsupported, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -164,12 +164,10 @@ fn invalid(message: impl Into<String>) -> ServerError {
 pub(crate) fn check_stages(command: &str, stages: Option<&RawArray>) -> Result<(), ServerError> {
     for (at, stage) in stages.into_iter().flat_map(raw::values).enumerate() {
         if !matches!(stage, RawBsonRef::Document(_)) {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field '{command}.pipeline.{at}' is the wrong type '{}', expected type 'object'",
-                    type_name(stage.element_type())
-                ),
+            return Err(wrong_type(
+                &format!("{command}.pipeline.{at}"),
+                stage,
+                "type 'object'",
             ));
         }
     }

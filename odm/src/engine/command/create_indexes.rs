@@ -7,7 +7,7 @@ use bson::{Bson, Uuid, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Field, Kind, field, required, type_name};
+use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -39,8 +39,8 @@ const MOST: usize = 64;
 
 fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    namespace.check_create()?;
     let quorum = quorum(call.args.get("commitQuorum"))?;
+    namespace.check_create()?;
     let array = call.args.array_or_empty("indexes");
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
     namespace.check_write()?;
@@ -62,6 +62,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .as_ref()
         .and_then(|existing| existing.options.collation.clone());
     let specs = specs(array, collation.as_ref(), ignore_unknown)?;
+    check_quorum(&quorum)?;
     let created = existing.is_none();
     drop(existing);
     let in_transaction = call.transaction.is_some();
@@ -121,24 +122,44 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
+/// The most that a quorum may be, however many members there are.
+const MOST_NODES: u8 = 50;
+
+/// Refuses what is no quorum at all.
 fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
+    let failed = |why: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, why));
     match value {
         None | Some(RawBsonRef::Null) => Ok(Bson::from("votingMembers")),
-        Some(RawBsonRef::String(mode)) if !matches!(mode, "majority" | "votingMembers") => {
+        Some(RawBsonRef::String("")) => failed("commitQuorum can't be an empty string"),
+        Some(RawBsonRef::String(mode)) => Ok(Bson::from(mode)),
+        Some(value) => match whole(value).map(u8::try_from) {
+            Some(Ok(nodes @ 0..=MOST_NODES)) => Ok(Bson::Int32(nodes.into())),
+            Some(_) => {
+                failed("commitQuorum has to be a non-negative number and not greater than 50")
+            }
+            None => Err(wrong_type(
+                "createIndexes.commitQuorum",
+                value,
+                "types '[long, int, decimal, double, string']",
+            )),
+        },
+    }
+}
+
+/// Refuses a quorum that a single node can't be.
+fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
+    match quorum {
+        Bson::String(mode) if !matches!(&**mode, "majority" | "votingMembers") => {
             Err(ServerError::new(
                 Code::UNKNOWN_REPL_WRITE_CONCERN,
                 format!("No write concern mode named '{mode}' found in replica set configuration"),
             ))
         }
-        Some(value) => {
-            if super::args::whole(value).is_some_and(|nodes| nodes > 1) {
-                return Err(ServerError::new(
-                    Code::CANNOT_SATISFY_WRITE_CONCERN,
-                    "Commit quorum cannot be satisfied with the current replica set configuration",
-                ));
-            }
-            Ok(Bson::try_from(value).unwrap_or(Bson::Null))
-        }
+        Bson::Int32(2..) => Err(ServerError::new(
+            Code::UNSATISFIABLE_COMMIT_QUORUM,
+            "Not enough data-bearing nodes to satisfy commit quorum",
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -150,12 +171,10 @@ fn specs(
     let mut specs = Vec::new();
     for (at, value) in raw::values(array).enumerate() {
         let RawBsonRef::Document(spec) = value else {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field 'createIndexes.indexes.{at}' is the wrong type '{}', expected type 'object'",
-                    type_name(value.element_type())
-                ),
+            return Err(wrong_type(
+                &format!("createIndexes.indexes.{at}"),
+                value,
+                "type 'object'",
             ));
         };
         specs.push(Arc::new(Spec::parse(spec, collation, ignore_unknown)?));

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Kind, required, type_name};
+use crate::engine::command::args::{Kind, required, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::to_document;
 use crate::engine::command::reply::reply;
@@ -33,7 +33,11 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         which,
         RawBsonRef::String(_) | RawBsonRef::Array(_) | RawBsonRef::Document(_)
     ) {
-        return Err(wrong_type(which));
+        return Err(wrong_type(
+            "dropIndexes.index",
+            which,
+            "types '[string, object']",
+        ));
     }
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
@@ -69,7 +73,11 @@ fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, 
         RawBsonRef::Array(names) => raw::values(names)
             .map(|name| match name {
                 RawBsonRef::String(name) => named(collection, name),
-                other => Err(wrong_type(other)),
+                other => Err(wrong_type(
+                    "dropIndexes.index",
+                    other,
+                    "types '[string, object']",
+                )),
             })
             .collect(),
         RawBsonRef::Document(key) => {
@@ -98,7 +106,11 @@ fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, 
             }
             named(collection, &index.spec.name).map(|name| vec![name])
         }
-        other => Err(wrong_type(other)),
+        other => Err(wrong_type(
+            "dropIndexes.index",
+            other,
+            "types '[string, object']",
+        )),
     }
 }
 
@@ -114,14 +126,4 @@ fn named(collection: &Collection, name: &str) -> Result<String, ServerError> {
             format!("index not found with name [{name}]"),
         )),
     }
-}
-
-fn wrong_type(value: RawBsonRef<'_>) -> ServerError {
-    ServerError::new(
-        Code::TYPE_MISMATCH,
-        format!(
-            "BSON field 'dropIndexes.index' is the wrong type '{}', expected types '[string, object']",
-            type_name(value.element_type())
-        ),
-    )
 }

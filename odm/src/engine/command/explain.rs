@@ -13,7 +13,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
-use crate::engine::command::args::{Args, Kind, field, type_name};
+use crate::engine::command::args::{Args, Kind, field, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::{check_word, to_document};
 use crate::engine::command::find::Find;
@@ -115,13 +115,8 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let inner = match raw::elements(call.command).next() {
         Some((_, RawBsonRef::Document(inner))) => inner,
         other => {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field 'explain.explain' is the wrong type '{}', expected type 'object'",
-                    other.map_or("null", |(_, value)| type_name(value.element_type()))
-                ),
-            ));
+            let value = other.map_or(RawBsonRef::Null, |(_, value)| value);
+            return Err(wrong_type("explain.explain", value, "type 'object'"));
         }
     };
     let verbosity = call.args.str("verbosity").unwrap_or("allPlansExecution");

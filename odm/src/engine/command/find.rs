@@ -45,12 +45,12 @@ pub(crate) const FIELDS: &[Field] = &[
     field("allowPartialResults", Kind::FindBool),
     field("min", Kind::FindObject),
     field("max", Kind::FindObject),
-    field("returnKey", Kind::Unsupported),
-    field("showRecordId", Kind::Unsupported),
+    field("returnKey", Kind::UnsupportedBool),
+    field("showRecordId", Kind::UnsupportedBool),
     field("tailable", Kind::FindBool),
     field("awaitData", Kind::FindBool),
-    field("oplogReplay", Kind::Unsupported),
-    field("readOnce", Kind::Unsupported),
+    field("oplogReplay", Kind::UnsupportedBool),
+    field("readOnce", Kind::UnsupportedBool),
 ];
 
 pub(crate) const FIND: Command = Command {

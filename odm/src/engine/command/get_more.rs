@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::command::args::{Field, Kind, field, required, type_name, whole};
+use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{fill, transaction_of};
 use crate::engine::command::reply::{Page, reply};
@@ -47,13 +47,8 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let id = match raw::elements(call.command).next() {
         Some((_, RawBsonRef::Int64(id))) => id,
         other => {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field 'getMore.getMore' is the wrong type '{}', expected type 'long'",
-                    other.map_or("null", |(_, value)| type_name(value.element_type()))
-                ),
-            ));
+            let value = other.map_or(RawBsonRef::Null, |(_, value)| value);
+            return Err(wrong_type("getMore.getMore", value, "type 'long'"));
         }
     };
     let namespace = Namespace::new(call.database, call.args.str("collection").unwrap_or(""));
@@ -162,12 +157,10 @@ fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let mut ids = Vec::new();
     for (at, value) in raw::values(array).enumerate() {
         let RawBsonRef::Int64(id) = value else {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field 'killCursors.cursors.{at}' is the wrong type '{}', expected type 'long'",
-                    type_name(value.element_type())
-                ),
+            return Err(wrong_type(
+                &format!("killCursors.cursors.{at}"),
+                value,
+                "type 'long'",
             ));
         };
         ids.push(id);

@@ -7,7 +7,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::ElementType;
 use smallvec::SmallVec;
 
-use crate::engine::command::args::{Field, Kind, field, required, type_name};
+use crate::engine::command::args::{Field, Kind, field, required, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -48,13 +48,7 @@ pub(crate) fn batch<'a>(array: &'a RawArray, name: &str) -> Result<Batch<'a>, Se
     let mut documents = Batch::new();
     for (at, value) in raw::values(array).enumerate() {
         let RawBsonRef::Document(document) = value else {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "BSON field '{name}.{at}' is the wrong type '{}', expected type 'object'",
-                    type_name(value.element_type())
-                ),
-            ));
+            return Err(wrong_type(&format!("{name}.{at}"), value, "type 'object'"));
         };
         documents.push(document);
     }

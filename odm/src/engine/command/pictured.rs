@@ -90,7 +90,9 @@ fn tree(filter: &RawDocument) -> String {
             _ => true,
         })
         .map(|(name, value)| match value {
-            RawBsonRef::Document(_) => crate::value::print::field(name, value),
+            RawBsonRef::Document(operators) if has_operators(operators) => {
+                crate::value::print::field(name, value)
+            }
             value => format!("{name} $eq {}", crate::value::print::value(value)),
         })
         .collect();
@@ -103,6 +105,11 @@ fn tree(filter: &RawDocument) -> String {
         let _ = writeln!(tree, "    {line}");
         tree
     })
+}
+
+fn has_operators(document: &RawDocument) -> bool {
+    let first = raw::elements(document).next();
+    first.is_some_and(|(name, _)| name.starts_with('$'))
 }
 
 /// A `$near` in the server's picture.

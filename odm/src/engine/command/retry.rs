@@ -9,7 +9,7 @@ use crate::value::raw;
 
 /// The fields that number the statements; the write commands take them.
 pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::Int);
-pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Array);
+pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Ints);
 
 /// The statements of one command: their ids, and what is known of them.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl<'a> Retry<'a> {
                 "May not specify both stmtId and stmtIds in write command",
             ));
         }
-        let given = raw::values(ids).count();
+        let given = raw::values(ids).filter(|id| whole(*id).is_some()).count();
         if given == statements {
             return Ok(());
         }

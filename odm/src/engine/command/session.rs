@@ -3,7 +3,7 @@
 use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::command::args::{Field, Kind, field, type_name};
+use crate::engine::command::args::{Field, Kind, field, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -80,13 +80,8 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
 
 fn end_sessions(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let wrong = |field: &str, found: RawBsonRef<'_>, expected: &str| {
-        let found = type_name(found.element_type());
-        Err(ServerError::new(
-            Code::TYPE_MISMATCH,
-            format!(
-                "BSON field 'endSessions.{field}' is the wrong type '{found}', expected type '{expected}'"
-            ),
-        ))
+        let (field, expected) = (format!("endSessions.{field}"), format!("type '{expected}'"));
+        Err(wrong_type(&field, found, &expected))
     };
     let ids = match raw::elements(call.command).next() {
         Some((_, RawBsonRef::Array(ids))) => ids,

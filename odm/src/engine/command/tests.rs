@@ -139,6 +139,7 @@ cases::files!("command", file, input: [], [
     collections,
     collection_options,
     fields,
+    fields_of_the_wrong_kind,
     find_and_modify,
     finds,
     found_by_differential,

@@ -34,7 +34,7 @@ pub(crate) const STATEMENT: &[Field] = &[
     field("c", Kind::Object),
     field("multi", Kind::Bool),
     field("upsert", Kind::Bool),
-    field("upsertSupplied", Kind::Unsupported),
+    field("upsertSupplied", Kind::UnsupportedBool),
     field("arrayFilters", Kind::Array),
     field("collation", Kind::Object),
     field("hint", Kind::Any),

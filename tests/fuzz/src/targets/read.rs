@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use odm::bson::error::ErrorKind;
 use odm::bson::oid::ObjectId;
 use odm::bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm::bson::{
@@ -271,7 +272,7 @@ enum Looks {
 }
 
 /// Both deserializers: the same value, or a failure of both. Of bytes that are no BSON the reader may refuse more, as
-/// collections then ask bson; and it does not check what the type does not look at.
+/// collections then ask bson; and it does not check what the type does not look at, nor the names in arrays.
 fn same<'a, T: Deserialize<'a> + Debug>(document: &'a [u8], looks: Looks) {
     let ours = bytes::read::<T>(document);
     let theirs = bson::deserialize_from_slice::<T>(document);
@@ -280,6 +281,7 @@ fn same<'a, T: Deserialize<'a> + Debug>(document: &'a [u8], looks: Looks) {
         (Err(_), Err(_)) => {}
         (Err(_), Ok(_)) if !is_sound(document) => {}
         (Ok(_), Err(_)) if looks == Looks::Away && !is_sound(document) => {}
+        (Ok(_), Err(error)) if matches!(error.kind, ErrorKind::Utf8Encoding { .. }) => {}
         _ => panic!("{ours:?}, but bson: {theirs:?}"),
     }
 }

@@ -15,8 +15,15 @@ pub(crate) fn name(
     let (here, there) = (memory.contains_key("code"), server.contains_key("code"));
     let message = |reply: &Document| reply.get_str("errmsg").unwrap_or("").to_owned();
     let both = |text: &str| message(memory).contains(text) && message(server).contains(text);
-    if both("hint provided does not correspond to an existing index") {
+    let hints = [
+        "hint provided does not correspond to an existing index",
+        "When using min()/max() a hint of which index to use must be provided",
+    ];
+    if hints.iter().any(|text| both(text)) {
         return Some("the picture of a filter where a hint is refused");
+    }
+    if both("Number of statement ids must match the number of batch entries") {
+        return Some("the picture of a command whose statements are not those of its ids");
     }
     if both("'newRoot' expression") {
         return Some("the picture of a document that $replaceRoot refuses");

@@ -142,7 +142,8 @@ pub(super) fn sections() -> Vec<(&'static str, Vec<Row>)> {
 
 pub(super) fn option(idl: &str, name: &str, kind: Kind) -> Row {
     let key = format!("{idl}.{name}");
-    let supported = kind != Kind::Unsupported && refusal::reason(&key).is_none();
+    let supported = !matches!(kind, Kind::Unsupported | Kind::UnsupportedBool)
+        && refusal::reason(&key).is_none();
     (name.to_owned(), Status::new(supported, &key))
 }
 

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Args, Field, Kind, field, required, type_name};
+use crate::engine::command::args::{Args, Field, Kind, field, required, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -71,12 +71,10 @@ pub(crate) fn check_filters(filters: Option<&RawArray>, command: &str) -> Result
         .find(|(_, filter)| filter.as_document().is_none())
     {
         None => Ok(()),
-        Some((index, other)) => Err(ServerError::new(
-            Code::TYPE_MISMATCH,
-            format!(
-                "BSON field '{command}.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                type_name(other.element_type())
-            ),
+        Some((index, other)) => Err(wrong_type(
+            &format!("{command}.arrayFilters.{index}"),
+            other,
+            "type 'object'",
         )),
     }
 }

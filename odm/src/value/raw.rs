@@ -351,7 +351,9 @@ fn long(bytes: &[u8]) -> Option<i64> {
     Some(i64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-fn string(bytes: &[u8]) -> Option<&str> {
+/// The text of a string's bytes.
+#[inline]
+pub(crate) fn string(bytes: &[u8]) -> Option<&str> {
     let (last, text) = bytes.get(4..)?.split_last()?;
     (*last == 0).then_some(())?;
     str::from_utf8(text).ok()

@@ -1,17 +1,21 @@
 //! Structs out of raw BSON, as bson's own deserializer reads them.
 //!
-//! Most of a document is numbers, strings, arrays and documents: these are visited here, on one walk over the bytes.
-//! Whatever else there is, bson visits, so that there is one account of how dates, binaries and their like look to serde.
+//! Most of a document is numbers, strings, dates, arrays and documents: these are visited here, on one walk over the bytes.
+//! Whatever else there is, bson visits, so that there is one account of how binaries and their like look to serde.
 //!
 //! What this module is not: it explains no failure. Where it fails, bson's deserializer says why.
+
+mod date;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use bson::RawDeserializer;
 use bson::error::Error;
 use bson::spec::ElementType;
-use bson::{RawBsonRef, RawDeserializer};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, IntoDeserializer,
@@ -19,7 +23,8 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::value::raw::{Element, Elements};
+use self::date::Date;
+use crate::value::raw::{self, Elements};
 
 /// Reads a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
@@ -116,8 +121,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ArrayMeeting<'de, V> {
 
 /// The fields of a document, or the elements of an array.
 struct Fields<'de, A> {
+    /// Those that are still to come.
     elements: Elements<'de>,
-    element: Option<Element<'de>>,
+    /// The value whose turn it is.
+    tag: u8,
+    value: &'de [u8],
     /// bson's walk over the same elements, and how many steps it is behind.
     access: A,
     behind: usize,
@@ -127,25 +135,33 @@ impl<'de, A: MapAccess<'de>> Fields<'de, A> {
     fn new(document: &'de [u8], access: A) -> Self {
         Self {
             elements: Elements::new(document),
-            element: None,
+            tag: 0,
+            value: &[],
             access,
             behind: 0,
         }
     }
 
-    fn advance(&mut self) -> Result<Option<Element<'de>>, A::Error> {
-        self.element = self.elements.next();
+    /// Goes on to the next element, whose name is the answer.
+    #[inline]
+    fn advance(&mut self) -> Result<Option<&'de [u8]>, A::Error> {
         self.behind += 1;
-        if self.element.is_none() && !self.elements.is_at_end() {
-            return Err(malformed());
+        match self.elements.next() {
+            Some(element) => {
+                self.tag = element.tag();
+                self.value = element.value_bytes();
+                Ok(Some(element.key_bytes()))
+            }
+            None if self.elements.is_at_end() => Ok(None),
+            None => Err(malformed()),
         }
-        Ok(self.element)
     }
 
+    #[inline]
     fn value<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let element = self.element.take().ok_or_else(malformed)?;
         seed.deserialize(Value {
-            element,
+            tag: self.tag,
+            bytes: self.value,
             access: &mut self.access,
             behind: &mut self.behind,
         })
@@ -159,11 +175,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<'de, A> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
-        let Some(element) = self.advance()? else {
+        let Some(key) = self.advance()? else {
             return Ok(None);
         };
-        let key = Key(element.key_bytes(), PhantomData);
-        seed.deserialize(key).map(Some)
+        seed.deserialize(Key(key, PhantomData)).map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
@@ -220,9 +235,14 @@ impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
     }
 }
 
+const STRING: u8 = ElementType::String as u8;
+const NULL: u8 = ElementType::Null as u8;
+const OBJECT_ID: u8 = ElementType::ObjectId as u8;
+
 /// One value, and bson's way to it.
 struct Value<'a, 'de, A> {
-    element: Element<'de>,
+    tag: u8,
+    bytes: &'de [u8],
     access: &'a mut A,
     behind: &'a mut usize,
 }
@@ -242,12 +262,12 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
-        let bytes = self.element.value_bytes();
-        match self.element.tag() {
+        let bytes = self.bytes;
+        match self.tag {
             0x01 => visitor.visit_f64(f64::from_le_bytes(fixed(bytes)?)),
-            0x02 => match self.element.value() {
-                Some(RawBsonRef::String(value)) => visitor.visit_borrowed_str(value),
-                _ => Err(malformed()),
+            STRING => match raw::string(bytes) {
+                Some(value) => visitor.visit_borrowed_str(value),
+                None => Err(malformed()),
             },
             0x03 => {
                 let meeting = Meeting {
@@ -270,7 +290,8 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
                 [1] => visitor.visit_bool(true),
                 _ => Err(malformed()),
             },
-            0x0A => visitor.visit_unit(),
+            0x09 => visitor.visit_map(Date::new(i64::from_le_bytes(fixed(bytes)?))),
+            NULL => visitor.visit_unit(),
             0x10 => visitor.visit_i32(i32::from_le_bytes(fixed(bytes)?)),
             0x12 => visitor.visit_i64(i64::from_le_bytes(fixed(bytes)?)),
             _ => self.leave(visitor, Asked::Any),
@@ -279,15 +300,15 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
-        match self.element.element_type() {
-            Some(ElementType::Null) => visitor.visit_none(),
+        match self.tag {
+            NULL => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
-        match self.element.element_type() {
-            Some(ElementType::ObjectId) => visitor.visit_borrowed_bytes(self.element.value_bytes()),
+        match self.tag {
+            OBJECT_ID => visitor.visit_borrowed_bytes(self.bytes),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -309,10 +330,11 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, A::Error> {
-        match self.element.value() {
-            Some(RawBsonRef::String(variant)) => {
-                visitor.visit_enum(Cow::Borrowed(variant).into_deserializer())
-            }
+        match self.tag {
+            STRING => match raw::string(self.bytes) {
+                Some(variant) => visitor.visit_enum(Cow::Borrowed(variant).into_deserializer()),
+                None => Err(malformed()),
+            },
             _ => self.leave(visitor, Asked::Enum(name, variants)),
         }
     }
@@ -370,212 +392,4 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Left<V> {
 #[cold]
 fn malformed<E: serde::de::Error>() -> E {
     E::custom("malformed BSON")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::fmt::Debug;
-
-    use bson::oid::ObjectId;
-    use bson::{
-        Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawBson,
-        RawDocumentBuf, Regex, Timestamp, Uuid, doc,
-    };
-    use serde::de::DeserializeOwned;
-    use serde::{Deserialize, Serialize};
-
-    use super::read;
-
-    /// Both deserializers: the same value, or a failure of both.
-    fn same<T: DeserializeOwned + Debug>(bytes: &[u8]) -> Option<T> {
-        let theirs = bson::deserialize_from_slice::<T>(bytes);
-        let ours = read::<T>(bytes);
-        match (&ours, &theirs) {
-            (Ok(ours), Ok(theirs)) => assert_eq!(format!("{ours:?}"), format!("{theirs:?}")),
-            (ours, theirs) => assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?}, {theirs:?}"),
-        }
-        ours.ok()
-    }
-
-    fn all_types() -> Document {
-        let array = vec![
-            Bson::Int32(1),
-            Bson::DateTime(DateTime::from_millis(1)),
-            Bson::ObjectId(ObjectId::from_bytes([1; 12])),
-            Bson::Null,
-            Bson::Array(vec![Bson::Int64(2)]),
-            Bson::Document(doc! { "a": DateTime::from_millis(2), "b": 1 }),
-        ];
-        doc! {
-            "double": 1.5,
-            "string": "ä",
-            "document": { "a": 1, "b": { "c": DateTime::from_millis(3) } },
-            "array": array,
-            "binary": Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![1, 2] },
-            "md5": Binary { subtype: bson::spec::BinarySubtype::Md5, bytes: vec![1, 2] },
-            "uuid": Uuid::from_bytes([7; 16]),
-            "undefined": Bson::Undefined,
-            "oid": ObjectId::from_bytes([2; 12]),
-            "bool": true,
-            "date": DateTime::from_millis(1_700_000_000_000),
-            "null": Bson::Null,
-            "regex": Regex { pattern: "a".try_into().unwrap(), options: "i".try_into().unwrap() },
-            "code": Bson::JavaScriptCode("x".to_owned()),
-            "scoped": JavaScriptCodeWithScope { code: "y".to_owned(), scope: doc! { "z": 1 } },
-            "symbol": Bson::Symbol("s".to_owned()),
-            "int": 7,
-            "timestamp": Timestamp { time: 1, increment: 2 },
-            "long": 7_i64,
-            "decimal": "1.5".parse::<Decimal128>().unwrap(),
-            "min": Bson::MinKey,
-            "max": Bson::MaxKey,
-        }
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Typed {
-        int: i32,
-        long: i64,
-        double: f64,
-        string: String,
-        bool: bool,
-        null: Option<i32>,
-        oid: ObjectId,
-        date: DateTime,
-        decimal: Decimal128,
-        uuid: Uuid,
-        regex: Regex,
-        timestamp: Timestamp,
-        binary: Binary,
-        array: Vec<Bson>,
-        document: RawDocumentBuf,
-        #[serde(rename = "code")]
-        raw: RawBson,
-        #[serde(default)]
-        absent: Option<String>,
-        scoped: Option<JavaScriptCodeWithScope>,
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Wrapped(i64);
-
-    #[derive(Debug, Serialize, Deserialize)]
-    enum Shape {
-        Point,
-        Circle(i32),
-        Line(i32, i64),
-        Box { width: i32, at: DateTime },
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    #[serde(tag = "kind")]
-    enum Tagged {
-        Person { name: String, born: DateTime },
-        Place { id: ObjectId },
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Any {
-        Number(i32),
-        Word(String),
-        Time(DateTime),
-        Shape(Shape),
-        Many(Vec<Any>),
-        Rest(Bson),
-    }
-
-    #[derive(Debug, Serialize, Deserialize)]
-    struct Various {
-        wrapped: Wrapped,
-        shapes: Vec<Shape>,
-        tagged: Vec<Tagged>,
-        any: Vec<Any>,
-        pair: (i32, DateTime),
-        map: BTreeMap<String, DateTime>,
-        #[serde(flatten)]
-        rest: BTreeMap<String, Bson>,
-    }
-
-    #[test]
-    fn every_type_is_read_as_bson_reads_it() {
-        let bytes = bson::serialize_to_vec(&all_types()).unwrap();
-        assert_eq!(same::<Document>(&bytes), Some(all_types()));
-        same::<BTreeMap<String, Bson>>(&bytes).unwrap();
-        same::<BTreeMap<String, RawBson>>(&bytes).unwrap();
-        same::<RawDocumentBuf>(&bytes).unwrap();
-        same::<Bson>(&bytes).unwrap();
-        same::<serde::de::IgnoredAny>(&bytes).unwrap();
-        same::<Option<Document>>(&bytes).unwrap();
-        same::<Typed>(&bytes).unwrap();
-        assert!(same::<i32>(&bytes).is_none());
-        assert!(same::<Various>(&bytes).is_none());
-        assert!(same::<BTreeMap<String, i32>>(&bytes).is_none());
-    }
-
-    #[test]
-    fn shapes_of_serde_are_read_as_bson_reads_them() {
-        let date = DateTime::from_millis(5);
-        let various = Various {
-            wrapped: Wrapped(1),
-            shapes: vec![
-                Shape::Point,
-                Shape::Circle(1),
-                Shape::Line(1, 2),
-                Shape::Box { width: 1, at: date },
-            ],
-            tagged: vec![
-                Tagged::Person {
-                    name: "n".to_owned(),
-                    born: date,
-                },
-                Tagged::Place {
-                    id: ObjectId::from_bytes([3; 12]),
-                },
-            ],
-            any: vec![
-                Any::Number(1),
-                Any::Word("w".to_owned()),
-                Any::Time(date),
-                Any::Shape(Shape::Circle(2)),
-                Any::Many(vec![Any::Number(2), Any::Time(date)]),
-                Any::Rest(Bson::Double(0.5)),
-            ],
-            pair: (1, date),
-            map: [("a".to_owned(), date), ("b".to_owned(), date)].into(),
-            rest: [
-                ("more".to_owned(), Bson::DateTime(date)),
-                (
-                    "less".to_owned(),
-                    Bson::Array(vec![Bson::DateTime(date), 1.into()]),
-                ),
-            ]
-            .into(),
-        };
-        let bytes = bson::serialize_to_vec(&various).unwrap();
-        same::<Various>(&bytes).unwrap();
-        // Whatever byte is wrong, there is no value where bson has none.
-        for at in 0..bytes.len() {
-            let mut broken = bytes.clone();
-            broken[at] = broken[at].wrapping_add(1);
-            if read::<Various>(&broken).is_ok() {
-                same::<Various>(&broken);
-            }
-        }
-    }
-
-    #[test]
-    fn extended_json_stays_what_bson_makes_of_it() {
-        for document in [
-            doc! { "$oid": "0".repeat(24) },
-            doc! { "a": { "$date": { "$numberLong": "5" } } },
-            doc! { "a": { "$numberInt": "5" }, "b": { "$binary": { "base64": "", "subType": "00" } } },
-        ] {
-            let bytes = bson::serialize_to_vec(&document).unwrap();
-            same::<Document>(&bytes);
-            same::<BTreeMap<String, Bson>>(&bytes);
-            same::<BTreeMap<String, DateTime>>(&bytes);
-        }
-    }
 }

@@ -1,0 +1,204 @@
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use bson::oid::ObjectId;
+use bson::{
+    Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawBson, RawDocumentBuf,
+    Regex, Timestamp, Uuid, doc,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::read;
+
+/// Both deserializers: the same value, or a failure of both.
+fn same<T: DeserializeOwned + Debug>(bytes: &[u8]) -> Option<T> {
+    let theirs = bson::deserialize_from_slice::<T>(bytes);
+    let ours = read::<T>(bytes);
+    match (&ours, &theirs) {
+        (Ok(ours), Ok(theirs)) => assert_eq!(format!("{ours:?}"), format!("{theirs:?}")),
+        (ours, theirs) => assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?}, {theirs:?}"),
+    }
+    ours.ok()
+}
+
+fn all_types() -> Document {
+    let array = vec![
+        Bson::Int32(1),
+        Bson::DateTime(DateTime::from_millis(1)),
+        Bson::ObjectId(ObjectId::from_bytes([1; 12])),
+        Bson::Null,
+        Bson::Array(vec![Bson::Int64(2)]),
+        Bson::Document(doc! { "a": DateTime::from_millis(2), "b": 1 }),
+    ];
+    doc! {
+        "double": 1.5,
+        "string": "ä",
+        "document": { "a": 1, "b": { "c": DateTime::from_millis(3) } },
+        "array": array,
+        "binary": Binary { subtype: bson::spec::BinarySubtype::Generic, bytes: vec![1, 2] },
+        "md5": Binary { subtype: bson::spec::BinarySubtype::Md5, bytes: vec![1, 2] },
+        "uuid": Uuid::from_bytes([7; 16]),
+        "undefined": Bson::Undefined,
+        "oid": ObjectId::from_bytes([2; 12]),
+        "bool": true,
+        "date": DateTime::from_millis(1_700_000_000_000),
+        "null": Bson::Null,
+        "regex": Regex { pattern: "a".try_into().unwrap(), options: "i".try_into().unwrap() },
+        "code": Bson::JavaScriptCode("x".to_owned()),
+        "scoped": JavaScriptCodeWithScope { code: "y".to_owned(), scope: doc! { "z": 1 } },
+        "symbol": Bson::Symbol("s".to_owned()),
+        "int": 7,
+        "timestamp": Timestamp { time: 1, increment: 2 },
+        "long": 7_i64,
+        "decimal": "1.5".parse::<Decimal128>().unwrap(),
+        "min": Bson::MinKey,
+        "max": Bson::MaxKey,
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Typed {
+    int: i32,
+    long: i64,
+    double: f64,
+    string: String,
+    bool: bool,
+    null: Option<i32>,
+    oid: ObjectId,
+    date: DateTime,
+    decimal: Decimal128,
+    uuid: Uuid,
+    regex: Regex,
+    timestamp: Timestamp,
+    binary: Binary,
+    array: Vec<Bson>,
+    document: RawDocumentBuf,
+    #[serde(rename = "code")]
+    raw: RawBson,
+    #[serde(default)]
+    absent: Option<String>,
+    scoped: Option<JavaScriptCodeWithScope>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Wrapped(i64);
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Shape {
+    Point,
+    Circle(i32),
+    Line(i32, i64),
+    Box { width: i32, at: DateTime },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+enum Tagged {
+    Person { name: String, born: DateTime },
+    Place { id: ObjectId },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Any {
+    Number(i32),
+    Word(String),
+    Time(DateTime),
+    Shape(Shape),
+    Many(Vec<Any>),
+    Rest(Bson),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Various {
+    wrapped: Wrapped,
+    shapes: Vec<Shape>,
+    tagged: Vec<Tagged>,
+    any: Vec<Any>,
+    pair: (i32, DateTime),
+    map: BTreeMap<String, DateTime>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Bson>,
+}
+
+#[test]
+fn every_type_is_read_as_bson_reads_it() {
+    let bytes = bson::serialize_to_vec(&all_types()).unwrap();
+    assert_eq!(same::<Document>(&bytes), Some(all_types()));
+    same::<BTreeMap<String, Bson>>(&bytes).unwrap();
+    same::<BTreeMap<String, RawBson>>(&bytes).unwrap();
+    same::<RawDocumentBuf>(&bytes).unwrap();
+    same::<Bson>(&bytes).unwrap();
+    same::<serde::de::IgnoredAny>(&bytes).unwrap();
+    same::<Option<Document>>(&bytes).unwrap();
+    same::<Typed>(&bytes).unwrap();
+    assert!(same::<i32>(&bytes).is_none());
+    assert!(same::<Various>(&bytes).is_none());
+    assert!(same::<BTreeMap<String, i32>>(&bytes).is_none());
+}
+
+#[test]
+fn shapes_of_serde_are_read_as_bson_reads_them() {
+    let date = DateTime::from_millis(5);
+    let various = Various {
+        wrapped: Wrapped(1),
+        shapes: vec![
+            Shape::Point,
+            Shape::Circle(1),
+            Shape::Line(1, 2),
+            Shape::Box { width: 1, at: date },
+        ],
+        tagged: vec![
+            Tagged::Person {
+                name: "n".to_owned(),
+                born: date,
+            },
+            Tagged::Place {
+                id: ObjectId::from_bytes([3; 12]),
+            },
+        ],
+        any: vec![
+            Any::Number(1),
+            Any::Word("w".to_owned()),
+            Any::Time(date),
+            Any::Shape(Shape::Circle(2)),
+            Any::Many(vec![Any::Number(2), Any::Time(date)]),
+            Any::Rest(Bson::Double(0.5)),
+        ],
+        pair: (1, date),
+        map: [("a".to_owned(), date), ("b".to_owned(), date)].into(),
+        rest: [
+            ("more".to_owned(), Bson::DateTime(date)),
+            (
+                "less".to_owned(),
+                Bson::Array(vec![Bson::DateTime(date), 1.into()]),
+            ),
+        ]
+        .into(),
+    };
+    let bytes = bson::serialize_to_vec(&various).unwrap();
+    same::<Various>(&bytes).unwrap();
+    // Whatever byte is wrong, there is no value where bson has none.
+    for at in 0..bytes.len() {
+        let mut broken = bytes.clone();
+        broken[at] = broken[at].wrapping_add(1);
+        if read::<Various>(&broken).is_ok() {
+            same::<Various>(&broken);
+        }
+    }
+}
+
+#[test]
+fn extended_json_stays_what_bson_makes_of_it() {
+    for document in [
+        doc! { "$oid": "0".repeat(24) },
+        doc! { "a": { "$date": { "$numberLong": "5" } } },
+        doc! { "a": { "$numberInt": "5" }, "b": { "$binary": { "base64": "", "subType": "00" } } },
+    ] {
+        let bytes = bson::serialize_to_vec(&document).unwrap();
+        same::<Document>(&bytes);
+        same::<BTreeMap<String, Bson>>(&bytes);
+        same::<BTreeMap<String, DateTime>>(&bytes);
+    }
+}

@@ -96,8 +96,16 @@ impl Index {
         !self.arrays.is_empty()
     }
 
-    /// The keys of a document in this index, and the arrays that made them several.
-    pub(crate) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+    /// The keys of a document in this index, and the arrays that made them several. The buffer is for the bytes of one
+    /// key: who asks for many has them made in the same memory.
+    pub(crate) fn keys(
+        &self,
+        document: &RawDocument,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(Keys, Arrays), ServerError> {
+        if let Some(keys) = self.plain_keys(document, buffer) {
+            return Ok((keys, Arrays::default()));
+        }
         if let Some(text) = &self.spec.text {
             return match &self.spec.partial {
                 Some(partial) if !partial.matcher.matches(document)? => {
@@ -115,13 +123,12 @@ impl Index {
             };
         }
         let mut found = Keys::new();
-        let mut bytes = Vec::with_capacity(16 * self.spec.parts.len());
         let multikey = self.each_key(document, &mut |values, spec| {
-            bytes.clear();
+            buffer.clear();
             for (value, part) in values.iter().zip(&spec.parts) {
-                append(&mut bytes, *value, part, spec);
+                append(buffer, *value, part, spec);
             }
-            found.push(Key::from_slice(&bytes));
+            found.push(Key::from_slice(buffer));
         })?;
         found.sort_unstable();
         found.dedup();
@@ -139,6 +146,27 @@ impl Index {
             }
         }
         Ok((found, arrays))
+    }
+
+    /// The one key of a document that has no array at the paths, or none where a sparse index leaves it out: most
+    /// indexes have no other. `None` where it takes more to tell.
+    fn plain_keys(&self, document: &RawDocument, buffer: &mut Vec<u8>) -> Option<Keys> {
+        let spec = &*self.spec;
+        if spec.kind != Kind::Ordered || spec.partial.is_some() {
+            return None;
+        }
+        buffer.clear();
+        let mut held = !spec.sparse;
+        for (path, part) in spec.paths.iter().zip(&spec.parts) {
+            let value = keys::plain(document, path).ok()?;
+            held |= value.is_some();
+            append(buffer, value, part, spec);
+        }
+        let mut keys = Keys::new();
+        if held {
+            keys.push(Key::from_slice(buffer));
+        }
+        Some(keys)
     }
 
     /// Whether one document surely has the keys of another: all that the index reads is the same bytes.

@@ -208,8 +208,9 @@ impl Collection {
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        let keys = |index: &Index, document: Option<&RawDocument>| match document {
-            Some(document) => index.keys(document),
+        let mut buffer = Vec::new();
+        let mut keys = |index: &Index, document: Option<&RawDocument>| match document {
+            Some(document) => index.keys(document, &mut buffer),
             None => Ok((Keys::new(), Arrays::default())),
         };
         let mut indexes = Vec::with_capacity(self.indexes.len());
@@ -303,11 +304,12 @@ impl Collection {
 
     /// The entries of a new index over all records.
     pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
+        let mut buffer = Vec::new();
         for Stored { record, bytes, .. } in self.all() {
             let Some(document) = document(bytes) else {
                 continue;
             };
-            let (keys, arrays) = index.keys(document)?;
+            let (keys, arrays) = index.keys(document, &mut buffer)?;
             for key in &keys {
                 if index.spec.unique && index.holds(key, Some(record)) {
                     return Err(index.duplicate(&self.namespace.to_string(), document, key));

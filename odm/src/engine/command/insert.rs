@@ -159,6 +159,8 @@ impl Insert<'_> {
     }
 }
 
+const TIMESTAMP: u8 = ElementType::Timestamp as u8;
+
 /// The document as it is stored: with an `_id`, which comes first.
 fn prepare(
     document: &RawDocument,
@@ -174,17 +176,18 @@ fn prepare(
             })
         )
     };
-    let (mut id_first, mut nests, mut fills_in) = (false, false, false);
+    let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
     for (at, element) in raw::walk(document).enumerate() {
-        let is_id = element.key_bytes() == b"_id";
-        id_first |= is_id && at == 0;
+        if element.key_bytes() != b"_id" {
+            fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
+        } else if id.is_none() {
+            id = Some(element);
+            id_first = at == 0;
+        }
         nests |= element.children().is_some();
-        fills_in |= !is_id
-            && element.element_type() == Some(ElementType::Timestamp)
-            && element.value().is_some_and(unset);
     }
     check_insert(document, nests)?;
-    let id = raw::get(document, "_id");
+    let id = id.and_then(|id| id.value());
     if let Some(id) = id {
         check_id(id)?;
     }

@@ -120,8 +120,9 @@ fn check(collection: &Collection, index: &Index) -> (Bson, Option<String>) {
     let entries = index.len();
     let mut expected = 0;
     let mut missing = false;
+    let mut buffer = Vec::new();
     for Stored { record, bytes, .. } in collection.all() {
-        let keys = document(bytes).and_then(|document| index.keys(document).ok());
+        let keys = document(bytes).and_then(|document| index.keys(document, &mut buffer).ok());
         for key in keys.map(|(keys, _)| keys).unwrap_or_default() {
             expected += 1;
             missing |= !index.records_of(&key).contains(&record);

@@ -49,7 +49,7 @@ pub(crate) fn generate<'a>(
     paths: &[Path],
     emit: &mut dyn FnMut(&Values<'a>) -> Result<(), ServerError>,
 ) -> Result<bool, ServerError> {
-    if let Some(values) = plain(document, paths) {
+    if let Ok(values) = all_plain(document, paths) {
         emit(&values)?;
         return Ok(false);
     }
@@ -64,19 +64,27 @@ pub(crate) fn generate<'a>(
     expand(cursors, Some(document), emit)
 }
 
-/// The one key of a document without an array at the paths; `None` where one is met.
-fn plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Option<Values<'a>> {
-    let mut values = Values::new();
-    for path in paths {
-        match along(document, path.segments()) {
-            Some(Step {
-                value: RawBsonRef::Array(_),
-                ..
-            }) => return None,
-            step => values.push(step.map(|step| step.value)),
-        }
+/// An array stands in the way to one value.
+#[derive(Debug)]
+pub(crate) struct ArrayMet;
+
+/// The value at a path, if there is one.
+pub(crate) fn plain<'a>(
+    document: &'a RawDocument,
+    path: &Path,
+) -> Result<Option<RawBsonRef<'a>>, ArrayMet> {
+    match along(document, path.segments()) {
+        Some(Step {
+            value: RawBsonRef::Array(_),
+            ..
+        }) => Err(ArrayMet),
+        step => Ok(step.map(|step| step.value)),
     }
-    Some(values)
+}
+
+/// The one key of a document without an array at the paths.
+fn all_plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Result<Values<'a>, ArrayMet> {
+    paths.iter().map(|path| plain(document, path)).collect()
 }
 
 /// Appends the bytes by which a document is sorted: the least of its keys in an index over these fields, with its text
@@ -107,7 +115,7 @@ pub(crate) fn least(
             at += 1;
         }
     };
-    if let Some(values) = plain(document, paths) {
+    if let Ok(values) = all_plain(document, paths) {
         append(key, &values);
         return Ok(());
     }

@@ -202,6 +202,7 @@ fn violations(collection: &Collection, at: usize) -> Vec<Bson> {
         return Vec::new();
     };
     let mut shared: BTreeMap<Vec<u8>, Vec<Bson>> = BTreeMap::new();
+    let mut buffer = Vec::new();
     for stored in collection.all() {
         let Some(document) = document(stored.bytes) else {
             continue;
@@ -209,7 +210,7 @@ fn violations(collection: &Collection, at: usize) -> Vec<Bson> {
         let id = raw::get(document, "_id").unwrap_or(RawBsonRef::Null);
         let id = Bson::try_from(id).unwrap_or(Bson::Null);
         for key in index
-            .keys(document)
+            .keys(document, &mut buffer)
             .map(|(keys, _)| keys)
             .unwrap_or_default()
         {

@@ -13,7 +13,7 @@ use super::strings::{Digits, Key, Notation};
 pub(super) enum Left {
     /// It is of a kind that is bson's to write.
     Unknown,
-    /// It, or bson, failed.
+    /// It, or bson, failed; or bson has to write all that is around it.
     Failed,
 }
 
@@ -437,10 +437,15 @@ impl<'b> ser::Serializer for Place<'b> {
         value: &T,
     ) -> Written {
         // With such names bson's own types speak to bson.
-        if name.starts_with('$') {
-            return Err(Left::Unknown);
+        if !name.starts_with('$') {
+            return value.serialize(self);
         }
-        value.serialize(self)
+        // Of what it writes for humans, bson may remember something that changes how it writes the next bytes.
+        Err(if name == "$__bson_private_human_readable" {
+            Left::Failed
+        } else {
+            Left::Unknown
+        })
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(

@@ -281,6 +281,22 @@ proptest! {
 }
 
 #[test]
+fn what_bson_remembers_of_a_value_is_bson_s_to_know() {
+    for value in [Said::Raw, Said::RawArray, Said::Uuid] {
+        let readable = Said::Readable(Box::new(value));
+        let bytes = Said::Bytes(vec![]);
+        compare(&Said::Struct(
+            "a",
+            vec![("a", readable.clone()), ("b", bytes.clone())],
+        ));
+        compare(&Said::Struct(
+            "a",
+            vec![("a", Said::Seq(vec![readable])), ("b", bytes)],
+        ));
+    }
+}
+
+#[test]
 fn what_passes_for_a_type_of_bson_is_written_as_bson_writes_it() {
     let digits = || Said::Str("0123456789abcdef01234567".to_owned());
     let number = || Said::Str("-15".to_owned());

@@ -228,22 +228,18 @@ impl Index {
 
     /// Whether another record has this key.
     pub(crate) fn holds(&self, key: &[u8], except: Option<RecordId>) -> bool {
-        let mut held = false;
-        self.each_record_of(key, &mut |record| {
-            held = Some(record) != except;
-            !held
-        });
-        held
+        match self.first_of(key) {
+            None => false,
+            first if first != except => true,
+            _ => self.records_of(key).len() > 1,
+        }
     }
 
     /// The first record of exactly this key.
     pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
-        let mut first = None;
-        self.entries.ascend(Bound::Included(key), &mut |leaf, at| {
-            first = leaf.get(at);
-            false
-        });
-        first.filter(|entry| key_of(entry) == key).map(record_of)
+        let (leaf, at) = self.entries.first_from(key)?;
+        let first = leaf.get(at)?;
+        (key_of(first) == key).then(|| record_of(first))
     }
 
     /// The records of exactly this key.

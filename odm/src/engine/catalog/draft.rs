@@ -92,9 +92,8 @@ impl Draft {
             return root.put(copy);
         }
         let held = held?;
-        let namespace = base.namespace.clone();
+        let collection = root.collection_mut(&base.namespace)?;
         drop(base);
-        let collection = root.collection_mut(&namespace)?;
         Arc::make_mut(collection).apply(&held.change, held.record, held.after.as_deref());
         None
     }

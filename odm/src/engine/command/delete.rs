@@ -6,12 +6,13 @@ use smallvec::SmallVec;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, required, whole};
 use crate::engine::command::call::Call;
-use crate::engine::command::insert::{batch, is_fatal};
+use crate::engine::command::insert::{batch, check_capped, is_fatal};
 use crate::engine::command::modify::{self, Outcome, Target as Wanted};
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, no_multi};
+use crate::engine::cursor::point::{Equality, Found};
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
 use crate::value::{print, raw};
@@ -117,6 +118,11 @@ impl Delete<'_> {
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
         namespace.check_write()?;
+        if let [statement] = self.statements
+            && let Some(written) = self.by_id(call, statement)?
+        {
+            return Ok(written);
+        }
         let mut total = Written::default();
         let collection = call.find_collection(namespace);
         if collection.is_none()
@@ -165,6 +171,41 @@ impl Delete<'_> {
         retry.remember(done);
         total.retried = retry.into_retried();
         Ok(total)
+    }
+
+    /// Removes the document with an `_id`, if that is all there is to the statement: nothing has to be planned, and
+    /// nothing evaluated. `None` where there is more, or no such collection.
+    fn by_id(
+        &self,
+        call: &mut Call<'_>,
+        statement: &Row<'_>,
+    ) -> Result<Option<Written>, ServerError> {
+        let is_plain = statement.collation.is_none()
+            && statement.hint.is_none()
+            && self.variables.is_none()
+            && call.statements.is_none();
+        let Some(id) = Equality::of(statement.q).filter(|it| is_plain && it.is_of_id()) else {
+            return Ok(None);
+        };
+        let removed = call.write(call.namespace, true, |writer| {
+            check_capped(writer)?;
+            let removed = match id.by_id(writer.collection()) {
+                None => return Ok(None),
+                Some(Found::Nothing) => Ok(0),
+                Some(Found::Record(record)) => writer.remove(record).map(|()| 1),
+            };
+            match removed {
+                Err(e) if is_fatal(&e) => Err(e),
+                removed => Ok(Some(removed)),
+            }
+        })?;
+        let mut written = Written::default();
+        match removed.flatten() {
+            None => return Ok(None),
+            Some(Ok(n)) => written.n = n,
+            Some(Err(e)) => written.errors.push((0, e)),
+        }
+        Ok(Some(written))
     }
 
     /// Checks each statement, as far as that needs no document.

@@ -34,6 +34,8 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     fn is_too_large(&self) -> bool;
     /// Whether the two may be one.
     fn fits(&self, other: &Self) -> bool;
+    /// Whether it is small enough to become one with another: what is not need not be compared with its neighbours.
+    fn is_small(&self) -> bool;
     /// Where to split it.
     fn half(&self) -> usize {
         self.len() / 2
@@ -106,6 +108,33 @@ impl<L: Leaf> Tree<L> {
                     return Some(Place { node, at });
                 }
                 Node::Branch(branch) => node = branch.children.get(branch.child(key))?,
+            }
+        }
+    }
+
+    /// Where the first is that is not below a key.
+    pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, usize)> {
+        let mut node = &self.root;
+        let mut right = None;
+        let mut start = Bound::Included(key);
+        loop {
+            match &**node {
+                Node::Leaf(leaf) => {
+                    let at = leaf.start(start);
+                    if at < leaf.len() {
+                        return Some((leaf, at));
+                    }
+                    // Where that one has nothing, its neighbour begins with it.
+                    node = right.take()?;
+                    start = Bound::Unbounded;
+                }
+                Node::Branch(branch) => {
+                    let at = branch.bound(start, 0);
+                    if matches!(start, Bound::Included(_)) {
+                        right = branch.children.get(at + 1).or(right);
+                    }
+                    node = branch.children.get(at)?;
+                }
             }
         }
     }
@@ -276,6 +305,13 @@ impl<L: Leaf> Node<L> {
         }
     }
 
+    fn is_small(&self) -> bool {
+        match self {
+            Self::Leaf(leaf) => leaf.is_small(),
+            Self::Branch(branch) => branch.children.len() < MOST / 2,
+        }
+    }
+
     /// Takes in its right neighbour, if the two fit in one.
     fn join(&mut self, edge: &L::Edge, right: &Self) -> bool {
         match (self, right) {
@@ -428,6 +464,9 @@ impl<L: Leaf> Branch<L> {
             if !self.edges.is_empty() {
                 self.edges.remove(at.saturating_sub(1));
             }
+            return;
+        }
+        if !self.children.get(at).is_some_and(|child| child.is_small()) {
             return;
         }
         for left in [Some(at), at.checked_sub(1)].into_iter().flatten() {

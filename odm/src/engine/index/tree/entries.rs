@@ -13,11 +13,27 @@ const MOST: usize = 128;
 const MOST_BYTES: usize = 16 * 1024;
 
 /// Sorted byte strings.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Entries {
     bytes: Vec<u8>,
     /// Where each ends.
     ends: Vec<u32>,
+}
+
+/// A leaf is copied when it is about to change, and mostly to grow: the copy has room, so that it is not copied again.
+impl Clone for Entries {
+    fn clone(&self) -> Self {
+        let mut bytes = Vec::with_capacity(self.bytes.len() + growth(self.bytes.len(), 64));
+        bytes.extend_from_slice(&self.bytes);
+        let mut ends = Vec::with_capacity(self.ends.len() + growth(self.ends.len(), 4));
+        ends.extend_from_slice(&self.ends);
+        Self { bytes, ends }
+    }
+}
+
+/// By how much to grow what is full, at least: doubling would leave a third of all leaves' memory unused.
+fn growth(length: usize, least: usize) -> usize {
+    (length / 8).max(least)
 }
 
 impl Entries {
@@ -44,10 +60,11 @@ impl Entries {
     pub(crate) fn insert(&mut self, entry: &[u8]) {
         let Err(at) = self.find(entry) else { return };
         let (start, old) = (self.begin_of(at), self.bytes.len());
-        // Doubling would leave a third of all leaves' memory unused; where keys come in order, a split gives it back.
-        let share = if start == old { 1 } else { 8 };
+        // Where keys come in order, a leaf is filled up, and a split gives back what is too much.
+        let in_order = start == old;
         if self.bytes.capacity() - old < entry.len() {
-            self.bytes.reserve_exact(entry.len().max(old / share));
+            let more = if in_order { old } else { growth(old, 0) };
+            self.bytes.reserve_exact(more.max(entry.len()));
         }
         self.bytes.extend_from_slice(entry);
         if start < old {
@@ -57,7 +74,9 @@ impl Entries {
             }
         }
         if self.ends.capacity() == self.ends.len() {
-            self.ends.reserve_exact((self.ends.len() / share).max(4));
+            let count = self.ends.len();
+            let more = if in_order { count } else { growth(count, 0) };
+            self.ends.reserve_exact(more.max(4));
         }
         let added = length(entry.len());
         self.ends.insert(at, length(start) + added);
@@ -125,6 +144,10 @@ impl Leaf for Entries {
 
     fn is_too_large(&self) -> bool {
         self.ends.len() > MOST || self.bytes.len() > MOST_BYTES
+    }
+
+    fn is_small(&self) -> bool {
+        self.ends.len() < MOST / 2 && self.bytes.len() < MOST_BYTES / 2
     }
 
     fn fits(&self, other: &Self) -> bool {

@@ -152,6 +152,10 @@ impl Leaf for Records {
         self.slots.len() > MOST || self.bytes.len() > MOST_BYTES
     }
 
+    fn is_small(&self) -> bool {
+        self.slots.len() < MOST / 2 && self.bytes.len() < MOST_BYTES / 2
+    }
+
     fn fits(&self, other: &Self) -> bool {
         self.slots.len() + other.slots.len() <= MOST / 2
             && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2

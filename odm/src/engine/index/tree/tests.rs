@@ -115,6 +115,9 @@ proptest! {
             prop_assert_eq!(tree.listed(Bound::Unbounded, false), all);
             for number in &probes {
                 let key = key(*number);
+                let first = tree.first_from(&key).and_then(|(leaf, at)| leaf.get(at));
+                let wanted = model.range::<[u8], _>((Bound::Included(&*key), Bound::Unbounded)).next();
+                prop_assert_eq!(first, wanted.map(Vec::as_slice));
                 for bound in [Bound::Included(&*key), Bound::Excluded(&*key)] {
                     let up: Vec<_> = model.range::<[u8], _>((bound, Bound::Unbounded)).cloned().collect();
                     prop_assert_eq!(&tree.sought(bound, false), &up);

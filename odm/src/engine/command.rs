@@ -42,15 +42,17 @@ mod view;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::Catalog;
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::clock::Clock;
 use crate::engine::context::Context;
 use crate::engine::cursor::open::Cursors;
 use crate::engine::refusal::{self, Absent};
 use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::session::{Mode, Sessions, lock};
+use crate::engine::txn::snapshot::Snapshots;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -70,6 +72,12 @@ pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 3] 
     ]
 }
 
+/// Whether a server has the command, and the engine has not.
+#[cfg(feature = "server")]
+pub(crate) fn is_absent(name: &str) -> bool {
+    table::find(name).is_none()
+}
+
 /// How often the engine looks after what expires, in milliseconds, as the server's TTL monitor does.
 const TICK: i64 = 60_000;
 
@@ -79,6 +87,8 @@ pub(crate) struct Engine {
     pub(crate) catalog: Catalog,
     pub(crate) sessions: Sessions,
     pub(crate) cursors: Cursors,
+    pub(crate) clock: Clock,
+    snapshots: Snapshots,
     /// When expired documents, cursors and sessions were last looked for.
     ticked: AtomicI64,
 }
@@ -91,8 +101,15 @@ impl Engine {
     /// Answers one command as a driver sends it in an `OP_MSG`: its name first, then its fields, with
     /// `$db` and the session's fields among them. A failure is a reply too (`ok: 0`).
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
-        match self.dispatch(context, command) {
-            Ok(reply) => reply,
+        let outcome = self.dispatch(context, command);
+        if writes(command) {
+            self.clock.tick(context.now());
+        }
+        match outcome {
+            Ok(reply) => match concern::unmet(command) {
+                Some(error) => reply::with(&reply, cstr!("writeConcernError"), &error),
+                None => reply,
+            },
             Err(error) => reply::failed(&error),
         }
     }
@@ -143,11 +160,17 @@ impl Engine {
             args,
             mode: mode.clone(),
             transaction: None,
+            snapshot: None,
             statements: None,
             now,
         };
         if row.target == Target::Collection {
             call.namespace.check()?;
+        }
+        if let Some(moment) = concern::snapshot(command, &mode, &self.clock)? {
+            let snapshot = self.snapshots.at(moment, &self.clock, &self.catalog, now)?;
+            let snapshot = call.snapshot.insert(snapshot);
+            snapshot.check(&self.catalog, call.namespace)?;
         }
         match mode {
             Mode::Plain => (row.run)(&mut call),
@@ -221,6 +244,12 @@ impl Engine {
             ttl::expire(&self.catalog, now);
         }
     }
+}
+
+/// Whether the command may have written.
+fn writes(command: &RawDocument) -> bool {
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    table::find(name).is_some_and(|row| row.writes)
 }
 
 /// Inside a transaction, these errors mean: try the whole transaction again.

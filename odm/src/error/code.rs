@@ -85,12 +85,14 @@ codes! {
     INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
     CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
     QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
+    CLIENT_METADATA_CANNOT_BE_MUTATED = 186 "ClientMetadataCannotBeMutated";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     CANNOT_BUILD_INDEX_KEYS = 201 "CannotBuildIndexKeys";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     MAX_SUB_PIPELINE_DEPTH_EXCEEDED = 232 "MaxSubPipelineDepthExceeded";
     NOT_IMPLEMENTED = 238 "NotImplemented";
+    SNAPSHOT_TOO_OLD = 239 "SnapshotTooOld";
     CONVERSION_FAILURE = 241 "ConversionFailure";
     SNAPSHOT_UNAVAILABLE = 246 "SnapshotUnavailable";
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
@@ -98,6 +100,7 @@ codes! {
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
     UNSATISFIABLE_COMMIT_QUORUM = 278 "UnsatisfiableCommitQuorum";
     NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
+    UNSUPPORTED_OP_QUERY_COMMAND = 352 "UnsupportedOpQueryCommand";
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";
     DUPLICATE_KEY = 11000 "DuplicateKey";

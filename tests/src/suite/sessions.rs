@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::TryStreamExt;
-use odm::bson::doc;
+use odm::bson::{self, Bson, doc};
 use odm::collection::{Acknowledgment, SessionOptions};
 use odm::prelude::*;
 
@@ -14,6 +14,8 @@ cases![
     sessions_have_options,
     a_transaction_reads_from_the_primary,
     a_write_concern_that_cannot_be_met_is_no_commit,
+    a_write_concern_that_cannot_be_met_is_told_after_the_write,
+    a_moment_can_be_read_again,
     misuse_says_what_to_do,
     read_preferences_are_checked,
     a_cursor_of_a_session_crosses_batches,
@@ -268,6 +270,88 @@ async fn a_write_concern_that_cannot_be_met_is_no_commit(db: &Db) {
             change.session(tx).await
         });
         assert!(refused.await.is_err());
+    }
+}
+
+async fn a_write_concern_that_cannot_be_met_is_told_after_the_write(db: &Db) {
+    for (id, w, code) in [(1, Bson::from(50), 100), (2, "nowhere".into(), 79)] {
+        let reply = db
+            .run_command(doc! {
+                "insert": "counters",
+                "documents": [{ "_id": id, "n": 0 }],
+                "writeConcern": { "w": w.clone() },
+            })
+            .await
+            .unwrap();
+        let error = reply.get_document("writeConcernError").unwrap();
+        assert_eq!(error.get_i32("code").unwrap(), code);
+        let asked = doc! { "w": w, "wtimeout": 0, "provenance": "clientSupplied" };
+        assert_eq!(
+            error.get_document("errInfo").unwrap(),
+            &doc! { "writeConcern": asked }
+        );
+    }
+    let counters = db.collection::<Counter>();
+    assert_eq!(counters.estimated_document_count().await.unwrap(), 2);
+}
+
+async fn a_moment_can_be_read_again(db: &Db) {
+    let counters = counters(db, 5).await;
+    let snapshot = doc! { "level": "snapshot" };
+    let read = |concern: &bson::Document| {
+        doc! { "find": "counters", "batchSize": 2, "readConcern": concern.clone() }
+    };
+    let page = |reply: &bson::Document, batch: &str| {
+        let cursor = reply.get_document("cursor").unwrap();
+        let ids = cursor.get_array(batch).unwrap().iter();
+        let ids: Vec<i32> = ids
+            .map(|row| row.as_document().unwrap().get_i32("n").unwrap())
+            .collect();
+        (ids, cursor.get_timestamp("atClusterTime").ok())
+    };
+    let reply = db.run_command(read(&snapshot)).await.unwrap();
+    let (first, at) = page(&reply, "firstBatch");
+    assert_eq!(first, [0, 0]);
+    let at = at.unwrap();
+    counters.update_all(|c| c.n.set(1)).await.unwrap();
+    counters.delete_many(|c| c.id.gt(2)).await.unwrap();
+
+    let id = reply.get_document("cursor").unwrap().get_i64("id").unwrap();
+    let more = doc! { "getMore": id, "collection": "counters" };
+    let more = db.run_command(more).await.unwrap();
+    assert_eq!(page(&more, "nextBatch"), (vec![0, 0, 0], Some(at)));
+    let again = doc! { "level": "snapshot", "atClusterTime": at };
+    let reply = db.run_command(read(&again)).await.unwrap();
+    assert_eq!(page(&reply, "firstBatch"), (vec![0, 0], Some(at)));
+    let values = doc! { "distinct": "counters", "key": "n", "readConcern": again.clone() };
+    let values = db.run_command(values).await.unwrap();
+    assert_eq!(values.get_array("values").unwrap(), &[Bson::Int32(0)]);
+    assert_eq!(values.get_timestamp("atClusterTime").unwrap(), at);
+    let count = doc! {
+        "aggregate": "counters",
+        "pipeline": [{ "$count": "n" }],
+        "cursor": {},
+        "readConcern": again.clone(),
+    };
+    let count = db.run_command(count).await.unwrap();
+    assert_eq!(page(&count, "firstBatch"), (vec![5], Some(at)));
+
+    // A collection is as it is now, with the documents of then.
+    counters.drop().await.unwrap();
+    let reply = db.run_command(read(&again)).await.unwrap();
+    assert_eq!(page(&reply, "firstBatch").0, [0; 0]);
+    counters.insert_one(Counter { id: 9, n: 9 }).await.unwrap();
+    for (concern, code) in [
+        (again, 246),
+        (doc! { "level": "majority", "atClusterTime": at }, 72),
+        (doc! { "level": "snapshot", "atClusterTime": 1 }, 14),
+        (
+            doc! { "level": "snapshot", "atClusterTime": at, "afterClusterTime": at },
+            72,
+        ),
+    ] {
+        let refused = db.run_command(read(&concern)).await.unwrap_err();
+        assert_eq!(refused.code().unwrap().number(), code, "{concern}");
     }
 }
 

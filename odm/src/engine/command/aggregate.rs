@@ -349,6 +349,7 @@ pub(crate) fn open(
         held: None,
         collection: None,
         transaction: transaction_of(&call.mode),
+        time: call.read_time(),
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),

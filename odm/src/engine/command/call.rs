@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bson::DateTime;
 use bson::raw::RawDocument;
+use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
@@ -18,6 +18,7 @@ use crate::engine::expression::{Expression, Globals};
 use crate::engine::index::Index;
 use crate::engine::index::spec::Spec;
 use crate::engine::txn::session::{Mode, Statements};
+use crate::engine::txn::snapshot::Snapshot;
 use crate::engine::txn::transaction::Transaction;
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
@@ -36,6 +37,8 @@ pub(crate) struct Call<'a> {
     pub(crate) mode: Mode,
     /// The transaction that the command belongs to.
     pub(crate) transaction: Option<&'a mut Transaction>,
+    /// The moment that the command reads, where it asks for one.
+    pub(crate) snapshot: Option<Snapshot>,
     /// What a retryable write has done so far.
     pub(crate) statements: Option<&'a mut Statements>,
     pub(crate) now: DateTime,
@@ -46,25 +49,38 @@ impl Call<'_> {
         self.namespace.clone()
     }
 
+    /// The state that a transaction or a snapshot gives.
+    fn fixed(&self) -> Option<&Root> {
+        match (&self.transaction, &self.snapshot) {
+            (Some(transaction), _) => Some(transaction.root()),
+            (None, snapshot) => snapshot.as_ref().map(|snapshot| &snapshot.root),
+        }
+    }
+
+    /// The time of the moment that the command reads, where it asks for one.
+    pub(crate) fn read_time(&self) -> Option<Timestamp> {
+        self.snapshot.as_ref().map(|snapshot| snapshot.time)
+    }
+
     /// The state that the command reads.
     pub(crate) fn root(&self) -> Root {
-        match &self.transaction {
-            Some(transaction) => transaction.root().clone(),
+        match self.fixed() {
+            Some(root) => root.clone(),
             None => self.engine.catalog.root(),
         }
     }
 
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
-        match &self.transaction {
-            Some(transaction) => transaction.root().collection(namespace).cloned(),
+        match self.fixed() {
+            Some(root) => root.collection(namespace).cloned(),
             None => self.engine.catalog.collection(namespace),
         }
     }
 
     /// The view of this name.
     pub(crate) fn find_view(&self, namespace: &Namespace) -> Option<Arc<View>> {
-        match &self.transaction {
-            Some(transaction) => transaction.root().view(namespace).cloned(),
+        match self.fixed() {
+            Some(root) => root.view(namespace).cloned(),
             None => self.engine.catalog.view(namespace),
         }
     }

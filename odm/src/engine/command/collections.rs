@@ -105,6 +105,7 @@ pub(crate) fn listing(
         held: None,
         collection: None,
         transaction: None,
+        time: None,
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),

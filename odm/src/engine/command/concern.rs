@@ -1,14 +1,17 @@
 //! Read and write concern, read preference: on one node that keeps everything in memory, each that can be met is met.
 
 use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Document, doc};
 
+use crate::engine::clock::Clock;
 use crate::engine::command::args::{is_empty_document, type_name, wrong_type};
 use crate::engine::command::table::Command;
 use crate::engine::txn::session::Mode;
+use crate::engine::txn::snapshot::Moment;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
-/// Refuses what is malformed, unknown, or cannot be met.
+/// Refuses what is malformed or unknown, and what a read asks that cannot be met.
 pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
     if let Some(concern) = raw::get(command, "readConcern") {
         check_read(concern, mode)?;
@@ -115,9 +118,6 @@ fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
     }) {
         return Err(super::args::unknown("readConcern", name));
     }
-    if raw::get(concern, "atClusterTime").is_some() {
-        return Err(super::args::unsupported("readConcern.atClusterTime"));
-    }
     if let Mode::Transaction { start, .. } = mode {
         if !start && !is_empty_document(concern) {
             return Err(ServerError::new(
@@ -205,17 +205,97 @@ fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<()
     {
         return invalid("writeConcern is not allowed within a multi-statement transaction");
     }
-    match raw::get(concern, "w") {
-        Some(RawBsonRef::String(mode)) if mode != "majority" => Err(ServerError::new(
+    Ok(())
+}
+
+/// The moment that a read concern asks for, outside of transactions.
+pub(crate) fn snapshot(
+    command: &RawDocument,
+    mode: &Mode,
+    clock: &Clock,
+) -> Result<Option<Moment>, ServerError> {
+    let Some(RawBsonRef::Document(concern)) = raw::get(command, "readConcern") else {
+        return Ok(None);
+    };
+    let invalid = |message: String| Err(ServerError::new(Code::INVALID_OPTIONS, message));
+    let time = |name: &str| match raw::get(concern, name) {
+        None => Ok(None),
+        Some(RawBsonRef::Timestamp(time)) => Ok(Some(time)),
+        Some(other) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "\"{name}\" had the wrong type. Expected timestamp, found {}",
+                type_name(other.element_type())
+            ),
+        )),
+    };
+    let (at, after) = (time("atClusterTime")?, time("afterClusterTime")?);
+    let level = match raw::get(concern, "level") {
+        Some(RawBsonRef::String(level)) => level,
+        _ => "local",
+    };
+    if after.is_some() && !matches!(level, "majority" | "local" | "snapshot") {
+        return invalid(
+            "afterClusterTime field can be set only if level is equal to majority, local, or snapshot"
+                .to_owned(),
+        );
+    }
+    if at.is_some() && level != "snapshot" {
+        return invalid(
+            "atClusterTime field can be set only if level is equal to snapshot".to_owned(),
+        );
+    }
+    if at.is_some() && after.is_some() {
+        return invalid(
+            "Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. See \
+             https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency"
+                .to_owned(),
+        );
+    }
+    for (name, time) in [("atClusterTime", at), ("afterClusterTime", after)] {
+        let Some(time) = time else { continue };
+        if (time.time, time.increment) == (0, 0) {
+            return invalid(format!("{name} cannot be a null timestamp"));
+        }
+        let now = clock.now();
+        if (time.time, time.increment) > (now.time, now.increment) {
+            return invalid(format!(
+                "readConcern {name} value must not be greater than the current clusterTime. Requested clusterTime: \
+                 {{ ts: Timestamp({}, {}) }}; current clusterTime: {{ ts: Timestamp({}, {}) }}",
+                time.time, time.increment, now.time, now.increment
+            ));
+        }
+    }
+    // A transaction has its own moment.
+    let asked = level == "snapshot" && !matches!(mode, Mode::Transaction { .. });
+    Ok(asked.then(|| at.map_or(Moment::Present, Moment::At)))
+}
+
+/// What a reply says of a write concern that one node can't meet: the command was executed all the same.
+pub(crate) fn unmet(command: &RawDocument) -> Option<Document> {
+    let Some(RawBsonRef::Document(concern)) = raw::get(command, "writeConcern") else {
+        return None;
+    };
+    let (code, message) = match raw::get(concern, "w")? {
+        RawBsonRef::String(mode) if mode != "majority" => (
             Code::UNKNOWN_REPL_WRITE_CONCERN,
             format!("No write concern mode named '{mode}' found in replica set configuration"),
-        )),
-        Some(value) if super::args::whole(value).is_some_and(|nodes| nodes > 1) => {
-            Err(ServerError::new(
-                Code::CANNOT_SATISFY_WRITE_CONCERN,
-                "Not enough data-bearing nodes",
-            ))
-        }
-        _ => Ok(()),
+        ),
+        value if super::args::whole(value).is_some_and(|nodes| nodes > 1) => (
+            Code::CANNOT_SATISFY_WRITE_CONCERN,
+            "Not enough data-bearing nodes".to_owned(),
+        ),
+        _ => return None,
+    };
+    let mut asked = Document::try_from(concern).unwrap_or_default();
+    if !asked.contains_key("wtimeout") {
+        asked.insert("wtimeout", 0);
     }
+    asked.insert("provenance", "clientSupplied");
+    Some(doc! {
+        "code": code.number(),
+        "codeName": code.name(),
+        "errmsg": message,
+        "errInfo": { "writeConcern": asked },
+    })
 }

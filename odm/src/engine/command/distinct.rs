@@ -91,7 +91,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         for document in aggregate.run(call)? {
             values.add(&document)?;
         }
-        return Ok(values.into_reply(RawBson::Int32(1)));
+        return Ok(values.into_reply(call, RawBson::Int32(1)));
     }
     let prepared = query
         .prepare(collection.as_deref())
@@ -104,7 +104,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             }
         }
     }
-    Ok(values.into_reply(RawBson::Double(1.0)))
+    Ok(values.into_reply(call, RawBson::Double(1.0)))
 }
 
 /// The index whose keys are the values: a server reads these, and so answers null for what is missing.
@@ -172,12 +172,15 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    fn into_reply(self, ok: RawBson) -> RawDocumentBuf {
+    fn into_reply(self, call: &Call<'_>, ok: RawBson) -> RawDocumentBuf {
         let mut reply = RawDocumentBuf::new();
         reply.append(
             cstr!("values"),
             self.found.into_values().collect::<RawArrayBuf>(),
         );
+        if let Some(time) = call.read_time() {
+            reply.append(cstr!("atClusterTime"), time);
+        }
         reply.append(cstr!("ok"), ok);
         reply
     }

@@ -161,7 +161,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         && let Some(collection) = call.find_collection(call.namespace)
         && let Some(page) = short(&collection, &equality, limit.filter(|limit| *limit > 0))
     {
-        return Ok(page);
+        return Ok(page.at(call.read_time()));
     }
     if let Some(page) = listed(call) {
         return page;
@@ -220,6 +220,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         held: None,
         collection: Some(uuid),
         transaction: transaction_of(&call.mode),
+        time: call.read_time(),
         no_timeout: call.args.flag("noCursorTimeout"),
         tail,
         used: call.now.timestamp_millis(),
@@ -275,6 +276,7 @@ fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
         held: None,
         collection: Some(collection.uuid),
         transaction: transaction_of(&call.mode),
+        time: call.read_time(),
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
@@ -301,13 +303,13 @@ pub(crate) fn first_batch(
     single: bool,
 ) -> Result<Page, ServerError> {
     let (batch, more) = fill(&mut cursor, batch_size)?;
-    let namespace = cursor.namespace.clone();
+    let (namespace, time) = (cursor.namespace.clone(), cursor.time);
     let id = if more && !single {
         call.engine.cursors.keep(cursor, || call.context.random())
     } else {
         0
     };
-    Ok(batch.of(id, namespace))
+    Ok(batch.of(id, namespace).at(time))
 }
 
 /// Fills one batch. The flag tells whether the cursor stays open.

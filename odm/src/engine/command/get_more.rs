@@ -83,7 +83,7 @@ pub(crate) fn next(
         }
     }
     let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
-    let namespace = cursor.namespace.clone();
+    let (namespace, time) = (cursor.namespace.clone(), cursor.time);
     let id = if more {
         cursor.used = call.now.timestamp_millis();
         call.engine.cursors.put_back(id, cursor);
@@ -91,7 +91,7 @@ pub(crate) fn next(
     } else {
         0
     };
-    Ok(batch.of(id, namespace))
+    Ok(batch.of(id, namespace).at(time))
 }
 
 /// Refuses another collection's cursor, and another transaction's.

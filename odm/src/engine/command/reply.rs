@@ -1,7 +1,7 @@
 //! Replies.
 
-use bson::raw::{CStr, RawArrayBuf, RawDocumentBuf, cstr};
-use bson::{Bson, Document, doc};
+use bson::raw::{CStr, RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
+use bson::{Bson, Document, Timestamp, doc};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::namespace::Namespace;
@@ -16,6 +16,18 @@ pub(crate) fn reply(mut fields: Document) -> Result<RawDocumentBuf, ServerError>
     fields.insert("ok", 1.0);
     RawDocumentBuf::try_from(&fields)
         .map_err(|e| ServerError::new(Code::INTERNAL_ERROR, e.to_string()))
+}
+
+/// A reply with one more field before its `ok`.
+pub(crate) fn with(reply: &RawDocument, name: &CStr, field: &Document) -> RawDocumentBuf {
+    let mut fields = RawDocumentBuf::new();
+    for (key, value) in reply.iter().flatten() {
+        if key == cstr!("ok") {
+            fields.append(name, raw(field));
+        }
+        fields.append(key, value);
+    }
+    fields
 }
 
 /// The reply of a command that failed.
@@ -65,6 +77,7 @@ impl Batch {
             documents: self.documents,
             id,
             namespace,
+            time: None,
         }
     }
 }
@@ -76,9 +89,17 @@ pub(crate) struct Page {
     /// Zero behind the last batch.
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
+    /// The moment that the cursor is of, where the client asked for one.
+    pub(crate) time: Option<Timestamp>,
 }
 
 impl Page {
+    /// The batch of a cursor over one moment.
+    pub(crate) fn at(mut self, time: Option<Timestamp>) -> Self {
+        self.time = time;
+        self
+    }
+
     /// `{cursor: {firstBatch, id, ns}, ok: 1}`.
     pub(crate) fn to_reply(&self, name: &CStr) -> RawDocumentBuf {
         let mut documents = RawArrayBuf::new();
@@ -89,6 +110,9 @@ impl Page {
         cursor.append(name, documents);
         cursor.append(cstr!("id"), self.id);
         cursor.append(cstr!("ns"), self.namespace.to_string());
+        if let Some(time) = self.time {
+            cursor.append(cstr!("atClusterTime"), time);
+        }
         let mut reply = RawDocumentBuf::new();
         reply.append(cstr!("cursor"), cursor);
         reply.append(cstr!("ok"), 1.0);

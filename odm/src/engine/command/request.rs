@@ -99,6 +99,7 @@ impl Engine {
             args: Args::none(),
             mode: Mode::Plain,
             transaction: None,
+            snapshot: None,
             statements: None,
             now,
         };

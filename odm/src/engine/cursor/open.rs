@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bson::DateTime;
 use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
@@ -80,6 +80,8 @@ pub(crate) struct Cursor {
     pub(crate) collection: Option<[u8; 16]>,
     /// The transaction that opened it: no other command may go on with it.
     pub(crate) transaction: Option<(SessionId, i64)>,
+    /// The moment that it reads, where the client asked for one.
+    pub(crate) time: Option<Timestamp>,
     pub(crate) no_timeout: bool,
     pub(crate) tail: Tail,
     pub(crate) used: i64,

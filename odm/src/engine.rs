@@ -6,6 +6,8 @@
 #[cfg(feature = "memory")]
 pub(crate) mod catalog;
 #[cfg(feature = "memory")]
+pub(crate) mod clock;
+#[cfg(feature = "memory")]
 pub(crate) mod command;
 #[cfg(feature = "memory")]
 pub(crate) mod context;

@@ -28,9 +28,9 @@ use std::fmt;
 pub(crate) use self::bulk::BulkError;
 pub use self::bulk::{BulkWriteResult, WriteError};
 pub use self::code::Code;
-#[cfg(feature = "mongodb")]
+#[cfg(any(feature = "mongodb", feature = "server"))]
 pub(crate) use self::config::ConfigError;
-#[cfg(feature = "mongodb")]
+#[cfg(any(feature = "mongodb", feature = "server"))]
 pub(crate) use self::connection::ConnectionError;
 pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::decode::DecodeError;

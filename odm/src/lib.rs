@@ -62,6 +62,8 @@ pub mod model;
 pub mod query;
 pub mod relation;
 pub mod schema;
+#[cfg(feature = "server")]
+pub mod server;
 pub(crate) mod store;
 pub mod types;
 pub mod update;

@@ -29,8 +29,10 @@ pub use self::capability::Capability;
 pub(crate) use self::cursor::RawCursor;
 #[cfg(feature = "mongodb")]
 use self::driver::Driver;
-#[cfg(feature = "memory")]
+#[cfg(all(feature = "memory", not(feature = "server")))]
 use self::memory::Memory;
+#[cfg(feature = "server")]
+pub(crate) use self::memory::{Memory, Patience};
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
@@ -138,6 +140,20 @@ impl Store {
 
     pub(crate) fn database(&self) -> &str {
         &self.0.database
+    }
+
+    /// The engine in this process, if it is one.
+    #[cfg(feature = "server")]
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(clippy::unnecessary_wraps, reason = "a driver's store has none")
+    )]
+    pub(crate) fn engine(&self) -> Option<&Memory> {
+        match &self.0.backend {
+            Backend::Memory(memory) => Some(memory),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(_) => None,
+        }
     }
 
     pub(crate) fn capability(&self) -> Capability {

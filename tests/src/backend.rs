@@ -1,10 +1,13 @@
 //! The stores that the suite runs on.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use odm::bson::oid::ObjectId;
 use odm::prelude::DateTime;
+use odm::server::Server;
 use odm::{Capability, Context, Db};
 use tokio::runtime::{Builder, Runtime};
 
@@ -15,6 +18,8 @@ use crate::case::Case;
 pub enum Backend {
     /// The engine in this process.
     Memory,
+    /// The engine in this process, each time another one behind a port of its own.
+    Served,
     /// The server at this URI.
     Server(String),
 }
@@ -34,44 +39,67 @@ impl Backend {
     /// # Panics
     /// When the case fails.
     pub fn run(&self, case: &Case) {
-        // The threads that run the cases are used again.
-        AHEAD.set(0);
         runtime().block_on(async {
-            let db = self.open().await;
-            (case.run)(&db).await;
-            db.drop().await.expect("the database is dropped");
+            let place = self.open().await;
+            (case.run)(&place.db).await;
+            place.db.drop().await.expect("the database is dropped");
         });
     }
 
     /// What the store says it can do.
     pub fn capability(&self) -> Capability {
-        runtime().block_on(async { self.open().await.capability() })
+        runtime().block_on(async { self.open().await.db.capability() })
     }
 
     /// A handle to a database that nothing else uses.
-    pub async fn open(&self) -> Db {
-        match self {
-            Self::Memory => Db::memory_with(Context::system().with_clock(now)),
-            Self::Server(uri) => Db::connect(&with_database(uri, &fresh_name()))
-                .await
-                .expect("the server of ODM_TEST_URI answers"),
-        }
+    pub async fn open(&self) -> Place {
+        let (server, uri) = match self {
+            Self::Memory => {
+                let db = memory();
+                return Place { db, server: None };
+            }
+            Self::Served => {
+                let server = Server::bind(&memory(), "127.0.0.1:0").expect("a free port");
+                let uri = server.uri();
+                (Some(server), uri)
+            }
+            Self::Server(uri) => (None, uri.clone()),
+        };
+        let db = Db::connect(&with_database(&uri, &fresh_name()))
+            .await
+            .expect("the server answers");
+        Place { db, server }
     }
 }
 
+/// A database that nothing else uses, and what must live as long.
+#[derive(Debug)]
+pub struct Place {
+    /// The database.
+    pub db: Db,
+    #[expect(dead_code, reason = "it serves for as long as it is kept")]
+    server: Option<Server>,
+}
+
 thread_local! {
-    /// By how many milliseconds the memory engine's clock is ahead, in the case that this thread runs.
-    static AHEAD: Cell<i64> = const { Cell::new(0) };
+    /// By how many milliseconds the clock is ahead of the engine that this thread's case runs on.
+    static AHEAD: RefCell<Arc<AtomicI64>> = RefCell::default();
 }
 
-fn now() -> DateTime {
-    DateTime::from_millis(DateTime::now().timestamp_millis() + AHEAD.get())
+/// An engine whose clock the case can move.
+fn memory() -> Db {
+    let ahead = Arc::new(AtomicI64::new(0));
+    AHEAD.set(Arc::clone(&ahead));
+    let clock = move || {
+        DateTime::from_millis(DateTime::now().timestamp_millis() + ahead.load(Ordering::Relaxed))
+    };
+    Db::memory_with(Context::system().with_clock(clock))
 }
 
-/// Waits a moment for what a store does once a minute: in memory a minute passes at once, a server
+/// Waits a moment for what a store does once a minute: in the engine a minute passes at once, a server
 /// goes by its own clock (and is told to look each second: `ttlMonitorSleepSecs`).
 pub(crate) async fn let_time_pass() {
-    AHEAD.set(AHEAD.get() + 61_000);
+    AHEAD.with_borrow(|ahead| ahead.fetch_add(61_000, Ordering::Relaxed));
     tokio::time::sleep(Duration::from_millis(200)).await;
 }
 

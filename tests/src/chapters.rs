@@ -19,6 +19,7 @@ chapters! {
     indexes_and_sync = "../../book/src/indexes-and-sync.md";
     patterns = "../../book/src/patterns.md";
     testing = "../../book/src/testing.md";
+    server = "../../book/src/server.md";
     performance = "../../book/src/performance.md";
     support = "../../book/src/support.md";
     limits = "../../book/src/limits.md";

@@ -11,8 +11,8 @@ pub(crate) struct ConfigError(String);
 
 impl ConfigError {
     #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(dead_code, reason = "only the driver is configured")
+        not(any(feature = "mongodb", feature = "server")),
+        expect(dead_code, reason = "only the driver and the server are configured")
     )]
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(message.into())

@@ -1,17 +1,19 @@
 //! The store in the process: requests and commands go to the engine, answers come back.
 
 mod parts;
+mod patience;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use self::parts::{Outcome, Parts};
+pub(crate) use self::patience::Patience;
 use crate::engine::{self, Answer, Context, Engine, Namespace, Page};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::Answer as Answered;
@@ -22,12 +24,6 @@ use crate::store::operation::{Condition, Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::response::{self, Response, WriteKind, count, field};
 use crate::store::session::Session;
-
-/// How long a write waits for a transaction that holds its document: as long as MongoDB lets a
-/// transaction live.
-const CONFLICT_LIMIT: Duration = Duration::from_secs(60);
-const CONFLICT_PAUSE: Duration = Duration::from_millis(1);
-const CONFLICT_PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// The engine and the context that its commands run in; clones share the data.
 #[derive(Clone)]
@@ -74,6 +70,28 @@ impl Memory {
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
         Ok(self.reply(&command)?)
+    }
+
+    /// The engine's clock.
+    #[cfg(feature = "server")]
+    pub(crate) fn now(&self) -> bson::DateTime {
+        self.0.shared.context.now()
+    }
+
+    /// The time of the last write, or of the first question.
+    #[cfg(feature = "server")]
+    pub(crate) fn operation_time(&self) -> bson::Timestamp {
+        let clock = &self.0.shared.engine.clock;
+        match clock.now() {
+            bson::Timestamp { time: 0, .. } => clock.tick(self.now()),
+            time => time,
+        }
+    }
+
+    /// Answers a command that names its database, once; a failure is a reply, too.
+    #[cfg(feature = "server")]
+    pub(crate) fn answer(&self, command: &RawDocument) -> RawDocumentBuf {
+        self.0.shared.engine.run(&self.0.shared.context, command)
     }
 
     fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
@@ -308,28 +326,14 @@ async fn waiting<T>(
     limit: Option<Duration>,
     mut run: impl FnMut() -> Result<T, ServerError>,
 ) -> Result<T> {
-    let started = Instant::now();
-    let mut pause = CONFLICT_PAUSE;
+    let mut patience = Patience::new(limit);
     loop {
-        let error = match run() {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        if error.code() != Code::WRITE_CONFLICT {
-            return Err(error.into());
+        match run() {
+            Err(error) if error.code() == Code::WRITE_CONFLICT => {
+                tokio::time::sleep(patience.pause(error)?).await;
+            }
+            answer => return Ok(answer?),
         }
-        if limit.is_some_and(|limit| started.elapsed() + pause >= limit) {
-            return Err(ServerError::new(
-                Code::MAX_TIME_MS_EXPIRED,
-                "operation exceeded time limit",
-            )
-            .into());
-        }
-        if started.elapsed() >= CONFLICT_LIMIT {
-            return Err(error.into());
-        }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(CONFLICT_PAUSE_MAX);
     }
 }
 

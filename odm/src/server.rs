@@ -1,0 +1,201 @@
+//! The in-memory engine as a server, for clients that speak MongoDB's wire protocol.
+//!
+//! For programs that use the bare driver, for other languages, for shells and graphical clients: they connect to a
+//! [`Server`] as to a `mongod` 6.0 that is the primary of a replica set of one, while this process goes on to use the
+//! same data through its [`Db`].
+//!
+//! The program `odm-server` is the same in a process of its own.
+
+mod answer;
+mod command;
+mod connection;
+mod host;
+mod options;
+mod peer;
+pub(crate) mod wire;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::collection::Db;
+use crate::error::{ConfigError, ConnectionError, Error, Result};
+
+use host::Host;
+pub use options::ServerOptions;
+
+/// How long a server that stops waits for calls that are under way.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The in-memory engine behind a port, until it is dropped or [stopped](Self::stop).
+///
+/// It has threads of its own, one for each connection, and needs no runtime.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::server::Server;
+///
+/// #[derive(Debug, Serialize, Deserialize, Document)]
+/// #[odm(collection = "books")]
+/// struct Book {
+///     #[serde(rename = "_id")]
+///     id: i32,
+///     title: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> odm::Result<()> {
+/// let db = Db::memory();
+/// let server = Server::bind(&db, "127.0.0.1:0")?;
+/// let book = Book { id: 1, title: "Emma".into() };
+/// db.collection::<Book>().insert_one(&book).await?;
+///
+/// // Any client may connect now; here it is the official driver.
+/// # #[cfg(feature = "mongodb")] {
+/// let client = Db::connect(&server.uri_of("test")).await?;
+/// assert_eq!(client.collection::<Book>().get(&1).await?.unwrap().title, "Emma");
+/// # }
+/// server.stop();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    host: Arc<Host>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves the engine of `db`, all of its databases, at a loopback address; port 0 takes a free one.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config): `db` is no in-memory database, or the address is not a loopback one: nobody is
+    /// asked who he is, so nobody else is let in. [`is_connection`](Error::is_connection): the port can't be opened.
+    pub fn bind(db: &Db, address: impl ToSocketAddrs) -> Result<Self> {
+        Self::options().bind(db, address)
+    }
+
+    /// The usual options, to be changed.
+    pub fn options() -> ServerOptions {
+        ServerOptions::default()
+    }
+
+    fn start(options: ServerOptions, db: &Db, address: impl ToSocketAddrs) -> Result<Self> {
+        let Some(memory) = db.store.engine() else {
+            return Err(Error::new(ConfigError::new(
+                "only an in-memory database can be served: this one is on a server already",
+            )));
+        };
+        let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
+        if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+            return Err(Error::new(ConfigError::new(format!(
+                "{} is no loopback address, and who connects is not asked for a password: bind to 127.0.0.1",
+                open.ip()
+            ))));
+        }
+        let listener = TcpListener::bind(&*addresses).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let host = Arc::new(Host::new(memory.clone(), options, address));
+        let accepting = Arc::clone(&host);
+        let acceptor = thread::Builder::new()
+            .name("odm-server".to_owned())
+            .spawn(move || accept(&listener, &accepting))
+            .map_err(failed)?;
+        Ok(Self {
+            host,
+            acceptor: Some(acceptor),
+        })
+    }
+
+    /// The address that it listens at.
+    pub fn address(&self) -> SocketAddr {
+        self.host.address
+    }
+
+    /// The connection string for clients, with the replica set's name.
+    pub fn uri(&self) -> String {
+        self.uri_of("")
+    }
+
+    /// The same, with a database in it.
+    pub fn uri_of(&self, database: &str) -> String {
+        format!(
+            "mongodb://{}/{database}?replicaSet={}",
+            self.host.address, self.host.options.replica_set
+        )
+    }
+
+    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
+    /// seconds at most. The data stays with the [`Db`].
+    pub fn stop(mut self) {
+        self.close();
+    }
+
+    fn close(&mut self) {
+        let Some(acceptor) = self.acceptor.take() else {
+            return;
+        };
+        self.host.stop();
+        // Nothing else wakes a thread that waits for connections.
+        drop(TcpStream::connect_timeout(
+            &self.host.address,
+            Duration::from_secs(1),
+        ));
+        // It only panics where a thread can't be made.
+        let _ = acceptor.join();
+        self.host.wait_for_connections(GRACE);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl ServerOptions {
+    /// Opens the port: see [`Server::bind`].
+    pub fn bind(self, db: &Db, address: impl ToSocketAddrs) -> Result<Server> {
+        Server::start(self, db, address)
+    }
+}
+
+fn failed(error: io::Error) -> Error {
+    let message = format!("the server's port can't be opened: {error}");
+    Error::new(ConnectionError::new(
+        message,
+        false,
+        Vec::new(),
+        Some(Box::new(error)),
+    ))
+}
+
+fn accept(listener: &TcpListener, host: &Arc<Host>) {
+    loop {
+        let accepted = listener.accept();
+        if host.is_stopping() {
+            return;
+        }
+        match accepted {
+            Ok((stream, address)) => {
+                let Some(id) = host.admit(&stream) else {
+                    continue; // too many: dropping the stream closes it
+                };
+                let served = Arc::clone(host);
+                let thread = thread::Builder::new().name(format!("conn{id}"));
+                let spawned = thread.spawn(move || {
+                    connection::serve(&served, &stream, address, id);
+                    served.dismiss(id);
+                });
+                if spawned.is_err() {
+                    host.dismiss(id);
+                }
+            }
+            // Too many open files, most likely: some will be closed.
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A command in, its answer out: by the server where the command is about the server, else by the engine.
+
+use std::time::Duration;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::{Binary, rawdoc, spec::BinarySubtype};
+
+use crate::engine;
+use crate::error::{Code, ServerError};
+use crate::server::command::{self, Call};
+use crate::server::host::Host;
+use crate::server::peer::Peer;
+use crate::store::Patience;
+use crate::value::raw;
+
+/// What becomes of a command.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) document: RawDocumentBuf,
+    /// The same command can be answered again: a cursor goes on, or a watch of the server.
+    pub(crate) continues: bool,
+    /// The connection is to be closed without an answer.
+    pub(crate) hang_up: bool,
+}
+
+/// Answers a command, which may be anything that has a document's length.
+pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Answer {
+    let document = match run(host, peer, command) {
+        Ok(reply) => reply,
+        Err(error) => failed(&error),
+    };
+    Answer {
+        continues: continues(command, &document),
+        document: timed(host, document),
+        hang_up: false,
+    }
+}
+
+fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+    let command = raw::validate(command.as_bytes())?;
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    if let Some(row) = command::find(name) {
+        let mut call = Call {
+            host,
+            peer,
+            command,
+            name,
+        };
+        return command::reply((row.run)(&mut call)?);
+    }
+    if engine::command::is_absent(name) {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_FOUND,
+            format!("no such command: '{name}'"),
+        ));
+    }
+    Ok(wait(host, command))
+}
+
+/// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.
+fn wait(host: &Host, command: &RawDocument) -> RawDocumentBuf {
+    let mut patience: Option<Patience> = None;
+    loop {
+        let reply = host.memory.answer(command);
+        let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
+        if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
+        {
+            return reply;
+        }
+        let message = raw::get(&reply, "errmsg").and_then(RawBsonRef::as_str);
+        let conflict = ServerError::new(Code::WRITE_CONFLICT, message.unwrap_or_default());
+        let patience = patience.get_or_insert_with(|| Patience::new(limit(command)));
+        match patience.pause(conflict) {
+            Ok(pause) => {
+                if host.pause(pause) {
+                    return reply;
+                }
+            }
+            Err(error) => return failed(&error),
+        }
+    }
+}
+
+/// `maxTimeMS`, where it says something.
+fn limit(command: &RawDocument) -> Option<Duration> {
+    let millis = match raw::get(command, "maxTimeMS")? {
+        RawBsonRef::Int32(millis) => i64::from(millis),
+        RawBsonRef::Int64(millis) => millis,
+        _ => return None,
+    };
+    u64::try_from(millis)
+        .ok()
+        .filter(|millis| *millis > 0)
+        .map(Duration::from_millis)
+}
+
+/// Whether a client that takes several replies is to get another.
+fn continues(command: &RawDocument, reply: &RawDocument) -> bool {
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    match name {
+        "getMore" => {
+            let cursor = raw::get(reply, "cursor").and_then(RawBsonRef::as_document);
+            let id = cursor.and_then(|cursor| raw::get(cursor, "id")?.as_i64());
+            id.is_some_and(|id| id != 0)
+        }
+        "hello" | "isMaster" | "ismaster" => {
+            raw::get(command, "topologyVersion").is_some()
+                && raw::get(reply, "topologyVersion").is_some()
+        }
+        _ => false,
+    }
+}
+
+/// The reply of a command that failed.
+pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
+    engine::command::reply::failed(error)
+}
+
+/// The reply with the time of the last write, from which clients order what they read.
+fn timed(host: &Host, mut reply: RawDocumentBuf) -> RawDocumentBuf {
+    let now = host.memory.operation_time();
+    let signature = rawdoc! {
+        "hash": Binary { subtype: BinarySubtype::Generic, bytes: vec![0; 20] },
+        "keyId": 0_i64,
+    };
+    reply.append(
+        cstr!("$clusterTime"),
+        rawdoc! { "clusterTime": now, "signature": signature },
+    );
+    reply.append(cstr!("operationTime"), now);
+    reply
+}

@@ -1,0 +1,151 @@
+//! One connection: frames in, replies out, until either side has enough.
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use bson::raw::RawDocumentBuf;
+
+use crate::error::{Code, ServerError};
+use crate::server::answer::{Answer, answer, failed};
+use crate::server::host::Host;
+use crate::server::peer::Peer;
+use crate::server::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
+
+/// How long a client may take to read what it asked for.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How much of a read buffer is kept between messages.
+const KEPT: usize = 1024 * 1024;
+
+/// Serves a connection to its end.
+pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i64) {
+    let mut connection = Connection {
+        host,
+        peer: Peer::new(id, address),
+        writer: stream,
+        sent: 0,
+    };
+    // Nobody is left to be told of a connection that broke.
+    let _ = connection.run(stream);
+}
+
+struct Connection<'a> {
+    host: &'a Host,
+    peer: Peer,
+    writer: &'a TcpStream,
+    /// The id of the last reply.
+    sent: i32,
+}
+
+impl Connection<'_> {
+    fn run(&mut self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(self.host.options.idle_timeout))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        let mut reader = BufReader::with_capacity(16 * 1024, stream);
+        let mut body = Vec::new();
+        loop {
+            let mut header = [0; HEADER];
+            reader.read_exact(&mut header)?;
+            let header = match Header::parse(header) {
+                Ok(header) => header,
+                Err(fault) => return self.refuse(0, &fault),
+            };
+            body.clear();
+            body.shrink_to(KEPT);
+            // What a client claims is not allocated before it comes.
+            (&mut reader)
+                .take(header.length as u64)
+                .read_to_end(&mut body)?;
+            if body.len() < header.length {
+                return self.refuse(header.id, &Fault::Truncated);
+            }
+            match Frame::parse(header, &body, &self.peer.compressors) {
+                Ok(frame) => match frame.request {
+                    Request::Message(message) => {
+                        let reply = Reply {
+                            id: 0,
+                            response_to: header.id,
+                            document: RawDocumentBuf::new(),
+                            more_to_come: false,
+                            checksum: message.checksum,
+                            compressor: frame.compressor,
+                        };
+                        if !self.converse(&message, reply)? {
+                            return Ok(());
+                        }
+                    }
+                    Request::Query(query) => self.answer_query(header.id, &query)?,
+                },
+                Err(fault) if fault.is_harmless() => self.refuse(header.id, &fault)?,
+                Err(fault) => return self.refuse(header.id, &fault),
+            }
+        }
+    }
+
+    /// Answers a message, several times if the client lets the server go on. False if the connection is to be closed.
+    fn converse(&mut self, message: &Message, mut reply: Reply) -> io::Result<bool> {
+        loop {
+            let Answer {
+                document,
+                continues,
+                hang_up,
+            } = answer(self.host, &mut self.peer, &message.command);
+            if hang_up {
+                return Ok(false);
+            }
+            if message.more_to_come {
+                return Ok(true);
+            }
+            reply.id = self.next_id();
+            reply.document = document;
+            reply.more_to_come = continues && message.exhaust_allowed;
+            self.send(&reply.to_bytes())?;
+            if !reply.more_to_come {
+                return Ok(true);
+            }
+            reply.response_to = reply.id;
+        }
+    }
+
+    fn answer_query(&mut self, response_to: i32, query: &Query) -> io::Result<()> {
+        let document = if query.is_for_handshake() {
+            answer(self.host, &mut self.peer, &query.command).document
+        } else {
+            let error = ServerError::new(
+                Code::UNSUPPORTED_OP_QUERY_COMMAND,
+                format!(
+                    "Unsupported OP_QUERY command: {}. The client driver may require an upgrade. For more details see \
+                     https://dochub.mongodb.org/core/legacy-opcode-removal",
+                    query.name()
+                ),
+            );
+            failed(&error)
+        };
+        let id = self.next_id();
+        self.send(&legacy::reply(id, response_to, &document))
+    }
+
+    /// Tells the client why its bytes are no request.
+    fn refuse(&mut self, response_to: i32, fault: &Fault) -> io::Result<()> {
+        let reply = Reply {
+            id: self.next_id(),
+            response_to,
+            document: failed(&fault.to_error()),
+            more_to_come: false,
+            checksum: false,
+            compressor: None,
+        };
+        self.send(&reply.to_bytes())
+    }
+
+    fn next_id(&mut self) -> i32 {
+        self.sent = self.sent.checked_add(1).unwrap_or(1);
+        self.sent
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.writer.write_all(frame)
+    }
+}

@@ -1,0 +1,123 @@
+//! What all connections share.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bson::oid::ObjectId;
+
+use crate::server::options::ServerOptions;
+use crate::store::Memory;
+
+/// The server: its engine, its settings and its connections.
+pub(crate) struct Host {
+    pub(crate) memory: Memory,
+    pub(crate) options: ServerOptions,
+    pub(crate) address: SocketAddr,
+    /// Names this run of the server, so that clients notice another.
+    pub(crate) process: ObjectId,
+    pub(crate) started: Instant,
+    connections: Mutex<Connections>,
+    /// Something about the connections has changed.
+    changed: Condvar,
+    created: AtomicI64,
+}
+
+#[derive(Default)]
+struct Connections {
+    open: HashMap<i64, TcpStream>,
+    stopping: bool,
+}
+
+impl Host {
+    pub(crate) fn new(memory: Memory, options: ServerOptions, address: SocketAddr) -> Self {
+        Self {
+            memory,
+            options,
+            address,
+            process: ObjectId::new(),
+            started: Instant::now(),
+            connections: Mutex::default(),
+            changed: Condvar::new(),
+            created: AtomicI64::new(0),
+        }
+    }
+
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a connection on and numbers it, unless there are too many.
+    pub(crate) fn admit(&self, stream: &TcpStream) -> Option<i64> {
+        let stream = stream.try_clone().ok()?;
+        let mut connections = self.connections();
+        if connections.stopping || connections.open.len() >= self.options.max_connections {
+            return None;
+        }
+        let id = self.created.fetch_add(1, Ordering::Relaxed) + 1;
+        connections.open.insert(id, stream);
+        Some(id)
+    }
+
+    /// Forgets a connection that has ended.
+    pub(crate) fn dismiss(&self, id: i64) {
+        self.connections().open.remove(&id);
+        self.changed.notify_all();
+    }
+
+    /// How many connections are open, and how many there ever were.
+    pub(crate) fn counts(&self) -> (usize, i64) {
+        let open = self.connections().open.len();
+        (open, self.created.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.connections().stopping
+    }
+
+    /// Closes every connection; whoever waits on one wakes.
+    pub(crate) fn stop(&self) {
+        let mut connections = self.connections();
+        connections.stopping = true;
+        for stream in connections.open.values() {
+            // One that the client has closed already is as good.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        drop(connections);
+        self.changed.notify_all();
+    }
+
+    /// Waits until the last connection has ended.
+    pub(crate) fn wait_for_connections(&self, limit: Duration) {
+        let connections = self.connections();
+        drop(
+            self.changed
+                .wait_timeout_while(connections, limit, |connections| {
+                    !connections.open.is_empty()
+                }),
+        );
+    }
+
+    /// Waits for a time, or until the server stops: true then.
+    pub(crate) fn pause(&self, limit: Duration) -> bool {
+        let connections = self.connections();
+        let (connections, _) = self
+            .changed
+            .wait_timeout_while(connections, limit, |connections| !connections.stopping)
+            .unwrap_or_else(PoisonError::into_inner);
+        connections.stopping
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}

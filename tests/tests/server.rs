@@ -1,0 +1,16 @@
+//! The suite on the engine behind a port, through the official driver.
+
+use std::process::ExitCode;
+
+use odm_tests::Backend;
+
+fn main() -> ExitCode {
+    odm_tests::run(
+        Some(Backend::Served),
+        &[
+            ("transactions", true),
+            ("secondaries", true),
+            ("durable", true),
+        ],
+    )
+}

@@ -14,7 +14,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::tree::records::{Records, Stamp, Stored};
-use crate::engine::index::tree::{Held, Tree};
+use crate::engine::index::tree::{Leaves, Tree};
 use crate::engine::index::{Index, Keys, RecordId};
 use crate::error::ServerError;
 use crate::value::text::Fields;
@@ -185,12 +185,12 @@ impl Collection {
     }
 
     /// The leaf in which a walk from a bound begins, and the place in it.
-    pub(crate) fn seek(
+    pub(crate) fn leaves(
         &self,
         from: Bound<&RecordId>,
         backwards: bool,
-    ) -> Option<(Held<Records>, usize)> {
-        self.records.seek(from, backwards)
+    ) -> Option<(Leaves<Records>, usize)> {
+        self.records.leaves(from, backwards)
     }
 
     /// All records with their documents, in their order.

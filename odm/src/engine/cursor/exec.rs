@@ -142,8 +142,15 @@ impl Execution {
 
     /// One unit of work.
     pub(crate) fn work(&mut self) -> Result<Work, ServerError> {
-        self.deadline.check()?;
-        Ok(match self.root.work(&self.shared)? {
+        self.advance(1)
+    }
+
+    /// Works until there is a row or nothing more comes, or for so many units.
+    fn advance(&mut self, most: u64) -> Result<Work, ServerError> {
+        let mut units = most;
+        let work = self.root.advance(&self.shared, &mut units)?;
+        self.deadline.check(most - units)?;
+        Ok(match work {
             Work::Row((record, bytes)) => Work::Row((record, bytes.keep())),
             Work::Again => Work::Again,
             Work::End => Work::End,
@@ -168,7 +175,7 @@ impl Iterator for Execution {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.work() {
+            match self.advance(Deadline::UNITS) {
                 Ok(Work::Row(row)) => return Some(Ok(row)),
                 Ok(Work::Again) => {}
                 Ok(Work::End) => return None,

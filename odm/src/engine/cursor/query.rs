@@ -29,10 +29,14 @@ use crate::value::raw;
 pub(crate) struct Deadline {
     context: Option<Context>,
     at: Option<DateTime>,
-    ticks: u32,
+    /// The work that was done since the last look at the clock.
+    units: u64,
 }
 
 impl Deadline {
+    /// How much work is done between two looks at the clock.
+    pub(crate) const UNITS: u64 = 256;
+
     /// `max_time` is `maxTimeMS`; zero is no limit.
     pub(crate) fn new(context: &Context, max_time: Option<i64>) -> Self {
         let at = max_time.filter(|millis| *millis > 0).map(|millis| {
@@ -41,7 +45,7 @@ impl Deadline {
         Self {
             context: at.map(|_| context.clone()),
             at,
-            ticks: 0,
+            units: 0,
         }
     }
 
@@ -50,7 +54,7 @@ impl Deadline {
         Self {
             context: None,
             at: None,
-            ticks: 0,
+            units: 0,
         }
     }
 
@@ -59,13 +63,17 @@ impl Deadline {
         self.at.is_some()
     }
 
-    /// Looks at the clock now and then.
-    pub(crate) fn check(&mut self) -> Result<(), ServerError> {
+    /// Looks at the clock now and then, after so much work.
+    pub(crate) fn check(&mut self, units: u64) -> Result<(), ServerError> {
         let (Some(at), Some(context)) = (self.at, &self.context) else {
             return Ok(());
         };
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks.is_multiple_of(256) && context.now() > at {
+        self.units += units;
+        if self.units < Self::UNITS {
+            return Ok(());
+        }
+        self.units = 0;
+        if context.now() > at {
             return Err(ServerError::new(
                 Code::MAX_TIME_MS_EXPIRED,
                 "operation exceeded time limit",

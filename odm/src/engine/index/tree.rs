@@ -193,6 +193,15 @@ impl<L: Leaf> Tree<L> {
         Node::seek(&self.root, from, backwards)
     }
 
+    /// The same, to go on from leaf to leaf.
+    pub(crate) fn leaves(
+        &self,
+        from: Bound<&L::Key>,
+        backwards: bool,
+    ) -> Option<(Leaves<L>, usize)> {
+        Node::leaves(&self.root, from, backwards)
+    }
+
     /// Shows leaves and places from a bound upwards, until `visit` has enough and answers false.
     pub(crate) fn ascend<'t>(
         &'t self,
@@ -218,14 +227,50 @@ pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
 
 impl<L: Leaf> Held<L> {
     pub(crate) fn leaf(&self) -> Option<&L> {
-        match &*self.0 {
-            Node::Leaf(leaf) => Some(leaf),
-            Node::Branch(_) => None,
+        self.0.leaf()
+    }
+}
+
+/// A walk from leaf to leaf below one branch, which stays as it is, whatever becomes of the tree.
+#[derive(Debug)]
+pub(crate) struct Leaves<L: Leaf> {
+    /// A branch above leaves, or the only leaf.
+    above: Arc<Node<L>>,
+    at: usize,
+}
+
+impl<L: Leaf> Leaves<L> {
+    fn node(&self) -> Option<&Arc<Node<L>>> {
+        match &*self.above {
+            Node::Leaf(_) => Some(&self.above),
+            Node::Branch(branch) => branch.children.get(self.at),
         }
     }
 
-    pub(crate) fn place(&self, at: usize) -> Place<'_, L> {
-        Place { node: &self.0, at }
+    /// Where the walk is.
+    pub(crate) fn leaf(&self) -> Option<&L> {
+        self.node()?.leaf()
+    }
+
+    pub(crate) fn place(&self, at: usize) -> Option<Place<'_, L>> {
+        Some(Place {
+            node: self.node()?,
+            at,
+        })
+    }
+
+    /// Goes on to the leaf beside this one. The answer is false where the branch has no more.
+    pub(crate) fn go_on(&mut self, backwards: bool) -> bool {
+        let Node::Branch(branch) = &*self.above else {
+            return false;
+        };
+        let next = if backwards {
+            self.at.checked_sub(1)
+        } else {
+            Some(self.at + 1).filter(|next| *next < branch.children.len())
+        };
+        self.at = next.unwrap_or(self.at);
+        next.is_some()
     }
 }
 
@@ -250,10 +295,7 @@ impl<L: Leaf> Copy for Place<'_, L> {}
 
 impl<'t, L: Leaf> Place<'t, L> {
     pub(crate) fn leaf(self) -> Option<&'t L> {
-        match &**self.node {
-            Node::Leaf(leaf) => Some(leaf),
-            Node::Branch(_) => None,
-        }
+        self.node.leaf()
     }
 
     pub(crate) fn hold(self) -> Held<L> {
@@ -331,33 +373,51 @@ impl<L: Leaf> Node<L> {
         }
     }
 
+    fn leaf(&self) -> Option<&L> {
+        match self {
+            Self::Leaf(leaf) => Some(leaf),
+            Self::Branch(_) => None,
+        }
+    }
+
     fn seek(this: &Arc<Self>, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
+        let (leaves, at) = Self::leaves(this, from, backwards)?;
+        Some((Held(Arc::clone(leaves.node()?)), at))
+    }
+
+    fn leaves(
+        this: &Arc<Self>,
+        from: Bound<&L::Key>,
+        backwards: bool,
+    ) -> Option<(Leaves<L>, usize)> {
+        let here = |at| Leaves {
+            above: Arc::clone(this),
+            at,
+        };
         let branch = match &**this {
             Self::Leaf(leaf) => {
-                let at = if backwards {
-                    leaf.end(from).checked_sub(1)
-                } else {
-                    Some(leaf.start(from)).filter(|at| *at < leaf.len())
-                };
-                return at.map(|at| (Held(Arc::clone(this)), at));
+                let at = first_place(leaf, from, backwards)?;
+                return Some((here(0), at));
             }
             Self::Branch(branch) => branch,
         };
+        let within = |child: usize, from: Bound<&L::Key>| {
+            let node = branch.children.get(child)?;
+            match &**node {
+                Self::Leaf(leaf) => {
+                    let at = first_place(leaf, from, backwards)?;
+                    Some((here(child), at))
+                }
+                Self::Branch(_) => Self::leaves(node, from, backwards),
+            }
+        };
+        // Where the first has nothing, its neighbour's end is next.
         if backwards {
-            let end = branch.bound(from, branch.edges.len());
-            let last = branch.children.get(end)?;
-            // Where that one has nothing, its neighbour's end is next.
-            Self::seek(last, from, backwards).or_else(|| {
-                let before = branch.children.get(end.checked_sub(1)?)?;
-                Self::seek(before, Bound::Unbounded, backwards)
-            })
+            let last = branch.bound(from, branch.edges.len());
+            within(last, from).or_else(|| within(last.checked_sub(1)?, Bound::Unbounded))
         } else {
-            let start = branch.bound(from, 0);
-            let first = branch.children.get(start)?;
-            Self::seek(first, from, backwards).or_else(|| {
-                let after = branch.children.get(start + 1)?;
-                Self::seek(after, Bound::Unbounded, backwards)
-            })
+            let first = branch.bound(from, 0);
+            within(first, from).or_else(|| within(first + 1, Bound::Unbounded))
         }
     }
 
@@ -401,6 +461,15 @@ impl<L: Leaf> Node<L> {
                 })
             }
         }
+    }
+}
+
+/// The place in a leaf where a walk from a bound begins.
+fn first_place<L: Leaf>(leaf: &L, from: Bound<&L::Key>, backwards: bool) -> Option<usize> {
+    if backwards {
+        leaf.end(from).checked_sub(1)
+    } else {
+        Some(leaf.start(from)).filter(|at| *at < leaf.len())
     }
 }
 

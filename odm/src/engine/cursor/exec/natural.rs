@@ -7,7 +7,7 @@ use crate::engine::cursor::exec::stage::Counters;
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work};
 use crate::engine::index::RecordId;
 use crate::engine::index::tree::records::{Records, Stored};
-use crate::engine::index::tree::{Held, Leaf};
+use crate::engine::index::tree::{Leaf, Leaves};
 use crate::error::{Code, ServerError};
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Natural {
     backwards: bool,
     last: Option<RecordId>,
     /// The leaf that is being read, and the places in it that are still to come.
-    here: Option<(Held<Records>, Range<usize>)>,
+    here: Option<(Leaves<Records>, Range<usize>)>,
     /// The first unit of work only begins.
     begun: bool,
     done: bool,
@@ -59,56 +59,125 @@ impl Natural {
         Ok(())
     }
 
-    pub(super) fn step<'a>(
+    /// Works until a record matches, or for so many units.
+    pub(super) fn advance<'a>(
         &'a mut self,
         counters: &mut Counters,
         shared: &Shared,
+        units: &mut u64,
     ) -> Result<Work<Lent<'a>>, ServerError> {
-        if !self.begun {
-            self.begun = true;
-            return Ok(Work::Again);
-        }
-        let place = self.next_place(&shared.collection);
-        let stored = place
-            .zip(self.here.as_ref())
-            .and_then(|(at, (held, _))| Stored::at(held.place(at)));
-        let Some(stored) = stored else {
-            self.done = true;
-            return Ok(Work::End);
-        };
-        self.last = Some(stored.record);
-        counters.docs += 1;
-        Ok(if shared.matches(stored.bytes)? {
-            Work::Row((stored.record, Bytes::Stored(stored)))
-        } else {
-            Work::Again
+        let mut place = 0;
+        let end = self.scan(counters, shared, units, &mut |at, _| {
+            place = at;
+            Ok(false)
+        })?;
+        Ok(match end {
+            Scanned::Units => Work::Again,
+            Scanned::All => Work::End,
+            Scanned::Enough => {
+                let here = self.here.as_ref();
+                let stored = here.and_then(|(leaves, _)| Stored::at(leaves.place(place)?));
+                stored.map_or(Work::End, |stored| {
+                    Work::Row((stored.record, Bytes::Stored(stored)))
+                })
+            }
         })
     }
 
-    /// The place of the next record, in the leaf that is now `here`.
-    fn next_place(&mut self, collection: &Collection) -> Option<usize> {
-        if self.done {
-            return None;
+    /// Shows every record that matches, for so many units of work. The answer tells whether that was all, and how many
+    /// they were.
+    pub(super) fn feed(
+        &mut self,
+        counters: &mut Counters,
+        shared: &Shared,
+        units: &mut u64,
+        take: &mut impl FnMut(Lent<'_>) -> Result<(), ServerError>,
+    ) -> Result<(bool, u64), ServerError> {
+        let mut rows = 0;
+        let end = self.scan(counters, shared, units, &mut |_, stored| {
+            rows += 1;
+            take((stored.record, Bytes::Stored(stored)))?;
+            Ok(true)
+        })?;
+        Ok((end == Scanned::All, rows))
+    }
+
+    /// Shows records that match, and their places in the leaf, while `goes_on` says so. Each record is a unit of work.
+    fn scan(
+        &mut self,
+        counters: &mut Counters,
+        shared: &Shared,
+        units: &mut u64,
+        goes_on: &mut impl FnMut(usize, Stored<'_>) -> Result<bool, ServerError>,
+    ) -> Result<Scanned, ServerError> {
+        if !self.begun {
+            self.begun = true;
+            *units -= 1;
         }
-        if let Some((_, places)) = &mut self.here {
-            let next = if self.backwards {
-                places.next_back()
-            } else {
-                places.next()
+        while *units > 0 {
+            if self.done || !self.enter(&shared.collection) {
+                self.done = true;
+                *units -= 1;
+                return Ok(Scanned::All);
+            }
+            let Some((leaves, places)) = &mut self.here else {
+                continue;
             };
-            if next.is_some() {
-                return next;
+            while *units > 0 {
+                let next = if self.backwards {
+                    places.next_back()
+                } else {
+                    places.next()
+                };
+                let Some((at, stored)) =
+                    next.and_then(|at| Some((at, Stored::at(leaves.place(at)?)?)))
+                else {
+                    break;
+                };
+                self.last = Some(stored.record);
+                counters.docs += 1;
+                *units -= 1;
+                if shared.matches(stored.bytes)? && !goes_on(at, stored)? {
+                    return Ok(Scanned::Enough);
+                }
+            }
+        }
+        Ok(Scanned::Units)
+    }
+
+    /// Goes to the leaf of the next record; false if there is none.
+    fn enter(&mut self, collection: &Collection) -> bool {
+        if let Some((leaves, places)) = &mut self.here {
+            if places.start < places.end {
+                return true;
+            }
+            if leaves.go_on(self.backwards) {
+                *places = 0..leaves.leaf().map_or(0, Leaf::len);
+                return true;
             }
         }
         let from = self.last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
-        self.here = None;
-        let (held, at) = collection.seek(from, self.backwards)?;
-        let places = if self.backwards {
-            0..at
-        } else {
-            at + 1..held.leaf()?.len()
-        };
-        self.here = Some((held, places));
-        Some(at)
+        self.here = collection
+            .leaves(from, self.backwards)
+            .and_then(|(leaves, at)| {
+                let places = if self.backwards {
+                    0..at + 1
+                } else {
+                    at..leaves.leaf()?.len()
+                };
+                Some((leaves, places))
+            });
+        self.here.is_some()
     }
+}
+
+/// Why a scan ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Scanned {
+    /// It has done as much work as it may.
+    Units,
+    /// It was told to.
+    Enough,
+    /// There is nothing more.
+    All,
 }

@@ -184,37 +184,77 @@ impl Stage {
             || self.inputs.iter().any(Self::has_place)
     }
 
-    /// One unit of work.
-    pub(super) fn work<'a>(
+    /// Works until it has a row or is at its end, or for so many units, of which it takes off what it did. It may stop
+    /// before, and does one at least.
+    pub(super) fn advance<'a>(
         &'a mut self,
         shared: &'a Shared,
+        units: &mut u64,
     ) -> Result<Work<Lent<'a>>, ServerError> {
         let Self {
             counters,
             inputs,
             state,
         } = self;
-        counters.works += 1;
-        let work = state.step(counters, inputs, shared)?;
+        let before = *units;
+        let work = state.advance(counters, inputs, shared, units)?;
+        if *units == before {
+            *units = before.saturating_sub(1);
+        }
+        let done = before - *units;
+        counters.works += done;
+        counters.need_time += done;
         match &work {
-            Work::Row(_) => counters.advanced += 1,
-            Work::Again => counters.need_time += 1,
-            Work::End => {}
+            Work::Row(_) => {
+                counters.advanced += 1;
+                counters.need_time -= 1;
+            }
+            Work::Again => {}
+            Work::End => counters.need_time -= 1,
         }
         Ok(work)
+    }
+
+    /// Gives its rows away, for so many units of work. The answer tells whether it is at its end.
+    fn feed(
+        &mut self,
+        shared: &Shared,
+        units: &mut u64,
+        mut take: impl FnMut(Lent<'_>) -> Result<(), ServerError>,
+    ) -> Result<bool, ServerError> {
+        if let State::Records(natural) = &mut self.state {
+            let before = *units;
+            let counters = &mut self.counters;
+            let (ended, rows) = natural.feed(counters, shared, units, &mut take)?;
+            let done = before - *units;
+            counters.works += done;
+            counters.advanced += rows;
+            counters.need_time += done - rows - u64::from(ended);
+            return Ok(ended);
+        }
+        while *units > 0 {
+            match self.advance(shared, units)? {
+                Work::Row(row) => take(row)?,
+                Work::Again => {}
+                Work::End => return Ok(true),
+            }
+        }
+        Ok(false)
     }
 }
 
 impl State {
-    fn step<'a>(
+    /// What does one unit of work of its own leaves `units` as they are.
+    fn advance<'a>(
         &'a mut self,
         counters: &mut Counters,
         inputs: &'a mut [Stage],
         shared: &'a Shared,
+        units: &mut u64,
     ) -> Result<Work<Lent<'a>>, ServerError> {
         match self {
             Self::End => Ok(Work::End),
-            Self::Records(natural) => natural.step(counters, shared),
+            Self::Records(natural) => natural.advance(counters, shared, units),
             Self::Index(indexed) => indexed.step(counters, shared),
             Self::Near(search) => search.step(counters, &shared.collection),
             Self::Listed(records) => Ok(records
@@ -224,7 +264,7 @@ impl State {
                 let Some(input) = inputs.first_mut().filter(|input| !input.is_at_end()) else {
                     return Ok(Work::End);
                 };
-                let (record, bytes) = match input.work(shared)? {
+                let (record, bytes) = match input.advance(shared, units)? {
                     Work::Row(row) => row,
                     other => return Ok(other),
                 };
@@ -247,7 +287,7 @@ impl State {
                 let Some(input) = inputs.get_mut(*at) else {
                     return Ok(Work::End);
                 };
-                match input.work(shared)? {
+                match input.advance(shared, units)? {
                     Work::Row(row) => {
                         counters.dups_tested += 1;
                         if seen.insert(row.0) {
@@ -263,24 +303,27 @@ impl State {
                     }
                 }
             }
-            Self::Merge(merge) => merge.step(counters, inputs, shared),
+            Self::Merge(merge) => merge.advance(counters, inputs, shared, units),
             Self::Sort(sorter) => {
                 if sorter.is_sorted() {
                     return Ok(sorter.next(shared).map_or(Work::End, Work::Row));
                 }
-                match next(inputs, shared)? {
-                    Work::Row(row) => {
-                        let size = row.1.get().map_or(0, <[u8]>::len);
-                        counters.sorted_bytes += u64::try_from(size).unwrap_or(0);
-                        sorter.add(row, shared)?;
-                    }
-                    Work::Again => {}
-                    Work::End => sorter.finish(),
+                let Some(input) = inputs.first_mut() else {
+                    sorter.finish();
+                    return Ok(Work::Again);
+                };
+                let ended = input.feed(shared, units, |row| {
+                    let size = row.1.get().map_or(0, <[u8]>::len);
+                    counters.sorted_bytes += u64::try_from(size).unwrap_or(0);
+                    sorter.add(row, shared)
+                })?;
+                if ended {
+                    sorter.finish();
                 }
                 Ok(Work::Again)
             }
             Self::Skip(left) => {
-                let work = next(inputs, shared)?;
+                let work = next(inputs, shared, units)?;
                 if *left > 0 && matches!(work, Work::Row(_)) {
                     *left -= 1;
                     counters.skipped += 1;
@@ -292,30 +335,35 @@ impl State {
                 if *left == 0 {
                     return Ok(Work::End);
                 }
-                let work = next(inputs, shared)?;
+                let work = next(inputs, shared, units)?;
                 if matches!(work, Work::Row(_)) {
                     *left -= 1;
                 }
                 Ok(work)
             }
-            Self::Project => next(inputs, shared),
+            Self::Project => next(inputs, shared, units),
         }
     }
 }
 
-fn next<'a>(inputs: &'a mut [Stage], shared: &'a Shared) -> Result<Work<Lent<'a>>, ServerError> {
+fn next<'a>(
+    inputs: &'a mut [Stage],
+    shared: &'a Shared,
+    units: &mut u64,
+) -> Result<Work<Lent<'a>>, ServerError> {
     match inputs.first_mut() {
-        Some(input) => input.work(shared),
+        Some(input) => input.advance(shared, units),
         None => Ok(Work::End),
     }
 }
 
 impl Merge {
-    fn step<'a>(
+    fn advance<'a>(
         &'a mut self,
         counters: &mut Counters,
         inputs: &mut [Stage],
         shared: &'a Shared,
+        units: &mut u64,
     ) -> Result<Work<Lent<'a>>, ServerError> {
         let Some(at) = self.waiting.front().copied() else {
             let Some(Reverse((_, at, kept))) = self.heap.pop() else {
@@ -325,7 +373,7 @@ impl Merge {
             return Ok(Work::Row(self.shown.insert(kept).lend(shared)));
         };
         let work = match inputs.get_mut(at) {
-            Some(input) => input.work(shared)?,
+            Some(input) => input.advance(shared, units)?,
             None => Work::End,
         };
         match work {

@@ -10,7 +10,7 @@ use crate::value::decimal::scientific;
 use crate::value::kind::Bracket;
 use crate::value::number::Number;
 use crate::value::order::db_pointer_key;
-use crate::value::raw::{self, Elements};
+use crate::value::raw::{self, Element, Elements};
 
 /// Which way a part of a key sorts.
 #[cfg(feature = "memory")]
@@ -45,6 +45,83 @@ pub(crate) fn of(value: RawBsonRef<'_>, collator: Option<&Collator>) -> Vec<u8> 
     let mut bytes = Vec::with_capacity(16);
     append_ascending(&mut bytes, value, collator);
     bytes
+}
+
+/// How a key begins: enough, mostly, to tell which of two comes first, without making them.
+#[cfg(feature = "memory")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    bracket: u8,
+    /// The eight bytes behind, where they are known.
+    first: Option<u64>,
+}
+
+#[cfg(feature = "memory")]
+impl Head {
+    /// The begin of a value's key, or of null's where there is none. `collated` says that a collation orders strings.
+    #[inline]
+    pub(crate) fn of(
+        element: Option<&Element<'_>>,
+        direction: Direction,
+        collated: bool,
+    ) -> Option<Self> {
+        let (kind, first) = match element {
+            None => (Bracket::Null, None),
+            Some(element) => (
+                Bracket::of_type(element.element_type()?),
+                first_bytes(element, collated).map(u64::from_be_bytes),
+            ),
+        };
+        let bracket = bracket(kind);
+        Some(match direction {
+            Direction::Ascending => Self { bracket, first },
+            Direction::Descending => Self {
+                bracket: !bracket,
+                first: first.map(|first| !first),
+            },
+        })
+    }
+
+    /// The begin of a key that was made.
+    pub(crate) fn at(key: &[u8]) -> Option<Self> {
+        let (bracket, rest) = key.split_first()?;
+        Some(Self {
+            bracket: *bracket,
+            first: rest.first_chunk().map(|first| u64::from_be_bytes(*first)),
+        })
+    }
+
+    /// Whether it is known that the key comes behind the other.
+    #[inline]
+    pub(crate) fn is_behind(self, other: Self) -> bool {
+        let behind = |(one, other)| one > other;
+        self.bracket > other.bracket
+            || (self.bracket == other.bracket && self.first.zip(other.first).is_some_and(behind))
+    }
+}
+
+/// The first eight bytes of a value's key behind its bracket, where they are easily told.
+#[cfg(feature = "memory")]
+#[inline]
+fn first_bytes(element: &Element<'_>, collated: bool) -> Option<[u8; 8]> {
+    if let Some(number) = element.number() {
+        return Some(if number.is_nan() {
+            [0; 8]
+        } else {
+            ordered(number.truncated().0).to_be_bytes()
+        });
+    }
+    let bytes = element.value_bytes();
+    match element.tag() {
+        0x02 | 0x0E if !collated => {
+            let text = bytes.get(4..)?.first_chunk()?;
+            (!text.contains(&0)).then_some(*text)
+        }
+        0x07 => bytes.first_chunk().copied(),
+        0x09 => Some(signed(i64::from_le_bytes(bytes.try_into().ok()?))),
+        0x11 => Some(u64::from_le_bytes(bytes.try_into().ok()?).to_be_bytes()),
+        _ => None,
+    }
 }
 
 /// How long the key at the start of these bytes is; `flipped` says that it sorts descending. `None` where they start
@@ -262,6 +339,17 @@ fn signed(value: i64) -> [u8; 8] {
     (value.cast_unsigned() ^ 1 << 63).to_be_bytes()
 }
 
+/// Bits that order as doubles do; NaN is none of them.
+#[inline]
+fn ordered(double: f64) -> u64 {
+    let bits = double.to_bits();
+    if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    }
+}
+
 /// A number is the double next to it towards zero; a marker that says whether that is all; and
 /// where it is not, the exact decimal. Only 64-bit integers and decimals can need the last part,
 /// and 34 digits hold both.
@@ -271,9 +359,8 @@ fn append_number(bytes: &mut Vec<u8>, number: Number) {
         return;
     }
     let (double, exact) = number.truncated();
-    let bits = double.to_bits();
-    let negative = bits >> 63 == 1;
-    let ordered = if negative { !bits } else { bits | 1 << 63 };
+    let ordered = ordered(double);
+    let negative = ordered >> 63 == 0;
     bytes.extend(ordered.to_be_bytes());
     if exact {
         bytes.push(0x80);

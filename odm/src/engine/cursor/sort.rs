@@ -2,11 +2,11 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::index::keys;
+use crate::engine::index::keys::{self, Straight};
 use crate::engine::pipeline::sort::check_meta;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::key::Direction;
+use crate::value::key::{Direction, Head};
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{kind, print, raw};
@@ -72,6 +72,25 @@ impl Order {
 }
 
 impl Sort {
+    /// Whether it is plain to see that a document comes behind the one whose key begins like this: the first field
+    /// decides, and no field meets an array.
+    pub(crate) fn is_behind(&self, document: &[u8], collated: bool, head: Head) -> bool {
+        let (Some((first, others)), Some(direction), true) = (
+            self.paths.split_first(),
+            self.directions.first(),
+            self.scores.is_empty(),
+        ) else {
+            return false;
+        };
+        let own = match keys::straight(document, first) {
+            Straight::Value(element) => Head::of(Some(&element), *direction, collated),
+            Straight::Missing => Head::of(None, *direction, collated),
+            Straight::Array => None,
+        };
+        let is_array = |path| matches!(keys::straight(document, path), Straight::Array);
+        own.is_some_and(|own| own.is_behind(head)) && !others.iter().any(is_array)
+    }
+
     /// Appends the bytes by which a document is sorted.
     pub(crate) fn key_into(
         &self,
@@ -172,9 +191,60 @@ pub(crate) fn check_path(name: &str) -> Result<(), ServerError> {
 
 #[cfg(test)]
 mod tests {
-    use bson::{RawDocumentBuf, rawdoc};
+    use bson::{Bson, Document, RawDocumentBuf, doc, rawdoc};
+    use proptest::prelude::*;
 
     use super::Order;
+    use crate::value::key::Head;
+
+    fn document() -> impl Strategy<Value = Document> {
+        let leaf = prop_oneof![
+            (-2i32..3).prop_map(Bson::Int32),
+            (-2i32..3).prop_map(|value| Bson::Double(f64::from(value) / 2.0)),
+            "[ab]{0,9}".prop_map(Bson::String),
+            Just(Bson::Null),
+            Just(Bson::Undefined),
+        ];
+        let value = leaf.prop_recursive(2, 6, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Bson::Array),
+                prop::collection::vec(("[ab0]", inner), 0..3)
+                    .prop_map(|fields| Bson::Document(fields.into_iter().collect())),
+            ]
+        });
+        prop::collection::vec(("[ab]", value), 0..3).prop_map(|fields| fields.into_iter().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn what_is_behind_has_a_key_and_it_is_greater(
+            one in document(),
+            other in document(),
+            pattern in prop_oneof![
+                Just(doc! { "a": 1 }),
+                Just(doc! { "a": -1 }),
+                Just(doc! { "a.b": 1 }),
+                Just(doc! { "a.0": -1, "b": 1 }),
+                Just(doc! { "a": 1, "b.a": -1, "b.b": 1 }),
+            ],
+        ) {
+            let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
+            let Ok(Order::Fields(sort)) = Order::parse(Some(&raw(&pattern))) else {
+                panic!("a sort by fields");
+            };
+            let key = |document: &Document| {
+                let mut key = Vec::new();
+                sort.key_into(&raw(document), None, None, &mut key).map(|()| key)
+            };
+            if let Ok(there) = key(&other)
+                && sort.is_behind(raw(&one).as_bytes(), false, Head::at(&there).unwrap())
+            {
+                prop_assert!(key(&one).unwrap() > there);
+            }
+        }
+    }
 
     #[test]
     fn a_field_named_again_keeps_the_first_direction() {

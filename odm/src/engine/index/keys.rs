@@ -1,12 +1,14 @@
 //! The keys of a document in an index: every combination of values that its array, if any, gives.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
+use bson::spec::ElementType;
 use smallvec::SmallVec;
 
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::{self, Direction};
 use crate::value::path::{Path, Segment};
+use crate::value::raw::{Element, Elements};
 use crate::value::{print, raw};
 
 /// One value for each field of the index; `None` where the document has none.
@@ -130,6 +132,33 @@ pub(crate) fn least(
     })?;
     key.extend_from_slice(&least.unwrap_or_default());
     Ok(())
+}
+
+/// What stands at a path, unless it meets an array on the way or at its end.
+pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> Straight<'a> {
+    let mut rest = path.segments();
+    let mut elements = Elements::new(document);
+    while let Some((segment, after)) = rest.split_first() {
+        let Some(element) = elements.find_name(segment.key()) else {
+            break;
+        };
+        match element.element_type() {
+            Some(ElementType::Array) => return Straight::Array,
+            _ if after.is_empty() => return Straight::Value(element),
+            Some(ElementType::EmbeddedDocument) => elements = Elements::new(element.value_bytes()),
+            _ => break,
+        }
+        rest = after;
+    }
+    Straight::Missing
+}
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(crate) enum Straight<'a> {
+    Value(Element<'a>),
+    Missing,
+    Array,
 }
 
 fn expand<'a>(

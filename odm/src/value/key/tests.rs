@@ -101,6 +101,15 @@ fn value() -> impl Strategy<Value = Bson> {
     })
 }
 
+/// Texts that are longer than the head of a key, too.
+fn long() -> impl Strategy<Value = Bson> {
+    prop_oneof![
+        value(),
+        "[a\0é]{0,12}".prop_map(Bson::String),
+        any::<f64>().prop_map(Bson::Double),
+    ]
+}
+
 fn raw(value: &Bson) -> RawBson {
     RawBson::try_from(value.clone()).unwrap()
 }
@@ -132,6 +141,33 @@ proptest! {
             prop_assert_eq!(length(&bytes, flipped), Some(expected));
             prop_assert_eq!(length(&bytes[..expected - 1], flipped), None);
         }
+    }
+
+    #[test]
+    fn a_head_is_how_a_key_begins(a in long(), b in long(), descends in any::<bool>()) {
+        let direction = if descends { Direction::Descending } else { Direction::Ascending };
+        let head = |value: &Bson, next: &Bson| {
+            let mut key = Vec::new();
+            append(&mut key, raw(value).as_raw_bson_ref(), direction, None);
+            append(&mut key, raw(next).as_raw_bson_ref(), direction, None);
+            let document = rawdoc! { "a": raw(value) };
+            let head = Head::of(raw::walk(&document).next().as_ref(), direction, false).unwrap();
+            (head, Head::at(&key).unwrap(), key)
+        };
+        let (of_a, at_a, key_a) = head(&a, &b);
+        prop_assert_eq!(of_a.bracket, at_a.bracket);
+        prop_assert!(of_a.first.is_none() || of_a.first == at_a.first, "{:?} {:?}", of_a, at_a);
+        let (_, at_b, key_b) = head(&b, &a);
+        prop_assert!(!of_a.is_behind(at_b) || key_a > key_b);
+        // What decides most comparisons must not be undecided.
+        let greater = if descends { Ordering::Less } else { Ordering::Greater };
+        if let (Bson::Double(one), Bson::Double(other)) = (&a, &b)
+            && one.partial_cmp(other) == Some(greater)
+        {
+            prop_assert!(of_a.is_behind(at_b));
+        }
+        let missing = Head::of(None, direction, false).unwrap();
+        prop_assert_eq!(missing, head(&Bson::Null, &b).0);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::engine::catalog::collection::document;
 use crate::engine::cursor::exec::{Bytes, Lent, Shared};
 use crate::engine::index::RecordId;
 use crate::error::ServerError;
+use crate::value::key::Head;
 
 /// A record that is kept for later. What is stored is found again by its id.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +61,8 @@ pub(super) struct Sorter {
     count: u64,
     /// The key of the candidate.
     key: Vec<u8>,
+    /// How the key of the last of the few begins, once there are as many as may be.
+    bar: Option<Head>,
     sorted: Option<std::vec::IntoIter<Keyed>>,
     shown: Option<Kept>,
     /// It has said that nothing more comes.
@@ -74,6 +77,7 @@ impl Sorter {
             all: Vec::new(),
             count: 0,
             key: Vec::new(),
+            bar: None,
             sorted: None,
             shown: None,
             done: false,
@@ -89,9 +93,14 @@ impl Sorter {
     }
 
     pub(super) fn add(&mut self, row: Lent<'_>, shared: &Shared) -> Result<(), ServerError> {
+        self.count += 1;
+        if let (Some(bar), Some(sort), Some(bytes)) = (self.bar, &shared.sort, row.1.get())
+            && sort.is_behind(bytes, shared.collation.is_some(), bar)
+        {
+            return Ok(());
+        }
         self.key.clear();
         key_into(row, shared, &mut self.key)?;
-        self.count += 1;
         let Some(limit) = self.limit else {
             self.all.push((self.key.clone(), self.count, Kept::of(row)));
             return Ok(());
@@ -105,6 +114,11 @@ impl Sorter {
             last.0.clone_from(&self.key);
             last.1 = self.count;
             last.2 = Kept::of(row);
+        } else {
+            return Ok(());
+        }
+        if self.first.len() >= limit {
+            self.bar = self.first.peek().and_then(|last| Head::at(&last.0));
         }
         Ok(())
     }

@@ -184,3 +184,6 @@ impl Iterator for Execution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

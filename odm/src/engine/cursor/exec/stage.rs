@@ -130,6 +130,13 @@ impl Stage {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn all_counters(&self) -> Vec<Counters> {
+        let own = std::iter::once(self.counters.clone());
+        own.chain(self.inputs.iter().flat_map(Self::all_counters))
+            .collect()
+    }
+
     pub(super) fn examined(&self) -> (u64, u64) {
         self.inputs.iter().fold(
             (self.counters.keys, self.counters.docs),

@@ -47,8 +47,15 @@ impl<'n> Name<'n> {
     }
 
     /// A name of which the [word](word_of) is known.
+    #[inline]
     pub(crate) fn of_word(word: u64, bytes: &'n [u8]) -> Self {
         Self { word, bytes }
+    }
+
+    /// Its [word](word_of).
+    #[inline]
+    pub(crate) fn word(self) -> u64 {
+        self.word
     }
 }
 
@@ -62,6 +69,12 @@ pub(crate) fn word_of(key: &[u8]) -> u64 {
 }
 
 impl<'a> Element<'a> {
+    /// The [word](word_of) of its key.
+    #[inline]
+    pub(crate) fn word(&self) -> u64 {
+        self.word
+    }
+
     /// Whether this is its key.
     #[inline]
     pub(crate) fn is(&self, name: Name<'_>) -> bool {
@@ -162,15 +175,36 @@ impl<'a> Elements<'a> {
     /// The element with this name.
     #[inline]
     pub(crate) fn find_name(mut self, name: Name<'_>) -> Option<Element<'a>> {
-        self.find(|element| element.is(name))
+        loop {
+            let element = self.advance()?;
+            if element.is(name) {
+                return Some(element);
+            }
+        }
     }
-}
 
-impl<'a> Iterator for Elements<'a> {
-    type Item = Element<'a>;
-
+    /// How many bytes of the document lie before the next element.
     #[inline]
-    fn next(&mut self) -> Option<Element<'a>> {
+    pub(crate) fn offset(&self) -> usize {
+        self.document.len() - self.rest.len()
+    }
+
+    /// Walks on from an element before which so many bytes lie.
+    #[inline]
+    pub(crate) fn from(document: &'a [u8], offset: usize) -> Self {
+        Self {
+            document,
+            rest: document.get(offset..).unwrap_or_default(),
+        }
+    }
+
+    /// The next element, for loops that pass most elements by.
+    #[expect(
+        clippy::inline_always,
+        reason = "of what is passed by only the size is needed"
+    )]
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) -> Option<Element<'a>> {
         let (&tag, rest) = self.rest.split_first()?;
         if tag == 0 {
             return None;
@@ -190,8 +224,17 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+impl<'a> Iterator for Elements<'a> {
+    type Item = Element<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Element<'a>> {
+        self.advance()
+    }
+}
+
 /// The [word](word_of) of the key at the start of these bytes, and its length.
-#[inline]
+#[inline(always)]
 fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
@@ -205,6 +248,12 @@ fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
             return Some((word & (lowest - 1), end));
         }
     }
+    long_key_at(bytes)
+}
+
+/// The same of a key of eight bytes or more, or one at the end of a document.
+#[cold]
+fn long_key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
     Some((word_of(bytes.get(..end)?), end))
 }
@@ -255,21 +304,24 @@ pub(crate) fn array_from_bytes(bytes: &[u8]) -> Option<&RawArray> {
     <&RawArray>::deserialize(bytes).ok()
 }
 
+/// Stands for a size that the value tells.
+const TOLD: u8 = u8::MAX;
+
 /// The sizes of the values that are of one size whatever they are, by tag.
-const SIZES: [Option<u8>; 256] = {
-    let mut sizes = [None; 256];
-    sizes[0x01] = Some(8);
-    sizes[0x06] = Some(0);
-    sizes[0x07] = Some(12);
-    sizes[0x08] = Some(1);
-    sizes[0x09] = Some(8);
-    sizes[0x0A] = Some(0);
-    sizes[0x10] = Some(4);
-    sizes[0x11] = Some(8);
-    sizes[0x12] = Some(8);
-    sizes[0x13] = Some(16);
-    sizes[0x7F] = Some(0);
-    sizes[0xFF] = Some(0);
+const SIZES: [u8; 256] = {
+    let mut sizes = [TOLD; 256];
+    sizes[0x01] = 8;
+    sizes[0x06] = 0;
+    sizes[0x07] = 12;
+    sizes[0x08] = 1;
+    sizes[0x09] = 8;
+    sizes[0x0A] = 0;
+    sizes[0x10] = 4;
+    sizes[0x11] = 8;
+    sizes[0x12] = 8;
+    sizes[0x13] = 16;
+    sizes[0x7F] = 0;
+    sizes[0xFF] = 0;
     sizes
 };
 
@@ -277,14 +329,13 @@ const SIZES: [Option<u8>; 256] = {
 #[inline]
 fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
     match SIZES.get(usize::from(tag)) {
-        Some(Some(size)) => Some(usize::from(*size)),
-        _ => written_size(tag, rest),
+        Some(&TOLD) | None => told_size(tag, rest),
+        Some(size) => Some(usize::from(*size)),
     }
 }
 
-/// The same of what tells its size.
-#[inline]
-fn written_size(tag: u8, rest: &[u8]) -> Option<usize> {
+/// The same of a value that tells its size.
+fn told_size(tag: u8, rest: &[u8]) -> Option<usize> {
     let length =
         || -> Option<usize> { usize::try_from(i32::from_le_bytes(*rest.first_chunk()?)).ok() };
     Some(match tag {

@@ -1,27 +1,35 @@
 //! The fields of a document, however many conditions ask for them: one walk over its bytes finds all.
 
-use smallvec::SmallVec;
-
 use crate::value::raw::{Element, Elements, Name};
 
 /// So many fields are remembered.
 const MOST: usize = 8;
 
+/// A field that the walk has met: the word of its name, and where it is in the document.
+#[derive(Debug, Clone, Copy, Default)]
+struct Met {
+    word: u64,
+    offset: usize,
+}
+
 /// A document whose fields are looked for by name.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
     document: &'a [u8],
-    /// What the walk has met, as far as it is remembered.
-    met: SmallVec<[Element<'a>; MOST]>,
+    met: [Met; MOST],
+    /// How many were met.
+    count: usize,
     /// What comes behind.
     rest: Elements<'a>,
 }
 
 impl<'a> Fields<'a> {
+    #[inline]
     pub(super) fn new(document: &'a [u8]) -> Self {
         Self {
             document,
-            met: SmallVec::new(),
+            met: [Met::default(); MOST],
+            count: 0,
             rest: Elements::new(document),
         }
     }
@@ -32,14 +40,25 @@ impl<'a> Fields<'a> {
     }
 
     /// The first field of this name.
-    #[inline]
     pub(super) fn find(&mut self, name: Name<'_>) -> Option<Element<'a>> {
-        if let Some(element) = self.met.iter().find(|element| element.is(name)) {
-            return Some(*element);
+        let again = |met: &Met| {
+            let element = Elements::from(self.document, met.offset).next();
+            element.filter(|element| element.is(name))
+        };
+        let mut met = self.met.iter().take(self.count);
+        if let Some(element) =
+            met.find_map(|met| (met.word == name.word()).then(|| again(met)).flatten())
+        {
+            return Some(element);
         }
-        while self.met.len() < MOST {
-            let element = self.rest.next()?;
-            self.met.push(element);
+        while let Some(place) = self.met.get_mut(self.count) {
+            let offset = self.rest.offset();
+            let element = self.rest.advance()?;
+            *place = Met {
+                word: element.word(),
+                offset,
+            };
+            self.count += 1;
             if element.is(name) {
                 return Some(element);
             }

@@ -259,6 +259,19 @@ impl<L: Leaf> Leaves<L> {
         })
     }
 
+    /// A leaf that the walk comes to soon: so many leaves on.
+    pub(crate) fn ahead(&self, leaves: usize, backwards: bool) -> Option<&L> {
+        let Node::Branch(branch) = &*self.above else {
+            return None;
+        };
+        let at = if backwards {
+            self.at.checked_sub(leaves)?
+        } else {
+            self.at + leaves
+        };
+        branch.children.get(at)?.leaf()
+    }
+
     /// Goes on to the leaf beside this one. The answer is false where the branch has no more.
     pub(crate) fn go_on(&mut self, backwards: bool) -> bool {
         let Node::Branch(branch) = &*self.above else {

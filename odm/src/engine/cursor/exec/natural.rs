@@ -1,5 +1,6 @@
 //! A walk over the records in the order of their insertion.
 
+use std::hint::black_box;
 use std::ops::{Bound, Range};
 
 use crate::engine::catalog::collection::Collection;
@@ -123,15 +124,20 @@ impl Natural {
             let Some((leaves, places)) = &mut self.here else {
                 continue;
             };
+            let Some((leaf, mut place)) = leaves.leaf().zip(leaves.place(0)) else {
+                continue;
+            };
             while *units > 0 {
                 let next = if self.backwards {
                     places.next_back()
                 } else {
                     places.next()
                 };
-                let Some((at, stored)) =
-                    next.and_then(|at| Some((at, Stored::at(leaves.place(at)?)?)))
-                else {
+                let Some(at) = next else {
+                    break;
+                };
+                place.at = at;
+                let Some(stored) = Stored::within(leaf, place) else {
                     break;
                 };
                 self.last = Some(stored.record);
@@ -153,6 +159,7 @@ impl Natural {
             }
             if leaves.go_on(self.backwards) {
                 *places = 0..leaves.leaf().map_or(0, Leaf::len);
+                approach(leaves, self.backwards);
                 return true;
             }
         }
@@ -168,6 +175,19 @@ impl Natural {
                 Some((leaves, places))
             });
         self.here.is_some()
+    }
+}
+
+/// Lets the next documents come from memory while those here are looked at. To find them takes three reads, one after the
+/// other: of the leaf, of where its documents are, of the documents. So each is made a leaf before the next.
+fn approach(leaves: &Leaves<Records>, backwards: bool) {
+    let ahead = |count| leaves.ahead(count, backwards);
+    black_box(ahead(3).map(Leaf::len));
+    if let Some(leaf) = ahead(2) {
+        leaf.touch_places();
+    }
+    if let Some(leaf) = ahead(1) {
+        leaf.touch_documents();
     }
 }
 

@@ -4,6 +4,7 @@
 //! else.
 
 use std::cmp::Ordering;
+use std::hint::black_box;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -15,6 +16,9 @@ const MOST: usize = 64;
 
 /// So many bytes a leaf holds, unless they are of one record: a write beside a reader copies them.
 const MOST_BYTES: usize = 4 * 1024;
+
+/// So many bytes come from memory at once, on the processors that are usual.
+const LINE: usize = 64;
 
 /// Which write of its collection made a record what it is.
 pub(crate) type Stamp = u64;
@@ -48,6 +52,20 @@ impl Records {
 
     pub(crate) fn stamp(&self, at: usize) -> Option<Stamp> {
         self.slots.get(at).map(|slot| slot.stamp)
+    }
+
+    /// Reads where the documents are, and waits for nothing: what is read soon comes from memory meanwhile.
+    pub(crate) fn touch_places(&self) {
+        let end = |slot: &Slot| slot.end;
+        black_box((self.slots.first().map(end), self.slots.last().map(end)));
+    }
+
+    /// The same of the first fields of each document.
+    pub(crate) fn touch_documents(&self) {
+        let touched = |at: usize| self.bytes.get(at).copied().unwrap_or_default();
+        let first = |at: usize| touched(at) ^ touched(at + LINE);
+        let others = self.slots.iter().map(|slot| first(offset(slot.end)));
+        black_box(others.fold(first(0), |all, one| all ^ one));
     }
 
     /// Puts a document in the place of the record's, the size of which is the answer.
@@ -199,13 +217,19 @@ pub(crate) struct Stored<'t> {
 }
 
 impl<'t> Stored<'t> {
-    pub(crate) fn at(place: Place<'t, Records>) -> Option<Self> {
-        let (record, bytes) = place.leaf()?.get(place.at)?;
+    /// What lies at a place, of which the leaf is known.
+    #[inline]
+    pub(crate) fn within(leaf: &'t Records, place: Place<'t, Records>) -> Option<Self> {
+        let (record, bytes) = leaf.get(place.at)?;
         Some(Self {
             place,
             record,
             bytes,
         })
+    }
+
+    pub(crate) fn at(place: Place<'t, Records>) -> Option<Self> {
+        Self::within(place.leaf()?, place)
     }
 
     pub(crate) fn stamp(self) -> Option<Stamp> {

@@ -2,7 +2,8 @@
 
     python3 record_operators.py 'mongodb://127.0.0.1:27717/?directConnection=true'
 
-`query/operators.json` holds every value against every operand; `update/kinds.json` every update operator on every value.
+`query/operators.json` holds every value against every operand; `update/kinds.json` and
+`update/kinds_of_elements.json` every update operator on every value.
 """
 
 import sys
@@ -120,7 +121,10 @@ def main(uri):
     timed = lambda update: "$currentDate" in update
     cases = [record_update(collection, value, update) for value, update in update_cases()]
     cases = [case for case in cases if "error" in case or not timed(case["update"])]
-    (here / "update" / "kinds.json").write_text("[\n" + ",\n".join(map(dumps, cases)) + "\n]\n")
+    of_elements = lambda case: next(iter(case["update"]), "") in ("$addToSet", "$pop", "$pull", "$pullAll", "$push")
+    for name, wanted in (("kinds", False), ("kinds_of_elements", True)):
+        lines = [dumps(case) for case in cases if of_elements(case) == wanted]
+        (here / "update" / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
     client.drop_database("engine_operators")
     print(len(answers), len(cases))
 

@@ -92,6 +92,7 @@ cases::files!("update", file, input: [], [
     conflicts,
     current_date,
     kinds,
+    kinds_of_elements,
     mixed,
     pipeline,
     positional,

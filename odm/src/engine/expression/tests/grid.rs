@@ -96,6 +96,7 @@ cases::files!("grid", file, input: [], [
     comparison,
     conversions,
     dates,
+    decimal_functions,
     decimals,
     every,
     folding,

@@ -137,6 +137,8 @@ def write_options():
 @topic
 def fields_of_the_wrong_kind():
     yield insert("a", {"_id": 1, "a": 5})
+    yield from [{"count": "a", "limit": value} for value in (2.5, 1e19, -1e19, float("inf"), float("nan"), Decimal128("1.5"), Decimal128("NaN"), Decimal128("9223372036854775807"), Decimal128("9223372036854775808"))]
+    yield from [create(index([("p", 1)], "p", prepareUnique=True)), create(index([("p", 1)], "p")), {"dropIndexes": "a", "index": "*"}]
     for name in ("returnKey", "showRecordId", "readOnce", "oplogReplay"):
         yield from [find("a", **{name: value}) for value in (None, 0, "x", {})]
     yield from [{"count": "a", "queryOptions": value} for value in (None, 0, {}, True)]

@@ -36,6 +36,8 @@ pub(crate) use self::json_schema::known as known_keywords;
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::operators::{known as known_operators, known_options};
 #[cfg(feature = "memory")]
+pub(crate) use self::parse::operand::integer;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::regex::Regex;
 
 /// A compiled filter.

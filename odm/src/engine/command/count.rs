@@ -11,6 +11,7 @@ use crate::engine::command::reply::{int, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::query::{Query, Shape};
+use crate::engine::matcher::integer;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw;
@@ -43,29 +44,15 @@ pub(crate) fn query<'a>(
 ) -> Result<Query<'a>, ServerError> {
     let limit = match args.get("limit") {
         None => None,
-        Some(value) if Number::from_raw(value).is_some_and(|number| !number.is_finite()) => {
+        Some(value) if Number::from_raw(value).is_none() => {
             return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                format!(
-                    "Cannot represent as a 64-bit integer: limit: {}",
-                    crate::value::print::value(value)
-                ),
+                Code::BAD_VALUE,
+                "limit value is not a valid number",
             ));
         }
-        Some(value)
-            if Number::from_raw(value).is_some_and(|number| number.to_i64_exact().is_none()) =>
-        {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                format!(
-                    "Expected an integer: limit: {}",
-                    crate::value::print::value(value)
-                ),
-            ));
-        }
-        Some(value) => Some(whole(value).ok_or_else(|| {
-            ServerError::new(Code::BAD_VALUE, "limit value is not a valid number")
-        })?),
+        Some(value) => Some(
+            integer("limit", value).map_err(|why| ServerError::new(Code::FAILED_TO_PARSE, why))?,
+        ),
     };
     if limit == Some(i64::MIN) {
         return Err(ServerError::new(

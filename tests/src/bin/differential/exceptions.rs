@@ -75,7 +75,12 @@ pub(crate) fn name(
     if here && there && message(server).contains("is not valid for an index specification") {
         return Some("which of two refusals of an index comes first");
     }
-    let ignored = ["singleBatch", "batchSize", "bypassDocumentValidation"];
+    let ignored = [
+        "singleBatch",
+        "batchSize",
+        "bypassDocumentValidation",
+        "term",
+    ];
     if message(memory).contains("is an unknown field")
         && ignored.iter().any(|name| message(memory).contains(name))
     {

@@ -6,10 +6,7 @@ use crate::value::number::Number;
 use crate::value::print;
 
 /// The integer that a number of any type is. The error is the message alone: its code differs.
-pub(in crate::engine::matcher) fn integer(
-    name: &str,
-    value: RawBsonRef<'_>,
-) -> Result<i64, String> {
+pub(crate) fn integer(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
     let shown = || print::field(name, value);
     let number =
         Number::from_raw(value).ok_or_else(|| format!("Expected a number in: {}", shown()))?;

@@ -61,6 +61,8 @@ pub(crate) struct Applied {
     pub(crate) document: RawDocumentBuf,
     /// False where nothing changed: the document is then the one given.
     pub(crate) modified: bool,
+    /// Whether it may nest deeper than the document given.
+    nests: bool,
 }
 
 impl Update {
@@ -151,6 +153,7 @@ impl Update {
             return Ok(Applied {
                 document: document.to_owned(),
                 modified: false,
+                nests: false,
             });
         }
         let new = if inserting {
@@ -164,10 +167,11 @@ impl Update {
                 Kind::Replacement(_) | Kind::Pipeline(_) => "(immutable) ",
             }));
         }
-        limits::check(&new)?;
+        limits::check(&new, inserting || applied.nests)?;
         Ok(Applied {
             document: new,
             modified: applied.modified,
+            nests: applied.nests,
         })
     }
 }

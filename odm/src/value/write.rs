@@ -1,5 +1,7 @@
 //! Documents as raw BSON, as bson writes them, in one piece of memory.
 
+#[cfg(feature = "memory")]
+use bson::raw::RawBsonRef;
 use bson::raw::{CStr, RawBson, RawDocumentBuf};
 use bson::spec::ElementType;
 use bson::{Bson, Document, doc};
@@ -57,6 +59,53 @@ fn framed(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -
     let length = i32::try_from(bytes.len() - start).ok()?;
     let place = bytes.get_mut(start..start + 4)?;
     place.copy_from_slice(&length.to_le_bytes());
+    Some(())
+}
+
+/// Writes one element of raw BSON; `None` where its name holds a NUL.
+#[cfg(feature = "memory")]
+pub(crate) fn raw_element(bytes: &mut Vec<u8>, key: &str, value: RawBsonRef<'_>) -> Option<()> {
+    let name = |bytes: &mut Vec<u8>| name(bytes, key, value.element_type());
+    match value {
+        RawBsonRef::Double(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        RawBsonRef::String(value) => {
+            let length = i32::try_from(value.len() + 1).ok()?;
+            name(bytes)?;
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(value.as_bytes());
+            bytes.push(0);
+        }
+        RawBsonRef::Document(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(value.as_bytes());
+        }
+        RawBsonRef::Array(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(value.as_bytes());
+        }
+        RawBsonRef::Int32(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        RawBsonRef::Int64(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        RawBsonRef::DateTime(value) => {
+            name(bytes)?;
+            bytes.extend_from_slice(&value.timestamp_millis().to_le_bytes());
+        }
+        other => {
+            let key = <&CStr>::try_from(key).ok()?;
+            let mut alone = RawDocumentBuf::new();
+            alone.append(key, other);
+            let (element, _) = alone.as_bytes().get(4..)?.split_last_chunk::<1>()?;
+            bytes.extend_from_slice(element);
+        }
+    }
     Some(())
 }
 
@@ -141,6 +190,21 @@ mod tests {
 
     use super::{document, one, one_in};
 
+    /// The document, written anew of its elements.
+    #[cfg(feature = "memory")]
+    fn framed_elements(document: &RawDocumentBuf) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        super::framed(&mut bytes, |bytes| {
+            for element in document {
+                let (key, value) = element.unwrap();
+                super::raw_element(bytes, key.as_str(), value)?;
+            }
+            Some(())
+        })
+        .unwrap();
+        bytes
+    }
+
     #[test]
     fn every_type_is_written_as_bson_writes_it() {
         let all = doc! {
@@ -169,6 +233,11 @@ mod tests {
         for written in [doc! {}, all] {
             let theirs = RawDocumentBuf::try_from(&written).unwrap();
             assert_eq!(document(&written).unwrap(), theirs);
+            #[cfg(feature = "memory")]
+            {
+                let raw = framed_elements(&theirs);
+                assert_eq!(raw, theirs.as_bytes());
+            }
             let value = Bson::Document(written);
             let theirs = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
             assert_eq!(one("a", &value).unwrap(), theirs(&doc! { "a": &value }));

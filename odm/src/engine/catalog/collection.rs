@@ -87,7 +87,7 @@ pub(crate) struct Collection {
 /// What writing one document does to the indexes.
 #[derive(Debug)]
 pub(crate) struct Change {
-    /// For each index: keys that go, keys that come, whether it becomes multikey.
+    /// For each index, up to the last that changes: keys that go, keys that come, whether it becomes multikey.
     pub(crate) indexes: Vec<IndexChange>,
 }
 
@@ -213,14 +213,17 @@ impl Collection {
             Some(document) => index.keys(document, &mut buffer),
             None => Ok((Keys::new(), Arrays::default())),
         };
-        let mut indexes = Vec::with_capacity(self.indexes.len());
-        for index in &self.indexes {
+        let mut indexes = Vec::new();
+        for (at, index) in self.indexes.iter().enumerate() {
             if let (Some(before), Some(after)) = (before, after)
                 && index.is_untouched(before, after)
             {
-                indexes.push(IndexChange::default());
                 continue;
             }
+            if indexes.is_empty() {
+                indexes.reserve_exact(self.indexes.len());
+            }
+            indexes.resize_with(at, IndexChange::default);
             // What is stored has keys, or it would not be stored: if not, entries would stay behind.
             let (removed, _) = keys(index, before)?;
             let (added, arrays) = keys(index, after)?;

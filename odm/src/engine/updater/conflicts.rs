@@ -1,5 +1,7 @@
 //! The tree of paths that one update acts on; two operators that would act on one place are refused.
 
+use smallvec::SmallVec;
+
 use crate::engine::updater::behaviour::{Behaviour, bad_value};
 use crate::error::{Code, ServerError};
 
@@ -91,7 +93,7 @@ pub(super) fn dollar_prefixed(name: &str, path: &str) -> ServerError {
 impl Fields {
     /// Puts `tree` at `path`.
     pub(super) fn insert(&mut self, path: &str, tree: Tree) -> Result<(), ServerError> {
-        let parts: Vec<&str> = path.split('.').collect();
+        let parts: SmallVec<[&str; 4]> = path.split('.').collect();
         self.place(path, &parts, 0, tree)
     }
 

@@ -12,8 +12,8 @@ const MAX_SIZE: usize = 16 * 1024 * 1024;
 /// Past this, the server cannot even hold the document to say that it is too large.
 const MAX_INTERNAL_SIZE: usize = MAX_SIZE + 16 * 1024;
 
-/// Checks the size, depth and `_id` of a document that an update made.
-pub(super) fn check(document: &RawDocument) -> Result<(), ServerError> {
+/// Checks the size and the `_id` of a document that an update made, and the depth if it `nests` deeper than before.
+pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_INTERNAL_SIZE {
         let first = fields(document)
@@ -36,7 +36,7 @@ pub(super) fn check(document: &RawDocument) -> Result<(), ServerError> {
     if let Some(id) = raw::get(document, "_id") {
         check_id(id)?;
     }
-    if deeper(document, MAX_DEPTH) {
+    if nests && deeper(document, MAX_DEPTH) {
         return Err(ServerError::new(
             Code::OVERFLOW,
             format!("Document exceeds maximum nesting depth of {MAX_DEPTH}"),

@@ -46,6 +46,15 @@ impl<'a> Node<'a> {
         *self = opened;
     }
 
+    /// Whether it is neither a document nor an array.
+    pub(super) fn is_scalar(&self) -> bool {
+        match self {
+            Self::Raw(value) => !matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_)),
+            Self::Owned(value) => !matches!(value, RawBson::Document(_) | RawBson::Array(_)),
+            Self::Document(_) | Self::Array(_) => false,
+        }
+    }
+
     /// The elements, where this is an array.
     pub(super) fn elements(&mut self) -> Option<&mut Vec<Self>> {
         self.open();

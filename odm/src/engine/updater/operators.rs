@@ -213,6 +213,7 @@ impl Operators {
         Ok(Applied {
             document: build(&root),
             modified,
+            nests: true,
         })
     }
 

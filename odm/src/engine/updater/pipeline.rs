@@ -55,6 +55,7 @@ impl UpdatePipeline {
         Ok(Applied {
             document: new,
             modified,
+            nests: true,
         })
     }
 }

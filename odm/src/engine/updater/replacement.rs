@@ -54,6 +54,7 @@ impl Replacement {
             document: new,
             // As the server has it: a replacement without the `_id` always counts as a change.
             modified: self.0.as_bytes() != document.as_bytes(),
+            nests: true,
         })
     }
 }

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
+use smallvec::SmallVec;
 
 use crate::engine::updater::Applied;
 use crate::engine::updater::behaviour::{At, Change};
 use crate::engine::updater::conflicts::Fields;
-use crate::engine::updater::node::{Node, append};
+use crate::engine::updater::node::Node;
 use crate::engine::updater::target::Walk;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use crate::value::{raw, write};
 
 /// What takes the place of a field; nothing where it goes.
 type Piece<'a> = (Range<usize>, Option<(&'a str, Node<'a>)>);
@@ -25,7 +26,7 @@ pub(super) fn apply(
     let bytes = document.as_bytes();
     let end = bytes.len().saturating_sub(1);
     let children = walk.children(&[tree])?;
-    let mut pieces: Vec<Piece<'_>> = Vec::with_capacity(children.len());
+    let mut pieces: SmallVec<[Piece<'_>; 1]> = SmallVec::new();
     for (name, trees) in &children {
         let element = raw::walk(document).find_key(name.as_bytes());
         let value = element.as_ref().and_then(raw::Element::value);
@@ -47,28 +48,33 @@ pub(super) fn apply(
         return Ok(Applied {
             document: document.to_owned(),
             modified: false,
+            nests: false,
         });
     }
+    let nests = pieces
+        .iter()
+        .any(|(_, piece)| matches!(piece, Some((_, node)) if !node.is_scalar()));
     // New fields come last, in the order in which they were made.
     pieces.sort_by_key(|(place, _)| place.start);
     let document = put_together(bytes, end, pieces).ok_or_else(malformed)?;
     Ok(Applied {
         document,
         modified: true,
+        nests,
     })
 }
 
-fn put_together(bytes: &[u8], end: usize, pieces: Vec<Piece<'_>>) -> Option<RawDocumentBuf> {
+fn put_together(
+    bytes: &[u8],
+    end: usize,
+    pieces: SmallVec<[Piece<'_>; 1]>,
+) -> Option<RawDocumentBuf> {
     let mut made = Vec::with_capacity(bytes.len() + 32);
     let mut from = 0;
     for (place, piece) in pieces {
         made.extend_from_slice(bytes.get(from..place.start)?);
         if let Some((name, node)) = piece {
-            let mut alone = RawDocumentBuf::new();
-            node.with(|value| append(&mut alone, name, value));
-            let (_, element) = alone.as_bytes().split_first_chunk::<4>()?;
-            let (element, _) = element.split_last_chunk::<1>()?;
-            made.extend_from_slice(element);
+            node.with(|value| write::raw_element(&mut made, name, value))?;
         }
         from = place.end;
     }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use smallvec::SmallVec;
+
 use crate::engine::expression::text;
 use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
@@ -15,7 +17,7 @@ use crate::value::path::padded_index;
 const MAX_BACKFILL: usize = 1_500_000;
 
 /// What happens to the fields of one document, by name.
-type Children<'a> = Vec<(Cow<'a, str>, Vec<&'a Tree>)>;
+type Children<'a> = SmallVec<[(Cow<'a, str>, SmallVec<[&'a Tree; 1]>); 1]>;
 
 /// One walk over one document.
 pub(super) struct Walk<'w> {
@@ -86,6 +88,9 @@ impl Walk<'_> {
         current: Option<&mut Node<'a>>,
         at: &mut At<'_>,
     ) -> Result<Change<'a>, ServerError> {
+        if let [Tree::Leaf(only)] = trees {
+            return only.apply(current, at);
+        }
         let mut leaves = Vec::new();
         let mut fields = Vec::new();
         let mut elements = Vec::new();
@@ -203,13 +208,13 @@ impl Walk<'_> {
     /// The trees by field name, in the order in which the server visits them: by bytes, but of two that begin like
     /// numbers the shorter first.
     pub(super) fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
-        let mut children: Children<'a> = Vec::new();
+        let mut children = Children::new();
         let mut add = |name: Cow<'a, str>, tree| match children
             .iter_mut()
             .find(|(known, _)| *known == name)
         {
             Some((_, trees)) => trees.push(tree),
-            None => children.push((name, vec![tree])),
+            None => children.push((name, SmallVec::from_elem(tree, 1))),
         };
         for fields in fields {
             for (name, tree) in &fields.named {

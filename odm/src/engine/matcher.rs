@@ -63,6 +63,17 @@ impl Matcher {
         Self::compile(filter, globals)?.without_near()
     }
 
+    /// Compiles a validator, whose conditions a server evaluates in the order in which they were written: which comes
+    /// first matters where one of them fails.
+    pub(crate) fn parse_validator(
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        let mut validator = Self::parse(filter, globals)?;
+        validator.predicate.keep_order();
+        Ok(validator)
+    }
+
     /// Compiles what an update asks of the elements of an array: no conditions but on their fields.
     #[cfg(feature = "memory")]
     pub(crate) fn parse_condition(

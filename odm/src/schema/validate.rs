@@ -124,7 +124,10 @@ fn compile(meta: &ModelMeta) -> Result<Matcher> {
         let collation = raw(&collation::document(collation))?;
         globals = globals.with_collator(Collator::parse(&collation, "collation")?);
     }
-    Ok(Matcher::parse(&raw(&validator(meta)?)?, &globals)?)
+    Ok(Matcher::parse_validator(
+        &raw(&validator(meta)?)?,
+        &globals,
+    )?)
 }
 
 fn raw(document: &bson::Document) -> Result<RawDocumentBuf> {

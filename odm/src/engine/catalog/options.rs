@@ -91,7 +91,7 @@ impl Options {
     ) -> Result<Matcher, ServerError> {
         check_operators(filter)?;
         let globals = stored_globals().with_collator(collation.cloned());
-        Matcher::parse(&to_raw(filter)?, &globals)
+        Matcher::parse_validator(&to_raw(filter)?, &globals)
     }
 
     /// Whether the validator lets a document pass, whatever its level and its action.

@@ -93,6 +93,20 @@ impl Group {
 }
 
 impl Predicate {
+    /// Has the conditions evaluated in the order in which they were written.
+    pub(super) fn keep_order(&mut self) {
+        match self {
+            Self::And(group) | Self::Or(group) | Self::Nor(group) => {
+                group.order.sort_unstable();
+                group.children.iter_mut().for_each(Self::keep_order);
+            }
+            Self::Not(negation) => negation.child.keep_order(),
+            Self::Field(_) | Self::Expr(_) | Self::Schema(_) | Self::Always(_) => {}
+            #[cfg(feature = "memory")]
+            Self::Text(_) => {}
+        }
+    }
+
     /// Fails if a constant part of a `$expr` does; each level of the filter is named once, as on a server.
     #[cfg(feature = "memory")]
     pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -21,7 +21,7 @@ use crate::store::{
     Answer, Condition, Operation, Request, Response, Session, Store, Update as Operands,
 };
 use crate::update::Changes;
-use crate::value::encode;
+use crate::value::{encode, raw};
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]
@@ -278,7 +278,7 @@ pub(crate) fn encode_with_id<T: Serialize>(
     document: &T,
 ) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
     let encoded = encode(document)?;
-    if matches!(encoded.get("_id"), Ok(Some(_))) {
+    if raw::get(&encoded, "_id").is_some() {
         return Ok((encoded, None));
     }
     let id = ObjectId::new();

@@ -243,7 +243,8 @@ fn expand<'a>(
 /// Follows a path to its end or to the first array.
 fn along<'a, 'p>(document: &'a RawDocument, path: &'p [Segment]) -> Option<Step<'a, 'p>> {
     let (segment, rest) = path.split_first()?;
-    onward(raw::get(document, segment.name())?, segment, rest)
+    let element = raw::walk(document).find_name(segment.key())?;
+    onward(element.value()?, segment, rest)
 }
 
 fn onward<'a, 'p>(

@@ -71,7 +71,7 @@ impl Store {
     /// An empty engine of its own, in this process.
     #[cfg(feature = "memory")]
     pub(crate) fn memory(database: &str, context: Context) -> Self {
-        Self::new(Backend::Memory(Memory::new(context)), database)
+        Self::new(Backend::Memory(Memory::new(context, database)), database)
     }
 
     /// The database that the connection string names.
@@ -110,7 +110,7 @@ impl Store {
     pub(crate) fn at(&self, collection: &str) -> Self {
         let backend = match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => Backend::Memory(memory.at(&self.0.database, collection)),
+            Backend::Memory(memory) => Backend::Memory(memory.at(collection)),
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => Backend::Driver(driver.at(collection)),
         };
@@ -125,7 +125,7 @@ impl Store {
     pub(crate) fn sibling(&self, database: &str) -> Self {
         let backend = match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => Backend::Memory(memory.clone()),
+            Backend::Memory(memory) => Backend::Memory(memory.sibling(database)),
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => {
                 Backend::Driver(Driver::new(driver.database.client().database(database)))
@@ -240,10 +240,7 @@ impl Store {
     fn dispatch<'s>(&self, request: Request, session: Option<&'s mut Session>) -> Answer<'s> {
         match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => {
-                let database = Arc::clone(&self.0.database);
-                memory.clone().exec(database, request, session)
-            }
+            Backend::Memory(memory) => memory.clone().exec(request, session),
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.exec(request, session),
         }

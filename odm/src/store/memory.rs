@@ -31,6 +31,8 @@ pub(crate) struct Memory(Arc<Handle>);
 
 struct Handle {
     shared: Arc<Shared>,
+    /// The database that operations go to.
+    database: Arc<str>,
     /// The collection that most operations go to, so that its name is not made anew for each.
     target: Option<Namespace>,
 }
@@ -41,19 +43,31 @@ struct Shared {
 }
 
 impl Memory {
-    pub(crate) fn new(context: Context) -> Self {
+    pub(crate) fn new(context: Context, database: &str) -> Self {
         let engine = Engine::new();
         Self(Arc::new(Handle {
             shared: Arc::new(Shared { engine, context }),
+            database: database.into(),
             target: None,
         }))
     }
 
     /// The same data, for a handle that mostly asks for this collection.
-    pub(crate) fn at(&self, database: &str, collection: &str) -> Self {
+    pub(crate) fn at(&self, collection: &str) -> Self {
+        let database = &self.0.database;
         Self(Arc::new(Handle {
             shared: Arc::clone(&self.0.shared),
+            database: Arc::clone(database),
             target: Some(Namespace::new(database, collection)),
+        }))
+    }
+
+    /// Another database of the same engine.
+    pub(crate) fn sibling(&self, database: &str) -> Self {
+        Self(Arc::new(Handle {
+            shared: Arc::clone(&self.0.shared),
+            database: database.into(),
+            target: None,
         }))
     }
 
@@ -225,21 +239,17 @@ impl Memory {
     }
 
     /// Runs one operation: in parts where it has no options and no session, else as its command.
-    pub(crate) fn exec(
-        self,
-        database: Arc<str>,
-        request: Request,
-        session: Option<&mut Session>,
-    ) -> Answered<'_> {
+    pub(crate) fn exec(self, request: Request, session: Option<&mut Session>) -> Answered<'_> {
         // Only what every call needs is in the future: what waits, or has more to tell, has one of its own.
         Box::pin(async move {
+            let database = &self.0.database;
             let plain = session.is_none() && request.options.is_empty();
-            if plain && let Some(page) = self.look_up(&database, &request) {
+            if plain && let Some(page) = self.look_up(database, &request) {
                 let batch = Batch::of_page(page, cstr!("firstBatch"));
-                return Ok(Response::Cursor(self.cursor(&database, batch, None, None)));
+                return Ok(Response::Cursor(self.cursor(database, batch, None, None)));
             }
             if plain && let Some(parts) = Parts::of(&request)? {
-                let ask = || self.ask(&database, request.collection, parts.request());
+                let ask = || self.ask(database, request.collection, parts.request());
                 let answer = match ask() {
                     Err(error) if error.code() == Code::WRITE_CONFLICT => {
                         Box::pin(waiting(None, ask)).await?
@@ -249,11 +259,11 @@ impl Memory {
                 return match parts.outcome(answer, request.operation.is_batch())? {
                     Outcome::Written(written) => Ok(Response::Written(written)),
                     Outcome::Batch(batch) => {
-                        Ok(Response::Cursor(self.cursor(&database, batch, None, None)))
+                        Ok(Response::Cursor(self.cursor(database, batch, None, None)))
                     }
                 };
             }
-            Box::pin(self.exec_command(&database, request, session)).await
+            Box::pin(self.exec_command(database, request, session)).await
         })
     }
 

@@ -110,6 +110,8 @@ impl Pipeline {
     }
 
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        // A server looks at the names of all stages before it looks at any closer.
+        Self::check_names(stages)?;
         metadata::check(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {

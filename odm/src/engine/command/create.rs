@@ -94,12 +94,10 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return create_view(call, namespace, on);
     }
     let is_indexed = args.flag("autoIndexId");
-    let existing = call.find_collection(&namespace);
-    let options = Options::compile(document)?;
-    let created = existing.is_none()
-        && call.find_view(&namespace).is_none()
-        && call.create(&namespace, options)?;
-    if created {
+    // Whether the name is free is asked before what the options mean.
+    let is_free =
+        call.find_collection(&namespace).is_none() && call.find_view(&namespace).is_none();
+    if is_free && call.create(&namespace, Options::compile(document)?)? {
         return reply(if is_indexed {
             doc! { "note": "The autoIndexId option is deprecated and will be removed in a future release" }
         } else {

@@ -13,6 +13,7 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Spec, same_key, show};
+use crate::engine::index::special::check_hashed;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -234,8 +235,8 @@ fn add_all(
                 ),
             ));
         }
-        let index = collection
-            .build(Index::new(Arc::clone(spec)))
+        let index = check_hashed(&spec.key, &spec.document)
+            .and_then(|()| collection.build(Index::new(Arc::clone(spec))))
             .map_err(|error| within_build(collection, build, &error))?;
         collection.indexes.push(index);
     }

@@ -223,7 +223,8 @@ impl Globals {
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             is_stored: self.0.stored,
-            is_as_written: false,
+            // A server optimizes nothing that it keeps.
+            is_as_written: self.0.stored,
             has_plain_sets: false,
             sees_document: Arc::default(),
             names: self

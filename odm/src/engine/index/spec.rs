@@ -161,18 +161,19 @@ impl Spec {
         shape(&given, ignore_unknown).map_err(|e| within(&given, &e))?;
         let key = given.get_document("key").cloned().unwrap_or_default();
         let name = given.get_str("name").unwrap_or_default().to_owned();
-        if name == "*" {
+        if let Some(refusal) = id::refusal(&given, &key, &name) {
+            return Err(refusal);
+        }
+        let is_id = key.len() == 1 && key.get("_id").and_then(number) == Some(1.0);
+        // The one on _id has a name of its own, whatever it is called.
+        if name == "*" && !is_id {
             return Err(ServerError::new(
                 Code::BAD_VALUE,
                 "The index name '*' is not valid.",
             ));
         }
-        if let Some(refusal) = id::refusal(&given, &key, &name) {
-            return Err(refusal);
-        }
         ttl(&given, &key)?;
         let collation = collation(&given, inherited)?;
-        let is_id = key.len() == 1 && key.get("_id").and_then(number) == Some(1.0);
         if is_id && collation.as_ref() != inherited {
             return Err(id::other_collation(collation.as_ref(), inherited));
         }

@@ -246,7 +246,6 @@ pub(crate) fn check(
         )));
     }
     match kind {
-        "hashed" => hashed(key, options),
         "text" => text(key, options),
         "2dsphere" => {
             options
@@ -266,7 +265,11 @@ pub(crate) fn check(
     }
 }
 
-fn hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
+/// What a server asks of a hashed index when it begins to build it.
+pub(crate) fn check_hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
+    if kind(key) != Some("hashed") {
+        return Ok(());
+    }
     let hashed = key.values().filter(|value| is(value, "hashed")).count();
     if hashed > 1 {
         return Err(ServerError::new(

@@ -226,6 +226,13 @@ impl Rule {
                         Dependency::Fields(fields) => {
                             ("missingProperties", missing(fields, document))
                         }
+                        Dependency::Schema(schema) if schema.never_whole() => {
+                            failed.push(Bson::Document(doc! {
+                                "conditionalProperty": path.as_str(),
+                                "details": schema_failure(schema, document)?,
+                            }));
+                            continue;
+                        }
                         Dependency::Schema(schema) => ("details", schema.failures(value)?),
                     };
                     if !found.is_empty() {

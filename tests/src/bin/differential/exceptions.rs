@@ -1,17 +1,17 @@
 //! Differences that are known: each has its reason in the book's chapter on limits.
 
-use odm::bson::{Bson, Document};
+use odm::bson::{Bson, Document, doc};
 
-use crate::cases::Order;
+use crate::cases::{Order, Step};
 use crate::compare::normal;
 use crate::json::json;
 
-/// The name of the exception that covers this difference.
-pub(crate) fn name(
-    command: &Document,
-    memory: &Document,
-    server: &Document,
-) -> Option<&'static str> {
+/// The name of the exception that covers this difference in the replies to the last step.
+pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Option<&'static str> {
+    let (last, before) = steps.split_last()?;
+    // What a view's pipeline does is done by the command that reads the view.
+    let whole = with_views(&last.command, before);
+    let command = &whole;
     let (here, there) = (memory.contains_key("code"), server.contains_key("code"));
     let message = |reply: &Document| reply.get_str("errmsg").unwrap_or("").to_owned();
     let both = |text: &str| message(memory).contains(text) && message(server).contains(text);
@@ -35,7 +35,13 @@ pub(crate) fn name(
         return Some("symbols in an index with a collation");
     }
     let has_no_plan = |reply: &Document| json(reply).contains("planner returned error");
-    if has_no_plan(memory) != has_no_plan(server) {
+    let unclear = |key: &str, value: &Bson| {
+        matches!(
+            key,
+            "$expr" | "$jsonSchema" | "$exists" | "$ne" | "$not" | "$nin" | "$nor"
+        ) || *value == Bson::Null
+    };
+    if has_no_plan(memory) != has_no_plan(server) && mentions(command, &unclear) {
         return Some("wildcard indexes as hints of a query that they can't serve");
     }
     if message(server).contains("Invalid UTF-8") {
@@ -49,8 +55,23 @@ pub(crate) fn name(
     if unread.iter().any(|text| message(server).contains(text)) {
         return Some("filters that the server writes for itself and cannot read back");
     }
-    if here && there && command.contains_key("collMod") {
-        return Some("which of two refusals of a collMod comes first");
+    let code = |reply: &Document| reply.get_i32("code").unwrap_or(0);
+    if code(server) == 4_457_011 {
+        return Some("negated ranges of symbols and code that an index could serve");
+    }
+    if code(server) == 4_822_806 && mentions(command, &|key, _| key == "$group") {
+        return Some("errors within $group: the server's other execution engine has its own");
+    }
+    if (code(server) == 51_246 || !there)
+        && positional_paths(command)
+            .iter()
+            .any(|path| path.contains('.'))
+    {
+        return Some("positional projections of a path whose first field is missing");
+    }
+    let both_folded = |text: &str| text.contains("Failed to optimize pipeline");
+    if both_folded(&message(memory)) && both_folded(&message(server)) && computed(&whole) > 1 {
+        return Some("which of two constants that fail is computed first");
     }
     let is_array = |reply: &Document| {
         let text = json(reply);
@@ -90,7 +111,13 @@ pub(crate) fn name(
         return Some("errors within $group: the server's other execution engine has its own");
     }
     if !here && !there {
-        if mentions(command, &|key, _| matches!(key, "$dateDiff")) && zoned(command) {
+        let named_zone = |key: &str, value: &Bson| {
+            key == "timezone" && json(&doc! { "": value.clone() }).contains('/')
+        };
+        if mentions(command, &|key, _| matches!(key, "$dateDiff"))
+            && mentions(command, &named_zone)
+            && only_apart(memory, server, 1.0)
+        {
             return Some("differences of dates in a zone's local mean time");
         }
         let sums = |key: &str, _: &Bson| matches!(key, "$multiply" | "$add" | "$group" | "$sum");
@@ -99,7 +126,7 @@ pub(crate) fn name(
         }
         if mentions(command, &|key, _| key == "includeArrayIndex")
             && mentions(command, &|key, _| key == "$sort")
-            && json(&normal(memory, Order::Any)) == json(&normal(server, Order::Any))
+            && json(&sorted(memory)) == json(&sorted(server))
         {
             return Some("sorts behind $unwind by the index that it adds: the server sorts first");
         }
@@ -139,10 +166,15 @@ pub(crate) fn name(
     let faults = |reply: &Document| reply.get_array("writeErrors").map_or(0, Vec::len);
     if (refuses(memory) != refuses(server) || faults(memory) != faults(server))
         && mentions(command, &|key, _| key == "$expr")
+        && (mentions(command, &|key, _| key == "$jsonSchema")
+            || before
+                .iter()
+                .any(|step| step.command.contains_key("createIndexes")))
     {
         return Some("an $expr before or after the conditions beside it");
     }
-    let stages = command.get_array("pipeline").map_or(0, Vec::len);
+    let of_views = command.get_array("views").map_or(0, Vec::len);
+    let stages = command.get_array("pipeline").map_or(0, Vec::len) + of_views;
     if mentions(command, &|key, _| matches!(key, "$group" | "$sortByCount")) {
         if here || there {
             return Some("errors within $group: the server's other execution engine has its own");
@@ -154,6 +186,10 @@ pub(crate) fn name(
         {
             return Some("symbols and overflows within $group");
         }
+    }
+    let looks_up = mentions(command, &|key, _| key == "$lookup");
+    if !here && !there && looks_up && json(&sorted(memory)) == json(&sorted(server)) {
+        return Some("the order of what a $lookup by fields finds, and the place of its field");
     }
     if !here && !there && stages > 1 && json(&in_order(memory)) == json(&in_order(server)) {
         return Some("fields dropped and computed again: the server remembers their old place");
@@ -186,6 +222,23 @@ pub(crate) fn name(
     None
 }
 
+/// A command, and the pipelines of the views that were made before it.
+fn with_views(command: &Document, before: &[Step]) -> Document {
+    let views: Vec<Bson> = before
+        .iter()
+        .filter(|step| step.command.contains_key("viewOn"))
+        .filter_map(|step| step.command.get_array("pipeline").ok())
+        .flatten()
+        .cloned()
+        .collect();
+    let mut whole = command.clone();
+    let text = json(command);
+    if !views.is_empty() && (text.contains("\"v\"") || text.contains("\"w\"")) {
+        whole.insert("views", views);
+    }
+    whole
+}
+
 /// The reply to a write that met a duplicate key, without the bytes that stand for strings.
 fn unhexed(reply: &Document) -> Option<Document> {
     if !json(reply).contains("hexEncoded") {
@@ -208,13 +261,31 @@ fn unhexed(reply: &Document) -> Option<Document> {
 
 /// Whether two replies differ in numbers alone, and those by no more than how they are rounded and when they overflow.
 fn only_rounded(memory: &Document, server: &Document) -> bool {
-    let (here, there) = (numbers(memory), numbers(server));
-    let close = |(one, other): (&f64, &f64)| {
+    let close = |one: f64, other: f64| {
         !one.is_finite()
             || !other.is_finite()
             || (one - other).abs() <= 1e-12 * one.abs().max(other.abs())
     };
-    here.0 == there.0 && here.1.iter().zip(&there.1).all(close)
+    differ_in_numbers(memory, server, &close)
+}
+
+/// Whether two replies differ in numbers alone, and those by no more than this.
+fn only_apart(memory: &Document, server: &Document, most: f64) -> bool {
+    differ_in_numbers(memory, server, &|one, other| (one - other).abs() <= most)
+}
+
+fn differ_in_numbers(
+    memory: &Document,
+    server: &Document,
+    close: &dyn Fn(f64, f64) -> bool,
+) -> bool {
+    let (here, there) = (numbers(memory), numbers(server));
+    here.0 == there.0
+        && here
+            .1
+            .iter()
+            .zip(&there.1)
+            .all(|(one, other)| close(*one, *other))
 }
 
 /// A reply without its numbers, and these.
@@ -265,10 +336,6 @@ fn unspecified(reply: &Document) -> Option<String> {
     })
 }
 
-fn zoned(command: &Document) -> bool {
-    mentions(command, &|key, _| key == "timezone")
-}
-
 fn sorts_by_number(command: &Document) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     command.contains_key("projection")
@@ -297,6 +364,59 @@ fn value_in_order(value: Bson) -> Bson {
             .into(),
         other => other,
     }
+}
+
+/// A document with the fields of all documents by name, and the values of all arrays in an order of their own.
+fn sorted(document: &Document) -> Document {
+    let sort = |(name, value): (String, Bson)| (name, value_sorted(value));
+    in_order(document).into_iter().map(sort).collect()
+}
+
+fn value_sorted(value: Bson) -> Bson {
+    match value {
+        Bson::Document(document) => sorted(&document).into(),
+        Bson::Array(values) => {
+            let mut values: Vec<_> = values.into_iter().map(value_sorted).collect();
+            values.sort_by_cached_key(|value| json(&doc! { "": value.clone() }));
+            values.into()
+        }
+        other => other,
+    }
+}
+
+/// How many expressions the stages of a pipeline compute.
+fn computed(command: &Document) -> usize {
+    fn expressions(value: &Bson) -> usize {
+        match value {
+            Bson::Document(document)
+                if !document
+                    .keys()
+                    .next()
+                    .is_some_and(|key| key.starts_with('$')) =>
+            {
+                document.iter().map(|(_, value)| expressions(value)).sum()
+            }
+            Bson::Document(_) | Bson::Array(_) => 1,
+            _ => 0,
+        }
+    }
+    let stages = ["pipeline", "views"].map(|name| command.get_array(name));
+    let stages = stages.into_iter().flatten().flatten();
+    stages
+        .filter_map(Bson::as_document)
+        .flat_map(|stage| stage.iter().map(|(_, spec)| expressions(spec)))
+        .sum()
+}
+
+/// The paths of positional projections.
+fn positional_paths(command: &Document) -> Vec<&str> {
+    let shapes = ["projection", "fields"].map(|name| command.get_document(name));
+    shapes
+        .into_iter()
+        .flatten()
+        .flat_map(Document::keys)
+        .filter_map(|path| path.strip_suffix(".$"))
+        .collect()
 }
 
 fn is_unread(command: &Document) -> bool {

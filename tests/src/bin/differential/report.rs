@@ -6,14 +6,16 @@ use std::{fs, io};
 
 use odm::bson::{Bson, Document, doc};
 
-use crate::cases::Case;
+use crate::cases::{Case, Order};
 use crate::compare::{Kind, bare, normal};
 use crate::json::json;
 use crate::run::{Difference, Stores};
 use crate::shrink;
 
-/// Differences that look alike before they are shrunk, and are shrunk all the same.
+/// Differences of one area that look alike before they are shrunk, and are shrunk all the same. Other documents have
+/// no message to look alike in.
 const ALIKE: usize = 3;
+const ALIKE_ANSWERS: usize = 25;
 
 /// What all jobs found.
 #[derive(Debug, Default)]
@@ -50,9 +52,14 @@ impl Report {
     ) {
         {
             let mut found = self.found();
-            let met = found.met.entry(looks(difference)).or_default();
+            let like = format!("{} {}", case.area, looks(difference));
+            let met = found.met.entry(like).or_default();
             *met += 1;
-            if *met > ALIKE {
+            let most = match difference.kind {
+                Kind::Answer => ALIKE_ANSWERS,
+                _ => ALIKE,
+            };
+            if *met > most {
                 return;
             }
         }
@@ -66,11 +73,12 @@ impl Report {
             return;
         };
         if has_two_faults(stores, shown, difference).await {
-            *self
-                .found()
-                .two_faults
-                .entry(looks(difference))
-                .or_default() += 1;
+            let mut found = self.found();
+            let met = found.two_faults.entry(looks(difference)).or_default();
+            *met += 1;
+            if *met == 1 {
+                show("TwoFaults", shown, seed, difference);
+            }
             return;
         }
         let mut words = BTreeSet::new();
@@ -84,17 +92,7 @@ impl Report {
         if !found.printed.insert(signature) {
             return;
         }
-        println!(
-            "{}",
-            json(&doc! {
-                "kind": format!("{:?}", difference.kind),
-                "area": case.area,
-                "seed": seed.to_string(),
-                "commands": commands.clone(),
-                "server": normal(&difference.server, step.order),
-                "memory": normal(&difference.memory, step.order),
-            })
-        );
+        show(&format!("{:?}", difference.kind), shown, seed, difference);
         found.cases.push(commands);
     }
 
@@ -121,6 +119,24 @@ impl Report {
         }
         fs::write(path, format!("[\n{}\n]\n", lines.join(",\n")))
     }
+}
+
+/// Prints a difference as one line of JSON.
+fn show(kind: &str, case: &Case, seed: u64, difference: &Difference) {
+    let steps = case.steps.get(..=difference.at).unwrap_or_default();
+    let order = steps.last().map_or(Order::Exact, |step| step.order);
+    let commands: Vec<_> = steps.iter().map(|step| step.command.clone()).collect();
+    println!(
+        "{}",
+        json(&doc! {
+            "kind": kind,
+            "area": case.area,
+            "seed": seed.to_string(),
+            "commands": commands,
+            "server": normal(&difference.server, order),
+            "memory": normal(&difference.memory, order),
+        })
+    );
 }
 
 /// Whether the command is wrong in two ways, each of which both stores refuse alike where it is alone; or in one that

@@ -213,7 +213,8 @@ impl Stores {
                     }
                 }
                 Verdict::Different(kind) => {
-                    if let Some(name) = exceptions::name(&step.command, &memory, &server) {
+                    let asked = case.steps.get(..=at).unwrap_or_default();
+                    if let Some(name) = exceptions::name(asked, &memory, &server) {
                         outcome.known.push(name);
                         if writes {
                             return outcome;

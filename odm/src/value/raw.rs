@@ -4,6 +4,8 @@
 //! a walk ends at the first element that makes no sense. [`validate`] is the check at the door,
 //! after which every walk reaches the end of its document.
 
+mod pointer;
+
 #[cfg(feature = "memory")]
 use std::ops::Range;
 use std::str;
@@ -105,11 +107,6 @@ impl<'a> Element<'a> {
             |part: &[u8]| (part.as_ptr() as usize).checked_sub(self.document.as_ptr() as usize);
         let start = before(self.key)?.checked_sub(1)?;
         Some(start..before(self.value)? + self.value.len())
-    }
-
-    /// How many elements stand before it.
-    fn position(&self) -> Option<usize> {
-        Elements::new(self.document).position(|other| std::ptr::eq(other.key, self.key))
     }
 
     /// The type, `None` for a byte that stands for none.
@@ -371,14 +368,10 @@ fn decode<'a>(element: &Element<'a>) -> Option<RawBsonRef<'a>> {
         0x09 => RawBsonRef::DateTime(DateTime::from_millis(long(bytes)?)),
         0x0A => RawBsonRef::Null,
         0x0B => RawBsonRef::RegularExpression(regex(bytes)?),
-        // its fields are private to bson, which decodes it
-        0x0C => RawDocument::from_bytes(element.document)
-            .ok()?
-            .iter_elements()
-            .nth(element.position()?)?
-            .ok()?
-            .value()
-            .ok()?,
+        0x0C => {
+            let (name, id) = bytes.split_last_chunk::<12>()?;
+            pointer::pointer(string(name)?, id)?
+        }
         0x0D => RawBsonRef::JavaScriptCode(string(bytes)?),
         0x0E => RawBsonRef::Symbol(string(bytes)?),
         0x0F => RawBsonRef::JavaScriptCodeWithScope(code_with_scope(bytes)?),

@@ -297,6 +297,23 @@ fn slices_take_every_number() {
 }
 
 #[test]
+fn pointers_to_documents_are_read_one_by_one() {
+    let pointer = |at: usize| format!("\x0C{at}\0\x02\0\0\0c\0{}", "p".repeat(12));
+    let framed = |elements: &[u8]| {
+        let size = i32::try_from(elements.len() + 5).unwrap();
+        [&size.to_le_bytes(), elements, &[0]].concat()
+    };
+    let pointers: String = (0..200_000).map(pointer).collect();
+    let array = [b"\x04a\0", &*framed(pointers.as_bytes())].concat();
+    let document = Document::from_reader(&*framed(&array)).unwrap();
+    let engine = engine(vec![document]);
+    let nothing = find(doc! { "a": "x" });
+    assert_eq!(answer(&engine, &nothing), (None, None));
+    let index = doc! { "createIndexes": "c", "indexes": [{ "key": { "a": 1 }, "name": "a" }] };
+    assert_eq!(code(&engine, &index), None);
+}
+
+#[test]
 fn updates_do_not_outgrow_a_document() {
     let engine = engine(vec![doc! { "_id": 1, "p": ["x".repeat(9_000_000)] }]);
     let update =

@@ -6,6 +6,7 @@
 //! What this module is not: it knows neither values nor documents.
 
 pub(crate) mod entries;
+mod places;
 pub(crate) mod records;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,8 @@ use std::ops::Bound;
 // Unlike the standard library's, it tells without a locked instruction that nobody else holds a node, which each change
 // asks of every node on its way.
 use triomphe::Arc;
+
+pub(crate) use self::places::{Held, Leaves, Place};
 
 /// The most children of a branch.
 const MOST: usize = 64;
@@ -224,101 +227,6 @@ impl<L: Leaf> Tree<L> {
     }
 }
 
-/// A leaf that somebody reads: it stays as it is, whatever becomes of the tree.
-#[derive(Debug, Clone)]
-pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
-
-impl<L: Leaf> Held<L> {
-    pub(crate) fn leaf(&self) -> Option<&L> {
-        self.0.leaf()
-    }
-}
-
-/// A walk from leaf to leaf below one branch, which stays as it is, whatever becomes of the tree.
-#[derive(Debug)]
-pub(crate) struct Leaves<L: Leaf> {
-    /// A branch above leaves, or the only leaf.
-    above: Arc<Node<L>>,
-    at: usize,
-}
-
-impl<L: Leaf> Leaves<L> {
-    fn node(&self) -> Option<&Arc<Node<L>>> {
-        match &*self.above {
-            Node::Leaf(_) => Some(&self.above),
-            Node::Branch(branch) => branch.children.get(self.at),
-        }
-    }
-
-    /// Where the walk is.
-    pub(crate) fn leaf(&self) -> Option<&L> {
-        self.node()?.leaf()
-    }
-
-    pub(crate) fn place(&self, at: usize) -> Option<Place<'_, L>> {
-        Some(Place {
-            node: self.node()?,
-            at,
-        })
-    }
-
-    /// A leaf that the walk comes to soon: so many leaves on.
-    pub(crate) fn ahead(&self, leaves: usize, backwards: bool) -> Option<&L> {
-        let Node::Branch(branch) = &*self.above else {
-            return None;
-        };
-        let at = if backwards {
-            self.at.checked_sub(leaves)?
-        } else {
-            self.at + leaves
-        };
-        branch.children.get(at)?.leaf()
-    }
-
-    /// Goes on to the leaf beside this one. The answer is false where the branch has no more.
-    pub(crate) fn go_on(&mut self, backwards: bool) -> bool {
-        let Node::Branch(branch) = &*self.above else {
-            return false;
-        };
-        let next = if backwards {
-            self.at.checked_sub(1)
-        } else {
-            Some(self.at + 1).filter(|next| *next < branch.children.len())
-        };
-        self.at = next.unwrap_or(self.at);
-        next.is_some()
-    }
-}
-
-/// Where something lies in a tree.
-#[derive(Debug)]
-pub(crate) struct Place<'t, L: Leaf> {
-    node: &'t Arc<Node<L>>,
-    pub(crate) at: usize,
-}
-
-#[expect(
-    clippy::expl_impl_clone_on_copy,
-    reason = "derived, it would ask the same of leaves"
-)]
-impl<L: Leaf> Clone for Place<'_, L> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<L: Leaf> Copy for Place<'_, L> {}
-
-impl<'t, L: Leaf> Place<'t, L> {
-    pub(crate) fn leaf(self) -> Option<&'t L> {
-        self.node.leaf()
-    }
-
-    pub(crate) fn hold(self) -> Held<L> {
-        Held(Arc::clone(self.node))
-    }
-}
-
 /// What an edit left: its answer, by how much the node grew, and what was split off to the right.
 type Edited<L, R> = (R, isize, Option<(<L as Leaf>::Edge, Arc<Node<L>>)>);
 
@@ -396,47 +304,6 @@ impl<L: Leaf> Node<L> {
         }
     }
 
-    fn seek(this: &Arc<Self>, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
-        let (leaves, at) = Self::leaves(this, from, backwards)?;
-        Some((Held(Arc::clone(leaves.node()?)), at))
-    }
-
-    fn leaves(
-        this: &Arc<Self>,
-        from: Bound<&L::Key>,
-        backwards: bool,
-    ) -> Option<(Leaves<L>, usize)> {
-        let here = |at| Leaves {
-            above: Arc::clone(this),
-            at,
-        };
-        let branch = match &**this {
-            Self::Leaf(leaf) => {
-                let at = first_place(leaf, from, backwards)?;
-                return Some((here(0), at));
-            }
-            Self::Branch(branch) => branch,
-        };
-        let within = |child: usize, from: Bound<&L::Key>| {
-            let node = branch.children.get(child)?;
-            match &**node {
-                Self::Leaf(leaf) => {
-                    let at = first_place(leaf, from, backwards)?;
-                    Some((here(child), at))
-                }
-                Self::Branch(_) => Self::leaves(node, from, backwards),
-            }
-        };
-        // Where the first has nothing, its neighbour's end is next.
-        if backwards {
-            let last = branch.bound(from, branch.edges.len());
-            within(last, from).or_else(|| within(last.checked_sub(1)?, Bound::Unbounded))
-        } else {
-            let first = branch.bound(from, 0);
-            within(first, from).or_else(|| within(first + 1, Bound::Unbounded))
-        }
-    }
-
     fn ascend<'t>(
         &'t self,
         from: Bound<&L::Key>,
@@ -477,15 +344,6 @@ impl<L: Leaf> Node<L> {
                 })
             }
         }
-    }
-}
-
-/// The place in a leaf where a walk from a bound begins.
-fn first_place<L: Leaf>(leaf: &L, from: Bound<&L::Key>, backwards: bool) -> Option<usize> {
-    if backwards {
-        leaf.end(from).checked_sub(1)
-    } else {
-        Some(leaf.start(from)).filter(|at| *at < leaf.len())
     }
 }
 

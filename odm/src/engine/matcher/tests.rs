@@ -1,5 +1,7 @@
 //! Runs the cases of `tests/cases/query`, recorded from a real server.
 
+mod laws;
+
 use bson::{Bson, DateTime, Document, RawDocumentBuf};
 
 use super::*;

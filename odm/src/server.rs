@@ -12,6 +12,7 @@ mod connection;
 mod host;
 mod options;
 mod peer;
+mod scram;
 pub(crate) mod wire;
 
 use std::io;
@@ -72,8 +73,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config): `db` is no in-memory database, or the address is not a loopback one: nobody is
-    /// asked who he is, so nobody else is let in. [`is_connection`](Error::is_connection): the port can't be opened.
+    /// [`is_config`](Error::is_config): `db` is no in-memory database, or the address is not a loopback one, which needs
+    /// [`bind_all`](ServerOptions::bind_all) and a [`user`](ServerOptions::user). [`is_connection`](Error::is_connection): the port can't be opened.
     pub fn bind(db: &Db, address: impl ToSocketAddrs) -> Result<Self> {
         Self::options().bind(db, address)
     }
@@ -90,9 +91,12 @@ impl Server {
             )));
         };
         let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
-        if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+        let open = addresses.iter().find(|address| !address.ip().is_loopback());
+        if let Some(open) = open
+            && !(options.bind_all && !options.users.is_empty())
+        {
             return Err(Error::new(ConfigError::new(format!(
-                "{} is no loopback address, and who connects is not asked for a password: bind to 127.0.0.1",
+                "{} is no loopback address: bind to 127.0.0.1, or say `bind_all` and which `user` may connect",
                 open.ip()
             ))));
         }
@@ -115,16 +119,23 @@ impl Server {
         self.host.address
     }
 
-    /// The connection string for clients, with the replica set's name.
+    /// The connection string for clients, with the replica set's name. Names and passwords of users are not in it.
     pub fn uri(&self) -> String {
         self.uri_of("")
     }
 
     /// The same, with a database in it.
     pub fn uri_of(&self, database: &str) -> String {
+        let options = &self.host.options;
+        // A client takes the database of the string for that of its user.
+        let source = if options.users.is_empty() {
+            ""
+        } else {
+            "&authSource=admin"
+        };
         format!(
-            "mongodb://{}/{database}?replicaSet={}",
-            self.host.address, self.host.options.replica_set
+            "mongodb://{}/{database}?replicaSet={}{source}",
+            self.host.address, options.replica_set
         )
     }
 

@@ -51,7 +51,8 @@ const ENGINE_FLOORS: &[&[&str]] = &[
 
 /// The modules inside `server`, lowest floor first.
 const SERVER_FLOORS: &[&[&str]] = &[
-    &["options", "wire"],
+    &["scram", "wire"],
+    &["options"],
     &["host"],
     &["peer"],
     &["command"],

@@ -19,6 +19,8 @@ Options:
       --listen ADDRESS    loopback address and port; port 0 takes a free one [default: 127.0.0.1:27017]
       --replica-set NAME  name of the replica set whose only member it is [default: odm]
       --max-connections N connections at once [default: 1000]
+      --user NAME         lets in only who knows the password in the environment variable ODM_SERVER_PASSWORD
+      --bind-all          lets other machines in, too: --listen takes any address; needs --user
   -h, --help              print this
 ";
 
@@ -46,6 +48,13 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             Long("max-connections") => {
                 options = options.max_connections(arguments.value()?.parse()?);
             }
+            Long("user") => {
+                let password = std::env::var("ODM_SERVER_PASSWORD").map_err(
+                    |_| "--user needs a password in the environment variable ODM_SERVER_PASSWORD",
+                )?;
+                options = options.user(&arguments.value()?.string()?, &password)?;
+            }
+            Long("bind-all") => options = options.bind_all(),
             Short('h') | Long("help") => {
                 print!("{USAGE}");
                 return Ok(());

@@ -100,6 +100,7 @@ codes! {
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
     UNSATISFIABLE_COMMIT_QUORUM = 278 "UnsatisfiableCommitQuorum";
     NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
+    MECHANISM_UNAVAILABLE = 334 "MechanismUnavailable";
     UNSUPPORTED_OP_QUERY_COMMAND = 352 "UnsupportedOpQueryCommand";
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";
     BSON_OBJECT_TOO_LARGE = 10334 "BSONObjectTooLarge";

@@ -39,7 +39,16 @@ pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Ans
 fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
     let command = raw::validate(command.as_bytes())?;
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
-    if let Some(row) = command::find(name) {
+    let row = command::find(name);
+    let is_known = row.is_some() || !engine::command::is_absent(name);
+    let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
+    if is_known && !is_open && !host.options.users.is_empty() && peer.user.is_none() {
+        return Err(ServerError::new(
+            Code::UNAUTHORIZED,
+            format!("command {name} requires authentication"),
+        ));
+    }
+    if let Some(row) = row {
         let mut call = Call {
             host,
             peer,
@@ -48,7 +57,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
         };
         return command::reply((row.run)(&mut call)?);
     }
-    if engine::command::is_absent(name) {
+    if !is_known {
         return Err(ServerError::new(
             Code::COMMAND_NOT_FOUND,
             format!("no such command: '{name}'"),

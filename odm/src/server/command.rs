@@ -3,6 +3,7 @@
 mod hello;
 mod peer;
 mod process;
+mod sasl;
 
 use bson::Document;
 use bson::raw::{RawDocument, RawDocumentBuf};
@@ -27,6 +28,8 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Command {
     name: &'static str,
     pub(crate) run: fn(&mut Call<'_>) -> Result<Document, ServerError>,
+    /// It may come before the client has proved who it is.
+    pub(crate) is_open: bool,
 }
 
 /// Every command, sorted by name; other spellings have rows of their own.
@@ -40,6 +43,9 @@ const COMMANDS: &[Command] = &[
     process::HOST_INFO,
     hello::IS_MASTER,
     hello::ISMASTER,
+    sasl::LOGOUT,
+    sasl::SASL_CONTINUE,
+    sasl::SASL_START,
     process::SERVER_STATUS,
     peer::WHATS_MY_URI,
 ];
@@ -49,6 +55,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Command> {
         .binary_search_by_key(&name, |command| command.name)
         .ok()?;
     COMMANDS.get(at)
+}
+
+/// Whether the engine's command of this name may come from anybody.
+pub(crate) fn is_open(name: &str) -> bool {
+    matches!(name, "ping" | "buildInfo" | "buildinfo")
 }
 
 /// The reply of a command that went well.

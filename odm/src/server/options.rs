@@ -1,6 +1,11 @@
 //! How a server is set up.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
+
+use crate::error::{ConfigError, Error, Result};
+use crate::server::scram::Credentials;
 
 /// How a [`Server`](super::Server) is set up: [`Server::options`](super::Server::options) gives the usual.
 ///
@@ -21,11 +26,27 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ServerOptions {
     pub(crate) replica_set: String,
     pub(crate) max_connections: usize,
     pub(crate) idle_timeout: Duration,
+    pub(crate) bind_all: bool,
+    /// By name.
+    pub(crate) users: BTreeMap<String, Credentials>,
+}
+
+/// Nothing secret is shown.
+impl fmt::Debug for ServerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerOptions")
+            .field("replica_set", &self.replica_set)
+            .field("max_connections", &self.max_connections)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("bind_all", &self.bind_all)
+            .field("users", &self.users.keys())
+            .finish()
+    }
 }
 
 impl Default for ServerOptions {
@@ -34,6 +55,8 @@ impl Default for ServerOptions {
             replica_set: "odm".to_owned(),
             max_connections: 1_000,
             idle_timeout: Duration::from_secs(30 * 60),
+            bind_all: false,
+            users: BTreeMap::new(),
         }
     }
 }
@@ -50,6 +73,37 @@ impl ServerOptions {
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
+        self
+    }
+
+    /// Lets in only who knows a user's password. Users may do everything; each may be said several times, the last
+    /// password counts. Clients authenticate with SCRAM-SHA-256 against `admin`, as they do by default.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config): an empty name, or a password with characters that RFC 4013 lets into
+    /// none, such as a line feed.
+    pub fn user(mut self, name: &str, password: &str) -> Result<Self> {
+        let refused = |message: String| Err(Error::new(ConfigError::new(message)));
+        if name.is_empty() {
+            return refused("a user has a name that is not empty".to_owned());
+        }
+        match Credentials::new(password) {
+            Ok(credentials) => {
+                self.users.insert(name.to_owned(), credentials);
+                Ok(self)
+            }
+            Err(_) => refused(format!(
+                "the password of the user `{name}` has characters that no password may have"
+            )),
+        }
+    }
+
+    /// Lets other machines in: addresses need not be loopback ones. Who connects must be a [user](Self::user). What is
+    /// sent is not encrypted.
+    #[must_use]
+    pub fn bind_all(mut self) -> Self {
+        self.bind_all = true;
         self
     }
 

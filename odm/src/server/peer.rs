@@ -1,13 +1,14 @@
 //! What is known of one connection.
 
+use std::fmt;
 use std::net::SocketAddr;
 
 use bson::raw::RawDocumentBuf;
 
+use crate::server::scram::Exchange;
 use crate::server::wire::Compressor;
 
 /// One connection's client.
-#[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) id: i64,
     pub(crate) address: SocketAddr,
@@ -15,6 +16,23 @@ pub(crate) struct Peer {
     pub(crate) compressors: Vec<Compressor>,
     /// What the client said of itself in its first `hello`.
     pub(crate) metadata: Option<RawDocumentBuf>,
+    /// Who it proved to be.
+    pub(crate) user: Option<String>,
+    /// How far it has come with the proof.
+    pub(crate) conversation: Option<Conversation>,
+}
+
+/// A proof under way.
+pub(crate) enum Conversation {
+    /// The client is to prove that it knows the password.
+    Proving {
+        exchange: Exchange,
+        user: String,
+        /// It does without an empty exchange at the end.
+        skips: bool,
+    },
+    /// It has, and says one more thing that is empty.
+    Proved { user: String },
 }
 
 impl Peer {
@@ -24,6 +42,17 @@ impl Peer {
             address,
             compressors: Vec::new(),
             metadata: None,
+            user: None,
+            conversation: None,
         }
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("id", &self.id)
+            .field("address", &self.address)
+            .finish_non_exhaustive()
     }
 }

@@ -183,3 +183,96 @@ impl Fault {
         ServerError::new(code, self.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::*;
+
+    fn header(length: usize, opcode: i32) -> Header {
+        let mut bytes = [0; HEADER];
+        let fields = [i32::try_from(length + HEADER).unwrap(), 7, 0, opcode];
+        for (to, field) in bytes.chunks_mut(4).zip(fields) {
+            to.copy_from_slice(&field.to_le_bytes());
+        }
+        Header::parse(bytes).unwrap()
+    }
+
+    /// The message that a reply is to whoever takes it for a request.
+    fn back(bytes: &[u8], agreed: &[Compressor]) -> Result<Message, Fault> {
+        let (start, body) = bytes.split_first_chunk().unwrap();
+        match Frame::parse(Header::parse(*start)?, body, agreed)?.request {
+            Request::Message(message) => Ok(message),
+            Request::Query(_) => panic!("no query was sent"),
+        }
+    }
+
+    #[test]
+    fn what_is_sent_can_be_read_in_every_dress() {
+        let all = [Compressor::Snappy, Compressor::Zlib, Compressor::Zstd];
+        for text in ["", "a", &"abc".repeat(100_000)] {
+            let document = rawdoc! { "ping": 1, "text": text };
+            let dresses = all.map(Some).into_iter().chain([None]);
+            for (compressor, checksum) in dresses.flat_map(|it| [(it, false), (it, true)]) {
+                let reply = Reply {
+                    id: 1,
+                    response_to: 2,
+                    document: document.clone(),
+                    more_to_come: true,
+                    checksum,
+                    compressor,
+                };
+                let message = back(&reply.to_bytes(), &all).unwrap();
+                assert_eq!(message.command, document);
+                assert!(message.more_to_come);
+                assert_eq!(message.checksum, checksum && compressor.is_none());
+                if let Some(compressor) = compressor {
+                    let other = all.map(|it| if it == compressor { all[0] } else { it });
+                    let others: Vec<_> =
+                        other.into_iter().filter(|it| *it != compressor).collect();
+                    let fault = back(&reply.to_bytes(), &others).unwrap_err();
+                    assert_eq!(fault, Fault::Compressor(compressor.id()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_noticed_where_there_is_a_checksum() {
+        let reply = Reply {
+            id: 1,
+            response_to: 2,
+            document: rawdoc! { "ping": 1 },
+            more_to_come: false,
+            checksum: true,
+            compressor: None,
+        };
+        let whole = reply.to_bytes();
+        for at in (4..12).chain(HEADER + 5..whole.len()) {
+            let mut changed = whole.clone();
+            changed[at] ^= 0x20;
+            assert_eq!(back(&changed, &[]), Err(Fault::Checksum), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn compression_that_lies_about_its_size_is_refused() {
+        for compressor in [Compressor::Snappy, Compressor::Zlib, Compressor::Zstd] {
+            let mut packed = Vec::new();
+            compressor.compress(&[7; 10_000], &mut packed);
+            for claimed in [0, 9_999, 10_001, MAX_MESSAGE - HEADER] {
+                let mut body = OP_MSG.to_le_bytes().to_vec();
+                body.extend(i32::try_from(claimed).unwrap().to_le_bytes());
+                body.push(compressor.id());
+                body.extend(&packed);
+                let parsed = Frame::parse(header(body.len(), OP_COMPRESSED), &body, &[compressor]);
+                assert_eq!(
+                    parsed.unwrap_err(),
+                    Fault::Compressed(compressor.name()),
+                    "{claimed}"
+                );
+            }
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bson::raw::RawBsonRef;
 use bson::{Bson, DateTime, Document, doc, oid::ObjectId};
 
-use super::{Call, Command};
+use super::{Call, Command, sasl};
 use crate::error::{Code, ServerError};
 use crate::server::wire::{Compressor, MAX_MESSAGE};
 use crate::value::raw;
@@ -13,11 +13,13 @@ use crate::value::raw;
 pub(super) const HELLO: Command = Command {
     name: "hello",
     run: |call| hello(call, "isWritablePrimary"),
+    is_open: true,
 };
 
 pub(super) const IS_MASTER: Command = Command {
     name: "isMaster",
     run: |call| hello(call, "ismaster"),
+    is_open: true,
 };
 
 pub(super) const ISMASTER: Command = Command {
@@ -34,6 +36,8 @@ const TERM: i64 = 1;
 fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     remember_client(call)?;
     agree_on_compressors(call);
+    let speculation = authenticate(call);
+    let mechanisms = mechanisms(call)?;
     await_change(call)?;
     let host = call.host;
     let address = host.address.to_string();
@@ -76,7 +80,42 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     if !names.is_empty() {
         fields.insert("compression", names);
     }
+    if let Some(mechanisms) = mechanisms {
+        fields.insert("saslSupportedMechs", mechanisms);
+    }
+    if let Some(speculation) = speculation {
+        fields.insert("speculativeAuthenticate", speculation);
+    }
     Ok(fields)
+}
+
+/// Begins to authenticate the client in the same round trip, where it asks for that. What fails, fails when it is asked
+/// again.
+fn authenticate(call: &mut Call<'_>) -> Option<Document> {
+    let Some(RawBsonRef::Document(start)) = raw::get(call.command, "speculativeAuthenticate")
+    else {
+        return None;
+    };
+    sasl::start(call.host, call.peer, start).ok()
+}
+
+/// The mechanisms of a user that the client names with its database.
+fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
+    match raw::get(call.command, "saslSupportedMechs") {
+        None => Ok(None),
+        Some(RawBsonRef::String(name)) => {
+            let user = name.strip_prefix("admin.");
+            let known = user.is_some_and(|user| call.host.options.users.contains_key(user));
+            Ok(known.then(|| vec![sasl::MECHANISM.into()]))
+        }
+        Some(other) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "BSON field 'hello.saslSupportedMechs' is the wrong type '{}', expected types '[string, object']",
+                crate::value::kind::alias(other.element_type())
+            ),
+        )),
+    }
 }
 
 /// Keeps what a client says of itself, which it may say once.

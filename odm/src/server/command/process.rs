@@ -19,31 +19,37 @@ pub(super) const GET_CMD_LINE_OPTS: Command = Command {
             },
         })
     },
+    is_open: false,
 };
 
 pub(super) const GET_FREE_MONITORING_STATUS: Command = Command {
     name: "getFreeMonitoringStatus",
     run: |_| Ok(doc! { "state": "disabled" }),
+    is_open: false,
 };
 
 pub(super) const GET_LOG: Command = Command {
     name: "getLog",
     run: get_log,
+    is_open: false,
 };
 
 pub(super) const GET_PARAMETER: Command = Command {
     name: "getParameter",
     run: get_parameter,
+    is_open: false,
 };
 
 pub(super) const HOST_INFO: Command = Command {
     name: "hostInfo",
     run: |call| Ok(host_info(call)),
+    is_open: false,
 };
 
 pub(super) const SERVER_STATUS: Command = Command {
     name: "serverStatus",
     run: |call| Ok(server_status(call)),
+    is_open: false,
 };
 
 /// Nothing is logged: the logs that there are, are empty.
@@ -67,7 +73,7 @@ fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
 
 fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
     let parameters = doc! {
-        "authenticationMechanisms": [],
+        "authenticationMechanisms": ["SCRAM-SHA-256"],
         "featureCompatibilityVersion": { "version": "6.0" },
         "transactionLifetimeLimitSeconds": 60,
     };

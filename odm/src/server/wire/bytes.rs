@@ -55,9 +55,11 @@ impl<'a> Bytes<'a> {
 
     /// A document, of which only the length and the last byte are checked.
     pub(super) fn document(&mut self) -> Result<&'a RawDocument, Fault> {
-        let length = Self(self.0).i32()?;
-        let length = usize::try_from(length).map_err(|_| Fault::Length(length))?;
-        RawDocument::from_bytes(self.take(length)?)
-            .map_err(|e| Fault::Rule(22, format!("a document is not BSON: {e}")))
+        let fault = |what: String| Fault::Rule(22, format!("a document is not BSON: {what}"));
+        let length = usize::try_from(Self(self.0).i32()?).unwrap_or_default();
+        let bytes = self
+            .take(length)
+            .map_err(|_| fault("it ends before its length".to_owned()))?;
+        RawDocument::from_bytes(bytes).map_err(|e| fault(e.to_string()))
     }
 }

@@ -1,0 +1,440 @@
+//! What a server says to frames as no driver sends them, who is let in, and what is too much.
+//!
+//! The conversations were held with a MongoDB 6.0.5, too, and are again where `ODM_TEST_URI` names one.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a check that panics is a test that fails"
+)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use mongodb::bson::{Document, doc};
+use odm::Db;
+use odm::server::Server;
+
+const OP_QUERY: i32 = 2004;
+const OP_COMPRESSED: i32 = 2012;
+const OP_MSG: i32 = 2013;
+
+fn bytes(document: &Document) -> Vec<u8> {
+    document.to_vec().unwrap()
+}
+
+fn frame(opcode: i32, body: &[u8]) -> Vec<u8> {
+    let length = i32::try_from(body.len() + 16).unwrap();
+    let mut frame = Vec::new();
+    for field in [length, 7, 0, opcode] {
+        frame.extend(field.to_le_bytes());
+    }
+    frame.extend(body);
+    frame
+}
+
+/// The body of an `OP_MSG`.
+fn message(flags: u32, sections: &[Vec<u8>]) -> Vec<u8> {
+    let mut body = flags.to_le_bytes().to_vec();
+    sections.iter().for_each(|section| body.extend(section));
+    body
+}
+
+fn section(document: &Document) -> Vec<u8> {
+    let mut section = vec![0];
+    section.extend(bytes(document));
+    section
+}
+
+fn sequence(name: &str, documents: &[Document]) -> Vec<u8> {
+    let mut content = name.as_bytes().to_vec();
+    content.push(0);
+    documents
+        .iter()
+        .for_each(|document| content.extend(bytes(document)));
+    let mut section = vec![1];
+    section.extend(i32::try_from(content.len() + 4).unwrap().to_le_bytes());
+    section.extend(content);
+    section
+}
+
+/// An `OP_QUERY` of one document.
+fn query(namespace: &str, document: &Document) -> Vec<u8> {
+    let mut body = vec![0; 4];
+    body.extend(namespace.as_bytes());
+    body.push(0);
+    body.extend(0_i32.to_le_bytes());
+    body.extend((-1_i32).to_le_bytes());
+    body.extend(bytes(document));
+    body
+}
+
+struct Wire(TcpStream);
+
+impl Wire {
+    fn to(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        Self(stream)
+    }
+
+    fn send(&mut self, opcode: i32, body: &[u8]) {
+        // The server may have closed the connection before all was sent.
+        let _ = self.0.write_all(&frame(opcode, body));
+    }
+
+    /// The document of the next reply; nothing where the connection is closed.
+    fn reply(&mut self) -> Option<Document> {
+        let mut header = [0; 16];
+        self.0.read_exact(&mut header).ok()?;
+        let length = i32::from_le_bytes(header[..4].try_into().unwrap());
+        let mut body = vec![0; usize::try_from(length).unwrap() - 16];
+        self.0.read_exact(&mut body).ok()?;
+        let opcode = i32::from_le_bytes(header[12..].try_into().unwrap());
+        let start = if opcode == OP_MSG { 5 } else { 20 };
+        let end = start
+            + usize::try_from(i32::from_le_bytes(
+                body[start..start + 4].try_into().unwrap(),
+            ))
+            .unwrap();
+        Some(Document::from_reader(&body[start..end]).unwrap())
+    }
+
+    fn ask(&mut self, opcode: i32, body: &[u8]) -> Option<Document> {
+        self.send(opcode, body);
+        self.reply()
+    }
+
+    fn command(&mut self, command: &Document) -> Option<Document> {
+        self.ask(OP_MSG, &message(0, &[section(command)]))
+    }
+}
+
+/// What comes of a frame.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Fine,
+    /// An error with this code, and the connection goes on.
+    Refused(i32),
+    /// The connection is closed, whether something was said or not.
+    Closed,
+}
+
+fn outcome(address: SocketAddr, opcode: i32, body: &[u8]) -> Outcome {
+    let mut wire = Wire::to(address);
+    let reply = wire.ask(opcode, body);
+    let goes_on = wire.command(&doc! { "ping": 1, "$db": "admin" }).is_some();
+    match reply {
+        Some(reply) if goes_on => match reply.get_i32("code") {
+            Ok(code) => Outcome::Refused(code),
+            Err(_) => Outcome::Fine,
+        },
+        _ => Outcome::Closed,
+    }
+}
+
+/// The engine behind a port, and the server that the environment names.
+fn both(check: impl Fn(SocketAddr)) {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    check(server.address());
+    if let Ok(uri) = std::env::var("ODM_TEST_URI") {
+        let host = uri.split("://").nth(1).unwrap().split('/').next().unwrap();
+        check(host.parse().unwrap());
+    }
+}
+
+#[test]
+fn frames_get_the_answer_that_a_server_gives() {
+    let ping = doc! { "ping": 1, "$db": "admin" };
+    let insert = doc! { "insert": "wire", "$db": "odm_wire" };
+    let with_documents = doc! { "insert": "wire", "documents": [], "$db": "odm_wire" };
+    let one = [doc! { "a": 1 }];
+    let plain = message(0, &[section(&ping)]);
+    let mut cut = plain.clone();
+    cut.truncate(plain.len() - 3);
+    let mut short = plain.clone();
+    short[5] = 3;
+    let compressed = |opcode: i32, id: u8, size: usize, rest: &[u8]| {
+        let mut body = opcode.to_le_bytes().to_vec();
+        body.extend(i32::try_from(size).unwrap().to_le_bytes());
+        body.push(id);
+        body.extend(rest);
+        body
+    };
+    let mut summed = message(1, &[section(&ping)]);
+    summed.extend(b"abcd");
+    let hello = doc! { "hello": 1 };
+    let cases = [
+        ("a message", OP_MSG, plain.clone(), Outcome::Fine),
+        (
+            "an optional flag",
+            OP_MSG,
+            message(1 << 20, &[section(&ping)]),
+            Outcome::Fine,
+        ),
+        (
+            "an unknown flag",
+            OP_MSG,
+            message(4, &[section(&ping)]),
+            Outcome::Closed,
+        ),
+        ("a wrong checksum", OP_MSG, summed, Outcome::Closed),
+        (
+            "no body",
+            OP_MSG,
+            message(0, &[sequence("documents", &one)]),
+            Outcome::Refused(40587),
+        ),
+        (
+            "two bodies",
+            OP_MSG,
+            message(0, &[section(&ping), section(&ping)]),
+            Outcome::Refused(40430),
+        ),
+        (
+            "a sequence twice",
+            OP_MSG,
+            message(
+                0,
+                &[
+                    section(&insert),
+                    sequence("documents", &one),
+                    sequence("documents", &one),
+                ],
+            ),
+            Outcome::Refused(40431),
+        ),
+        (
+            "a field and a sequence",
+            OP_MSG,
+            message(0, &[section(&with_documents), sequence("documents", &one)]),
+            Outcome::Refused(40433),
+        ),
+        (
+            "an unknown section",
+            OP_MSG,
+            message(0, &[vec![7], section(&ping)]),
+            Outcome::Refused(40432),
+        ),
+        (
+            "the sequence first",
+            OP_MSG,
+            message(0, &[sequence("documents", &one), section(&insert)]),
+            Outcome::Fine,
+        ),
+        (
+            "an empty sequence",
+            OP_MSG,
+            message(0, &[section(&insert), sequence("documents", &[])]),
+            Outcome::Refused(16),
+        ),
+        ("a document that is cut", OP_MSG, cut, Outcome::Refused(22)),
+        (
+            "a document that is too short",
+            OP_MSG,
+            short,
+            Outcome::Refused(22),
+        ),
+        (
+            "no database",
+            OP_MSG,
+            message(0, &[section(&doc! { "ping": 1 })]),
+            Outcome::Refused(40571),
+        ),
+        ("nothing", OP_MSG, Vec::new(), Outcome::Closed),
+        (
+            "an unknown operation",
+            1234,
+            b"abcd".to_vec(),
+            Outcome::Closed,
+        ),
+        (
+            "an old insert",
+            2002,
+            b"\0\0\0\0a.b\0".to_vec(),
+            Outcome::Closed,
+        ),
+        (
+            "an old handshake",
+            OP_QUERY,
+            query("admin.$cmd", &hello),
+            Outcome::Fine,
+        ),
+        (
+            "one that is wrapped",
+            OP_QUERY,
+            query("admin.$cmd", &doc! { "$query": { "ismaster": 1 } }),
+            Outcome::Fine,
+        ),
+        (
+            "an old command",
+            OP_QUERY,
+            query("admin.$cmd", &doc! { "ping": 1 }),
+            Outcome::Refused(352),
+        ),
+        (
+            "an old find",
+            OP_QUERY,
+            query("test.c", &doc! {}),
+            Outcome::Refused(5_739_101),
+        ),
+        (
+            "compression without agreement",
+            OP_COMPRESSED,
+            compressed(OP_MSG, 1, 10, b"xx"),
+            Outcome::Closed,
+        ),
+        (
+            "no compression without agreement",
+            OP_COMPRESSED,
+            compressed(OP_MSG, 0, plain.len(), &plain),
+            Outcome::Closed,
+        ),
+    ];
+    both(|address| {
+        for (name, opcode, body, expected) in &cases {
+            assert_eq!(&outcome(address, *opcode, body), expected, "{name}");
+        }
+        Wire::to(address).command(&doc! { "dropDatabase": 1, "$db": "odm_wire" });
+    });
+}
+
+#[test]
+fn lengths_that_lie_close_the_connection() {
+    both(|address| {
+        for length in [0, 15, -1, i32::MAX, 48_000_001] {
+            let mut wire = Wire::to(address);
+            let mut frame = frame(OP_MSG, b"abcd");
+            frame[..4].copy_from_slice(&length.to_le_bytes());
+            wire.0.write_all(&frame).unwrap();
+            // It may say why.
+            let _ = wire.reply();
+            assert_eq!(wire.reply(), None, "{length}");
+        }
+    });
+}
+
+#[test]
+fn a_client_may_want_no_reply_or_several() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let silent = doc! { "insert": "silent", "documents": [{ "_id": 1 }], "$db": "odm_wire" };
+        wire.send(OP_MSG, &message(2, &[section(&silent)]));
+        let count = doc! { "count": "silent", "$db": "odm_wire" };
+        assert_eq!(wire.command(&count).unwrap().get_i32("n").unwrap(), 1);
+
+        let rows: Vec<_> = (0..5).map(|id| doc! { "_id": id }).collect();
+        let many = doc! { "insert": "many", "documents": rows, "$db": "odm_wire" };
+        wire.command(&many).unwrap();
+        let find = doc! { "find": "many", "batchSize": 2, "$db": "odm_wire" };
+        let first = wire.command(&find).unwrap();
+        let id = first.get_document("cursor").unwrap().get_i64("id").unwrap();
+        let more = doc! { "getMore": id, "collection": "many", "batchSize": 2, "$db": "odm_wire" };
+        wire.send(OP_MSG, &message(1 << 16, &[section(&more)]));
+        let mut left = 0;
+        loop {
+            let reply = wire.reply().unwrap();
+            let cursor = reply.get_document("cursor").unwrap();
+            left += cursor.get_array("nextBatch").unwrap().len();
+            if cursor.get_i64("id").unwrap() == 0 {
+                break;
+            }
+        }
+        assert_eq!(left, 3);
+        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire" });
+    });
+}
+
+#[tokio::test]
+async fn users_are_let_in_by_their_password() {
+    let db = Db::memory();
+    let server = Server::options()
+        .user("ann", "pencil")
+        .unwrap()
+        .bind(&db, "127.0.0.1:0")
+        .unwrap();
+    let uri = |who: &str| {
+        let address = server.address();
+        format!("mongodb://{who}{address}/test?replicaSet=odm&authSource=admin&serverSelectionTimeoutMS=2000")
+    };
+    let list = doc! { "listCollections": 1 };
+    let ann = Db::connect(&uri("ann:pencil@")).await.unwrap();
+    ann.run_command(list.clone()).await.unwrap();
+    let status = ann
+        .run_command(doc! { "connectionStatus": 1 })
+        .await
+        .unwrap();
+    let users = status
+        .get_document("authInfo")
+        .unwrap()
+        .get_array("authenticatedUsers");
+    assert_eq!(
+        users.unwrap()[0],
+        doc! { "user": "ann", "db": "admin" }.into()
+    );
+
+    let nobody = Db::connect(&uri("")).await.unwrap();
+    let refused = nobody.run_command(list.clone()).await.unwrap_err();
+    assert_eq!(refused.code().map(|code| code.number()), Some(13));
+    for who in ["ann:pen@", "bob:pencil@"] {
+        let stranger = Db::connect(&uri(who)).await.unwrap();
+        let refused = stranger.run_command(list.clone()).await.unwrap_err();
+        assert!(refused.to_string().contains("uthentication"), "{refused}");
+    }
+}
+
+#[test]
+fn other_machines_need_a_user() {
+    let refused = Server::bind(&Db::memory(), "0.0.0.0:0").unwrap_err();
+    assert!(refused.is_config(), "{refused}");
+    let refused = Server::options()
+        .bind_all()
+        .bind(&Db::memory(), "0.0.0.0:0");
+    assert!(refused.unwrap_err().to_string().contains("bind_all"));
+    let options = Server::options().bind_all().user("ann", "pencil").unwrap();
+    assert!(!format!("{options:?}").contains("pencil"));
+    let server = options.bind(&Db::memory(), "0.0.0.0:0").unwrap();
+    assert!(!server.uri().contains("ann"));
+    assert!(
+        Server::options()
+            .user("ann", "a\nb")
+            .unwrap_err()
+            .is_config()
+    );
+}
+
+#[test]
+fn too_many_and_too_quiet_connections_are_closed() {
+    let ping = doc! { "ping": 1, "$db": "admin" };
+    let server = Server::options()
+        .max_connections(1)
+        .idle_timeout(Duration::from_millis(100))
+        .bind(&Db::memory(), "127.0.0.1:0")
+        .unwrap();
+    let mut first = Wire::to(server.address());
+    assert!(first.command(&ping).is_some());
+    assert!(Wire::to(server.address()).command(&ping).is_none());
+    std::thread::sleep(Duration::from_millis(400));
+    assert!(first.command(&ping).is_none());
+    assert!(Wire::to(server.address()).command(&ping).is_some());
+    server.stop();
+}
+
+#[test]
+fn a_server_that_stops_closes_what_waits() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let mut wire = Wire::to(server.address());
+    let hello = wire.command(&doc! { "hello": 1, "$db": "admin" }).unwrap();
+    let topology = hello.get_document("topologyVersion").unwrap();
+    let watch = doc! {
+        "hello": 1, "topologyVersion": topology.clone(), "maxAwaitTimeMS": 60_000, "$db": "admin",
+    };
+    wire.send(OP_MSG, &message(1 << 16, &[section(&watch)]));
+    std::thread::sleep(Duration::from_millis(50));
+    let began = std::time::Instant::now();
+    server.stop();
+    assert!(began.elapsed() < Duration::from_secs(4));
+    while wire.reply().is_some() {}
+}

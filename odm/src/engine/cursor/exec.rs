@@ -1,6 +1,7 @@
 //! Runs a plan, step by step: each unit of work yields a record, or nothing yet, or the end.
 //!
-//! The units are those of a server, so that trials of several plans and what `explain` counts come out the same.
+//! The units are those of a server, so that trials of several plans and what `explain` counts come out the same. Who asks
+//! for results alone lets a step do many units in one call.
 //! An execution owns its snapshot: it can be kept between two commands.
 
 mod indexed;

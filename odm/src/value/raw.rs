@@ -33,7 +33,6 @@ pub(crate) struct Element<'a> {
     word: u64,
     key: &'a [u8],
     value: &'a [u8],
-    document: &'a [u8],
 }
 
 /// The key of an element that is looked for.
@@ -100,11 +99,10 @@ impl<'a> Element<'a> {
         str::from_utf8(self.key).ok()
     }
 
-    /// Where in its document the element stands.
+    /// Where in its document, which is this one, the element stands.
     #[cfg(feature = "memory")]
-    pub(crate) fn place(&self) -> Option<Range<usize>> {
-        let before =
-            |part: &[u8]| (part.as_ptr() as usize).checked_sub(self.document.as_ptr() as usize);
+    pub(crate) fn place(&self, document: &[u8]) -> Option<Range<usize>> {
+        let before = |part: &[u8]| (part.as_ptr() as usize).checked_sub(document.as_ptr() as usize);
         let start = before(self.key)?.checked_sub(1)?;
         Some(start..before(self.value)? + self.value.len())
     }
@@ -216,7 +214,6 @@ impl<'a> Elements<'a> {
             word,
             key,
             value,
-            document: self.document,
         })
     }
 }

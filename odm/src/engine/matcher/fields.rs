@@ -103,9 +103,13 @@ mod tests {
             for at in 0..2 * names.len() {
                 let name = &names[at * step % names.len()];
                 let alone = walk(&document).find(|element| element.key_bytes() == name.as_bytes());
-                let place = alone.and_then(|element| element.place());
+                let place = alone.and_then(|element| element.place(document.as_bytes()));
                 let found = fields.find(Name::new(name.as_bytes()));
-                assert_eq!(found.and_then(|element| element.place()), place, "{name}");
+                assert_eq!(
+                    found.and_then(|element| element.place(document.as_bytes())),
+                    place,
+                    "{name}"
+                );
             }
         }
     }

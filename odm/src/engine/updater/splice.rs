@@ -31,7 +31,7 @@ pub(super) fn apply(
         let element = raw::walk(document).find_key(name.as_bytes());
         let value = element.as_ref().and_then(raw::Element::value);
         let place = match &element {
-            Some(element) => element.place().ok_or_else(malformed)?,
+            Some(element) => element.place(bytes).ok_or_else(malformed)?,
             None => end..end,
         };
         let mut node = value.map(Node::Raw);

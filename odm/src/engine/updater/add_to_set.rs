@@ -54,18 +54,12 @@ impl Behaviour for AddToSet {
     ) -> Result<Change<'a>, ServerError> {
         let mut fresh = Vec::new();
         let exists = current.is_some();
-        let elements = match current {
-            None => &mut fresh,
-            Some(node) => {
-                let kind = node.with(|value| text::type_name(Some(value)));
-                node.elements().ok_or_else(|| {
-                    bad_value(format!(
-                        "Cannot apply $addToSet to non-array field. Field named '{}' has non-array type {kind}",
-                        at.name()
-                    ))
-                })?
-            }
-        };
+        let elements = Node::elements_or(current, &mut fresh, |kind| {
+            bad_value(format!(
+                "Cannot apply $addToSet to non-array field. Field named '{}' has non-array type {kind}",
+                at.name()
+            ))
+        })?;
         let before = elements.len();
         for value in &self.values {
             let value = value.as_raw_bson_ref();

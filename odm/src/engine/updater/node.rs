@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::expression::text;
+use crate::error::ServerError;
 use crate::value::raw::values;
 
 pub(super) use crate::value::raw::elements as fields;
@@ -62,6 +64,19 @@ impl<'a> Node<'a> {
             Self::Array(elements) => Some(elements),
             _ => None,
         }
+    }
+
+    /// The elements of the array that is there, or of a new one. `refuse` is told the type of what is no array.
+    pub(super) fn elements_or<'n>(
+        current: Option<&'n mut Self>,
+        fresh: &'n mut Vec<Self>,
+        refuse: impl FnOnce(&str) -> ServerError,
+    ) -> Result<&'n mut Vec<Self>, ServerError> {
+        let Some(node) = current else {
+            return Ok(fresh);
+        };
+        let kind = node.with(|value| text::type_name(Some(value)));
+        node.elements().ok_or_else(|| refuse(kind))
     }
 
     /// The value in one piece.

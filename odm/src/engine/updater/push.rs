@@ -112,18 +112,12 @@ impl Behaviour for Push {
     ) -> Result<Change<'a>, ServerError> {
         let mut fresh = Vec::new();
         let exists = current.is_some();
-        let elements = match current {
-            None => &mut fresh,
-            Some(node) => {
-                let kind = node.with(|value| text::type_name(Some(value)));
-                node.elements().ok_or_else(|| {
-                    bad_value(format!(
-                        "The field '{}' must be an array but is of type {kind} in document {{{}}}",
-                        at.path, at.document
-                    ))
-                })?
-            }
-        };
+        let elements = Node::elements_or(current, &mut fresh, |kind| {
+            bad_value(format!(
+                "The field '{}' must be an array but is of type {kind} in document {{{}}}",
+                at.path, at.document
+            ))
+        })?;
         let index = self.insertion(elements.len());
         elements.splice(
             index..index,

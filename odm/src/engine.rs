@@ -39,4 +39,7 @@ pub(crate) use crate::engine::command::request::{Answer, Request};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::{COMMON_FIELDS, known_commands, known_statements};
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::index::spec::known_options as known_index_options;
+
+#[cfg(feature = "memory")]
 pub use crate::engine::context::Context;

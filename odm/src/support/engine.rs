@@ -27,6 +27,11 @@ pub fn statement_fields() -> impl Iterator<Item = &'static str> {
     statements.flat_map(|(_, fields)| fields.iter().map(|field| field.name))
 }
 
+/// The options of indexes.
+pub fn index_options() -> impl Iterator<Item = &'static str> {
+    engine::known_index_options()
+}
+
 /// An engine that answers bytes.
 #[derive(Debug)]
 pub struct Engine {

@@ -41,7 +41,7 @@ pub static FIELDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let fields = engine::commands().flat_map(|(_, fields)| fields);
     let fields = fields.chain(engine::statement_fields());
     let fields = fields.chain(engine::common_fields().iter().copied());
-    let mut fields: Vec<&str> = fields.chain(INDEX.iter().copied()).collect();
+    let mut fields: Vec<&str> = fields.chain(engine::index_options()).collect();
     fields.sort_unstable();
     fields.dedup();
     fields
@@ -296,29 +296,6 @@ pub const TYPES: &[&str] = &[
     "timestamp",
     "minKey",
     "maxKey",
-];
-
-/// Options of indexes.
-const INDEX: &[&str] = &[
-    "key",
-    "name",
-    "unique",
-    "sparse",
-    "hidden",
-    "expireAfterSeconds",
-    "partialFilterExpression",
-    "collation",
-    "weights",
-    "default_language",
-    "language_override",
-    "textIndexVersion",
-    "2dsphereIndexVersion",
-    "bits",
-    "min",
-    "max",
-    "wildcardProjection",
-    "clustered",
-    "v",
 ];
 
 pub const COLLATION: &[&str] = &[

@@ -103,7 +103,6 @@ const LISTED: &[&str] = &[
 const IGNORED: &[&str] = &["ns", "dropDups", "key", "name", "v"];
 
 /// The options of an index.
-#[cfg(test)]
 pub(crate) fn known_options() -> impl Iterator<Item = &'static str> {
     LISTED.iter().chain(IGNORED).copied()
 }

@@ -48,9 +48,6 @@ fn operand(rng: &mut Rng) -> Bson {
 /// Names that no command has.
 const UNKNOWN: &[&str] = &["zork", "$zork"];
 
-/// Fields of indexes and documents, which are no statements of their own.
-const INDEX: &[&str] = &["key", "name", "_id"];
-
 /// A field of the command, or of another.
 fn field(rng: &mut Rng, command: &Document) -> &'static str {
     let is_it = |name: &str| command.keys().next().is_some_and(|first| first == name);
@@ -65,8 +62,8 @@ fn field(rng: &mut Rng, command: &Document) -> &'static str {
 
 fn statement_field(rng: &mut Rng) -> &'static str {
     let fields = engine::statement_fields();
-    let others = UNKNOWN.iter().chain(INDEX).copied();
-    let fields: Vec<&str> = fields.chain(others).collect();
+    let fields = fields.chain(["key", "name", "_id"]);
+    let fields: Vec<&str> = fields.chain(UNKNOWN.iter().copied()).collect();
     rng.pick(&fields)
 }
 

@@ -208,7 +208,8 @@ impl Collection {
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        let mut buffer = Vec::new();
+        // Most keys are of one value or two.
+        let mut buffer = Vec::with_capacity(48);
         let mut keys = |index: &Index, document: Option<&RawDocument>| match document {
             Some(document) => index.keys(document, &mut buffer),
             None => Ok((Keys::new(), Arrays::default())),

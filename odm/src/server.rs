@@ -9,6 +9,7 @@
 mod answer;
 mod command;
 mod connection;
+mod fail_point;
 mod host;
 mod options;
 mod peer;

@@ -1,5 +1,5 @@
-//! What the driver retries, and how broken connections are told, on a server that fails on demand:
-//! the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
+//! What the driver retries, and how broken connections are told, on servers that fail on demand: the
+//! engine behind a port, and the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::ExitCode;
@@ -53,17 +53,26 @@ impl Server {
 
 fn main() -> ExitCode {
     let uri = std::env::var("ODM_TEST_URI").ok();
-    let ignored = uri.is_none();
-    // One test, because the server has one failpoint of this name.
-    let trial = Trial::test("faults_are_retried_or_told", move || {
-        Builder::new_current_thread()
-            .enable_all()
-            .build()?
-            .block_on(faults_are_retried_or_told(&uri.unwrap_or_default()));
-        Ok(())
-    })
-    .with_ignored_flag(ignored);
-    libtest_mimic::run(&Arguments::from_args(), vec![trial]).exit_code()
+    let is_missing = uri.is_none();
+    // One test for each, because a server has one failpoint of this name.
+    let trial = |name: &str, uri: Option<String>| {
+        Trial::test(name.to_owned(), move || {
+            let served = odm::server::Server::options()
+                .test_commands()
+                .bind(&Db::memory(), "127.0.0.1:0")?;
+            let uri = uri.unwrap_or_else(|| served.uri());
+            Builder::new_current_thread()
+                .enable_all()
+                .build()?
+                .block_on(faults_are_retried_or_told(&uri));
+            Ok(())
+        })
+    };
+    let trials = vec![
+        trial("faults_of_the_engine_are_retried_or_told", None),
+        trial("faults_of_a_server_are_retried_or_told", uri).with_ignored_flag(is_missing),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 async fn faults_are_retried_or_told(uri: &str) {

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use mongodb::bson::{Document, doc};
+use mongodb::bson::{self, Bson, Document, doc};
 use odm::Db;
 use odm::server::Server;
 
@@ -137,7 +137,8 @@ fn outcome(address: SocketAddr, opcode: i32, body: &[u8]) -> Outcome {
 
 /// The engine behind a port, and the server that the environment names.
 fn both(check: impl Fn(SocketAddr)) {
-    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let server = Server::options().test_commands();
+    let server = server.bind(&Db::memory(), "127.0.0.1:0").unwrap();
     check(server.address());
     if let Ok(uri) = std::env::var("ODM_TEST_URI") {
         let host = uri.split("://").nth(1).unwrap().split('/').next().unwrap();
@@ -320,18 +321,20 @@ fn lengths_that_lie_close_the_connection() {
 fn a_client_may_want_no_reply_or_several() {
     both(|address| {
         let mut wire = Wire::to(address);
-        let silent = doc! { "insert": "silent", "documents": [{ "_id": 1 }], "$db": "odm_wire" };
+        let silent =
+            doc! { "insert": "silent", "documents": [{ "_id": 1 }], "$db": "odm_wire_replies" };
         wire.send(OP_MSG, &message(2, &[section(&silent)]));
-        let count = doc! { "count": "silent", "$db": "odm_wire" };
+        let count = doc! { "count": "silent", "$db": "odm_wire_replies" };
         assert_eq!(wire.command(&count).unwrap().get_i32("n").unwrap(), 1);
 
         let rows: Vec<_> = (0..5).map(|id| doc! { "_id": id }).collect();
-        let many = doc! { "insert": "many", "documents": rows, "$db": "odm_wire" };
+        let many = doc! { "insert": "many", "documents": rows, "$db": "odm_wire_replies" };
         wire.command(&many).unwrap();
-        let find = doc! { "find": "many", "batchSize": 2, "$db": "odm_wire" };
+        let find = doc! { "find": "many", "batchSize": 2, "$db": "odm_wire_replies" };
         let first = wire.command(&find).unwrap();
         let id = first.get_document("cursor").unwrap().get_i64("id").unwrap();
-        let more = doc! { "getMore": id, "collection": "many", "batchSize": 2, "$db": "odm_wire" };
+        let more =
+            doc! { "getMore": id, "collection": "many", "batchSize": 2, "$db": "odm_wire_replies" };
         wire.send(OP_MSG, &message(1 << 16, &[section(&more)]));
         let mut left = 0;
         loop {
@@ -343,8 +346,168 @@ fn a_client_may_want_no_reply_or_several() {
             }
         }
         assert_eq!(left, 3);
-        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire" });
+        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_replies" });
     });
+}
+
+#[test]
+fn commands_fail_on_demand() {
+    let set = |mode: Bson, data: Document| {
+        doc! { "configureFailPoint": "failCommand", "mode": mode, "data": data, "$db": "admin" }
+    };
+    let off = set("off".into(), doc! {});
+    let once = || Bson::from(doc! { "times": 1 });
+    let named = |data: Document| {
+        let mut named = doc! { "failCommands": ["count"], "appName": "odm_wire" };
+        named.extend(data);
+        named
+    };
+    let failing = |mode: Bson| set(mode, named(doc! { "errorCode": 11601 }));
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let client = doc! {
+            "application": { "name": "odm_wire" },
+            "driver": { "name": "wire", "version": "1" },
+            "os": { "type": "any" },
+        };
+        wire.command(&doc! { "hello": 1, "client": client, "$db": "admin" })
+            .unwrap();
+        let count = doc! { "count": "faults", "$db": "odm_wire_faults" };
+        let code = |wire: &mut Wire| {
+            let reply = wire.command(&count).unwrap();
+            reply.get_i32("code").unwrap_or_default()
+        };
+        let configured = |wire: &mut Wire, command: &Document| {
+            let reply = wire.command(command).unwrap();
+            assert!(reply.get_i32("code").is_err(), "{command}: {reply}");
+        };
+        for (command, expected) in [
+            (failing(doc! { "times": 2 }.into()), [11601, 11601, 0]),
+            (failing(doc! { "skip": 1 }.into()), [0, 11601, 11601]),
+            (
+                failing(doc! { "activationProbability": 1.0 }.into()),
+                [11601; 3],
+            ),
+            (failing("alwaysOn".into()), [11601; 3]),
+            (failing("off".into()), [0; 3]),
+            (
+                set("alwaysOn".into(), named(doc! { "errorCode": 0 })),
+                [0; 3],
+            ),
+            (
+                set("alwaysOn".into(), named(doc! { "errorCode": "1" })),
+                [0; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.other" }),
+                ),
+                [0; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.faults" }),
+                ),
+                [5; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    doc! { "failCommands": ["count"], "errorCode": 5, "appName": "x" },
+                ),
+                [0; 3],
+            ),
+            (
+                set("alwaysOn".into(), named(doc! { "blockConnection": true })),
+                [72; 3],
+            ),
+        ] {
+            configured(&mut wire, &command);
+            assert_eq!([(); 3].map(|()| code(&mut wire)), expected, "{command}");
+        }
+        configured(&mut wire, &off);
+
+        for (mode, code) in [
+            ("sometimes".into(), 2),
+            (doc! { "times": -1 }.into(), 2),
+            (doc! { "nope": 1 }.into(), 2),
+            (Bson::Int32(1), 14),
+        ] {
+            let reply = wire.command(&failing(mode)).unwrap();
+            assert_eq!(reply.get_i32("code").unwrap(), code, "{reply}");
+        }
+        let unknown = doc! { "configureFailPoint": "nope", "mode": "off", "$db": "admin" };
+        assert_eq!(
+            wire.command(&unknown).unwrap().get_i32("code").unwrap(),
+            266
+        );
+
+        // It is run, and its reply says that not enough members know.
+        let insert = |extra: Document| {
+            let mut insert = doc! {
+                "insert": "faults", "documents": [{ "a": 1 }], "$db": "odm_wire_faults",
+            };
+            insert.extend(extra);
+            insert
+        };
+        let concern = doc! {
+            "failCommands": ["insert"],
+            "appName": "odm_wire",
+            "writeConcernError": { "code": 91, "errmsg": "x" },
+        };
+        configured(&mut wire, &set(once(), concern.clone()));
+        let reply = wire.command(&insert(doc! {})).unwrap();
+        assert_eq!(reply.get_i32("n").unwrap(), 1);
+        let error = reply.get_document("writeConcernError").unwrap();
+        assert_eq!(error.get_i32("code").unwrap(), 91);
+        assert!(reply.get("errorLabels").is_none());
+
+        // A write that can be retried says so.
+        let session = bson::Uuid::new();
+        let retryable = doc! { "lsid": { "id": session }, "txnNumber": 1_i64 };
+        let errors = doc! { "failCommands": ["insert"], "appName": "odm_wire", "errorCode": 91 };
+        for (data, labels) in [
+            (concern, vec!["RetryableWriteError"]),
+            (errors.clone(), vec!["RetryableWriteError"]),
+            (
+                {
+                    let mut told = errors;
+                    told.insert("errorLabels", ["Mine"].map(Bson::from).to_vec());
+                    told
+                },
+                vec!["Mine"],
+            ),
+        ] {
+            configured(&mut wire, &set(once(), data));
+            let reply = wire.command(&insert(retryable.clone())).unwrap();
+            let found = reply.get_array("errorLabels").unwrap().iter();
+            assert_eq!(found.filter_map(Bson::as_str).collect::<Vec<_>>(), labels);
+        }
+
+        let block = named(doc! { "blockConnection": true, "blockTimeMS": 60 });
+        configured(&mut wire, &set(once(), block));
+        let began = std::time::Instant::now();
+        assert_eq!(code(&mut wire), 0);
+        assert!(began.elapsed() >= Duration::from_millis(60));
+        configured(
+            &mut wire,
+            &set(once(), named(doc! { "closeConnection": true })),
+        );
+        assert!(wire.command(&count).is_none());
+        let mut wire = Wire::to(address);
+        configured(&mut wire, &off);
+        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_faults" });
+    });
+}
+
+#[test]
+fn fail_points_are_for_servers_that_take_test_commands() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let off = doc! { "configureFailPoint": "failCommand", "mode": "off", "$db": "admin" };
+    let reply = Wire::to(server.address()).command(&off).unwrap();
+    assert_eq!(reply.get_i32("code").unwrap(), 59);
 }
 
 #[tokio::test]
@@ -357,7 +520,9 @@ async fn users_are_let_in_by_their_password() {
         .unwrap();
     let uri = |who: &str| {
         let address = server.address();
-        format!("mongodb://{who}{address}/test?replicaSet=odm&authSource=admin&serverSelectionTimeoutMS=2000")
+        format!(
+            "mongodb://{who}{address}/test?replicaSet=odm&authSource=admin&serverSelectionTimeoutMS=2000"
+        )
     };
     let list = doc! { "listCollections": 1 };
     let ann = Db::connect(&uri("ann:pencil@")).await.unwrap();

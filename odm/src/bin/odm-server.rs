@@ -20,6 +20,7 @@ Options:
       --replica-set NAME  name of the replica set whose only member it is [default: odm]
       --max-connections N connections at once [default: 1000]
       --user NAME         lets in only who knows the password in the environment variable ODM_SERVER_PASSWORD
+      --test-commands     takes configureFailPoint, with which tests have commands fail
       --bind-all          lets other machines in, too: --listen takes any address; needs --user
   -h, --help              print this
 ";
@@ -54,6 +55,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                 )?;
                 options = options.user(&arguments.value()?.string()?, &password)?;
             }
+            Long("test-commands") => options = options.test_commands(),
             Long("bind-all") => options = options.bind_all(),
             Short('h') | Long("help") => {
                 print!("{USAGE}");

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use bson::{Binary, rawdoc, spec::BinarySubtype};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
 
 use crate::engine;
 use crate::error::{Code, ServerError};
 use crate::server::command::{self, Call};
+use crate::server::fail_point::{Strike, Target};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
 use crate::store::Patience;
@@ -25,19 +26,70 @@ pub(crate) struct Answer {
 
 /// Answers a command, which may be anything that has a document's length.
 pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Answer {
-    let document = match run(host, peer, command) {
+    let struck = raw::validate(command.as_bytes()).and_then(|command| strike(host, peer, command));
+    let strike = match struck {
+        Ok(strike) => strike.unwrap_or_default(),
+        Err(error) => Strike {
+            error: Some(error),
+            ..Strike::default()
+        },
+    };
+    if let Some(time) = strike.block {
+        host.pause(time);
+    }
+    let outcome = match strike.error {
+        Some(error) => Err(error),
+        None if strike.close => Ok(RawDocumentBuf::new()),
+        None => run(host, peer, command),
+    };
+    let mut document = match outcome {
         Ok(reply) => reply,
         Err(error) => failed(&error),
     };
+    if let Some(error) = &strike.write_concern_error {
+        document = engine::command::reply::with(&document, cstr!("writeConcernError"), error);
+        if !strike.labels.is_empty() {
+            let labels: RawArrayBuf = strike.labels.iter().filter_map(Bson::as_str).collect();
+            document.append(cstr!("errorLabels"), labels);
+        }
+    }
     Answer {
         continues: continues(command, &document),
         document: timed(host, document),
-        hang_up: false,
+        hang_up: strike.close,
     }
 }
 
+/// What the fail point does to the command.
+fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Strike>, ServerError> {
+    if !host.options.test_commands {
+        return Ok(None);
+    }
+    let Some((name, target)) = raw::elements(command).next() else {
+        return Ok(None);
+    };
+    let text = |name: &str| raw::get(command, name).and_then(RawBsonRef::as_str);
+    let collection = match target {
+        RawBsonRef::String(collection) => collection,
+        _ => text("collection").unwrap_or_default(),
+    };
+    let application = peer.metadata.as_deref().and_then(|client| {
+        raw::get(raw::get(client, "application")?.as_document()?, "name")?.as_str()
+    });
+    let ends = matches!(name, "commitTransaction" | "abortTransaction");
+    let in_transaction = raw::get(command, "autocommit").is_some();
+    let target = Target {
+        command: name,
+        namespace: &format!("{}.{collection}", text("$db").unwrap_or_default()),
+        application,
+        is_retryable: raw::get(command, "txnNumber").is_some() && (ends || !in_transaction),
+        in_transaction: in_transaction && !ends,
+    };
+    host.fail_point
+        .strike(target, || host.memory.random_fraction())
+}
+
 fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
-    let command = raw::validate(command.as_bytes())?;
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     let row = command::find(name);
     let is_known = row.is_some() || !engine::command::is_absent(name);

@@ -1,5 +1,6 @@
 //! The commands that are about the server, not about its data.
 
+mod fail_point;
 mod hello;
 mod peer;
 mod process;
@@ -34,6 +35,7 @@ pub(crate) struct Command {
 
 /// Every command, sorted by name; other spellings have rows of their own.
 const COMMANDS: &[Command] = &[
+    fail_point::CONFIGURE_FAIL_POINT,
     peer::CONNECTION_STATUS,
     process::GET_CMD_LINE_OPTS,
     process::GET_FREE_MONITORING_STATUS,

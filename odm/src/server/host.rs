@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use bson::oid::ObjectId;
 
+use crate::server::fail_point::FailPoint;
 use crate::server::options::ServerOptions;
 use crate::store::Memory;
 
@@ -20,6 +21,7 @@ pub(crate) struct Host {
     /// Names this run of the server, so that clients notice another.
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
+    pub(crate) fail_point: FailPoint,
     connections: Mutex<Connections>,
     /// Something about the connections has changed.
     changed: Condvar,
@@ -40,6 +42,7 @@ impl Host {
             address,
             process: ObjectId::new(),
             started: Instant::now(),
+            fail_point: FailPoint::default(),
             connections: Mutex::default(),
             changed: Condvar::new(),
             created: AtomicI64::new(0),

@@ -32,6 +32,7 @@ pub struct ServerOptions {
     pub(crate) max_connections: usize,
     pub(crate) idle_timeout: Duration,
     pub(crate) bind_all: bool,
+    pub(crate) test_commands: bool,
     /// By name.
     pub(crate) users: BTreeMap<String, Credentials>,
 }
@@ -44,6 +45,7 @@ impl fmt::Debug for ServerOptions {
             .field("max_connections", &self.max_connections)
             .field("idle_timeout", &self.idle_timeout)
             .field("bind_all", &self.bind_all)
+            .field("test_commands", &self.test_commands)
             .field("users", &self.users.keys())
             .finish()
     }
@@ -56,6 +58,7 @@ impl Default for ServerOptions {
             max_connections: 1_000,
             idle_timeout: Duration::from_secs(30 * 60),
             bind_all: false,
+            test_commands: false,
             users: BTreeMap::new(),
         }
     }
@@ -97,6 +100,14 @@ impl ServerOptions {
                 "the password of the user `{name}` has characters that no password may have"
             )),
         }
+    }
+
+    /// Takes `configureFailPoint`, with which a test has commands fail: the fail point `failCommand`, as a server that
+    /// was started with `enableTestCommands` has it.
+    #[must_use]
+    pub fn test_commands(mut self) -> Self {
+        self.test_commands = true;
+        self
     }
 
     /// Lets other machines in: addresses need not be loopback ones. Who connects must be a [user](Self::user). What is

@@ -229,8 +229,7 @@ mod tests {
                 assert_eq!(message.checksum, checksum && compressor.is_none());
                 if let Some(compressor) = compressor {
                     let other = all.map(|it| if it == compressor { all[0] } else { it });
-                    let others: Vec<_> =
-                        other.into_iter().filter(|it| *it != compressor).collect();
+                    let others: Vec<_> = other.into_iter().filter(|it| *it != compressor).collect();
                     let fault = back(&reply.to_bytes(), &others).unwrap_err();
                     assert_eq!(fault, Fault::Compressor(compressor.id()));
                 }

@@ -92,6 +92,13 @@ impl Memory {
         self.0.shared.context.now()
     }
 
+    /// A random number from 0 to 1.
+    #[cfg(feature = "server")]
+    pub(crate) fn random_fraction(&self) -> f64 {
+        let random = u32::try_from(self.0.shared.context.random() >> 32).unwrap_or_default();
+        f64::from(random) / f64::from(u32::MAX)
+    }
+
     /// The time of the last write, or of the first question.
     #[cfg(feature = "server")]
     pub(crate) fn operation_time(&self) -> bson::Timestamp {

@@ -239,7 +239,9 @@ impl Search<'_, '_> {
         let mut found = Vec::new();
         let mut ordering = Vec::new();
         for index in indexes {
-            if !is_hinted && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
+            // A hint lets a server lose documents, but not by a wildcard index.
+            let may_lose = is_hinted && index.spec.kind != Kind::Wildcard;
+            if !may_lose && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
                 continue;
             }
             let drafts = bounds::drafts(index, given, self.wanted.collation);

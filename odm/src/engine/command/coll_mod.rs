@@ -39,6 +39,32 @@ const FIELDS: &[Field] = &[
     field("dryRun", Kind::SafeBool),
 ];
 
+/// What is kept of a validation, in a server's order, and what it is where nothing was said.
+const KEPT: [(&str, Option<&str>); 3] = [
+    ("validator", None),
+    ("validationLevel", Some("strict")),
+    ("validationAction", Some("error")),
+];
+
+/// A collection's options with all that is kept of a validation, in front of the options that come behind it.
+fn with_validation(options: &Document) -> Document {
+    let behind = ["viewOn", "pipeline", "collation"];
+    let (after, before): (Vec<_>, Vec<_>) = options
+        .iter()
+        .filter(|(name, _)| !KEPT.iter().any(|(known, _)| known == name))
+        .partition(|(name, _)| behind.contains(&name.as_str()));
+    let kept = KEPT.iter().filter_map(|(name, default)| {
+        let value = options.get(name).cloned();
+        Some(((*name).to_owned(), value.or(default.map(Bson::from))?))
+    });
+    let cloned = |(name, value): (&String, &Bson)| (name.clone(), value.clone());
+    let before = before.into_iter().map(cloned);
+    before
+        .chain(kept)
+        .chain(after.into_iter().map(cloned))
+        .collect()
+}
+
 pub(crate) const COLL_MOD: Command = Command {
     name: "collMod",
     idl: "collMod",
@@ -112,12 +138,8 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 value => document.insert(name, value),
             };
         }
-        if changes.contains_key("validator") {
-            for (name, default) in [("validationLevel", "strict"), ("validationAction", "error")] {
-                if !document.contains_key(name) {
-                    document.insert(name, default);
-                }
-            }
+        if KEPT.iter().any(|(name, _)| changes.contains_key(*name)) {
+            document = with_validation(&document);
         }
         let mut reply = Document::new();
         if let Some(index) = &index {

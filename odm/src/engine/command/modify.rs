@@ -68,8 +68,12 @@ impl Change<'_> {
                 "multi update is not supported for replacement-style update",
             ));
         }
-        if self.upsert {
-            upsert::check_filter(target.filter)?;
+        if self.upsert
+            && let Err(refusal) = upsert::check_filter(target.filter)
+        {
+            // A server meets what is wrong in front of it first.
+            Matcher::parse_query(&upsert::before_expr(target.filter), &target.globals)?;
+            return Err(refusal);
         }
         Ok(Checked { update })
     }

@@ -155,7 +155,7 @@ fn check_characters(name: &str, starts_well: bool) -> Result<(), ServerError> {
     }
 }
 
-/// Whether a field with this name is a part of a reference (a DBRef), which expressions and projections may name.
+/// Whether a field with this name is a part of a reference (a `DBRef`), which expressions and projections may name.
 pub(super) fn is_of_reference(name: &str) -> bool {
     matches!(name, "$db" | "$id" | "$ref")
 }

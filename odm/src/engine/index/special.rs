@@ -270,6 +270,12 @@ pub(crate) fn check_hashed(key: &Document, options: &Document) -> Result<(), Ser
     if kind(key) != Some("hashed") {
         return Ok(());
     }
+    if options.get_bool("unique").unwrap_or(false) {
+        return Err(ServerError::new(
+            Code::location(16764),
+            "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
+        ));
+    }
     let hashed = key.values().filter(|value| is(value, "hashed")).count();
     if hashed > 1 {
         return Err(ServerError::new(
@@ -278,12 +284,6 @@ pub(crate) fn check_hashed(key: &Document, options: &Document) -> Result<(), Ser
                 "A maximum of one index field is allowed to be hashed but found {hashed} for 'key' {}",
                 show(key)
             ),
-        ));
-    }
-    if options.get_bool("unique").unwrap_or(false) {
-        return Err(ServerError::new(
-            Code::location(16764),
-            "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
         ));
     }
     Ok(())

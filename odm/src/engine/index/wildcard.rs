@@ -72,7 +72,7 @@ impl Wildcard {
             keys: Keys::new(),
             arrays: Arrays::default(),
         };
-        for (name, value) in raw::elements(document) {
+        for (name, value) in raw::elements(document).filter(has_path) {
             walk.field(name, value);
         }
         let Walk {
@@ -82,6 +82,11 @@ impl Wildcard {
         keys.dedup();
         (keys, arrays)
     }
+}
+
+/// Whether a field can be reached by a path: one with a dot in its name can't.
+fn has_path((name, _): &(&str, RawBsonRef<'_>)) -> bool {
+    !name.contains('.')
 }
 
 /// A projection's paths, and whether each is kept.
@@ -145,7 +150,9 @@ impl Walk<'_> {
         let mut is_empty = true;
         for (name, value) in raw::elements(document) {
             is_empty = false;
-            self.field(&format!("{path}.{name}"), value);
+            if has_path(&(name, value)) {
+                self.field(&format!("{path}.{name}"), value);
+            }
         }
         if is_empty {
             self.add(path, RawBsonRef::Document(document));

@@ -39,8 +39,10 @@ impl Asked<'_> {
                         self.serves(inner, &format!("{path}."))
                     }
                     Test::Element(ElementMatch::Value(tests)) => {
+                        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
                         self.holds(&path)
-                            && tests.iter().any(|test| match test {
+                            && !path.split('.').any(is_number)
+                            && tests.iter().all(|test| match test {
                                 Predicate::Field(field) => self.bounds(&field.test),
                                 _ => false,
                             })

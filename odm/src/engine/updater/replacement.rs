@@ -59,7 +59,7 @@ impl Replacement {
     }
 }
 
-/// Refuses names that start with `$`, but for those of a reference (a DBRef) in its order.
+/// Refuses names that start with `$`, but for those of a reference (a `DBRef`) in its order.
 fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     let fault = |message: String| Err(ServerError::new(Code::INVALID_DB_REF, message));
     let no_text = |name: &str, value| {
@@ -73,7 +73,7 @@ fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     while let Some((name, value)) = all.next() {
         let is_text = matches!(value, RawBsonRef::String(_));
         match name {
-            "$ref" if !is_text => return no_text(name, value),
+            "$ref" | "$db" if !is_text => return no_text(name, value),
             "$ref" if all.peek().is_none_or(|(next, _)| *next != "$id") => {
                 return fault("The DBRef $ref field must be followed by a $id field".to_owned());
             }
@@ -82,7 +82,6 @@ fn check_names(document: &RawDocument) -> Result<(), ServerError> {
                     "Found $id field without a $ref before it, which is invalid.".to_owned(),
                 );
             }
-            "$db" if !is_text => return no_text(name, value),
             "$db" if before != "$id" => {
                 return fault(
                     "Found $db field without a $id before it, which is invalid.".to_owned(),

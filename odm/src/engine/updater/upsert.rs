@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::updater::Update;
-use crate::engine::updater::node::{Node, build, fields};
+use crate::engine::updater::node::{Node, append, build, fields};
 use crate::error::{Code, ServerError};
 use crate::value::order;
 use crate::value::raw::values;
@@ -59,6 +59,36 @@ pub(crate) fn check_filter(filter: &RawDocument) -> Result<(), ServerError> {
         }
     }
     Ok(())
+}
+
+/// What stands in a filter in front of its first `$expr`.
+pub(crate) fn before_expr(filter: &RawDocument) -> RawDocumentBuf {
+    let mut before = RawDocumentBuf::new();
+    for (key, value) in fields(filter) {
+        match (key, value) {
+            ("$expr", _) => break,
+            ("$and" | "$or" | "$nor", RawBsonRef::Array(clauses)) => {
+                let mut kept = RawArrayBuf::new();
+                let mut ends = false;
+                for clause in values(clauses) {
+                    match clause {
+                        RawBsonRef::Document(clause) if check_filter(clause).is_err() => {
+                            kept.push(before_expr(clause));
+                            ends = true;
+                            break;
+                        }
+                        clause => kept.push(clause),
+                    }
+                }
+                append(&mut before, key, RawBsonRef::Array(&kept));
+                if ends {
+                    break;
+                }
+            }
+            (key, value) => append(&mut before, key, value),
+        }
+    }
+    before
 }
 
 /// Whether a server sees that nothing can match the filter; it then forgets what else the filter says.

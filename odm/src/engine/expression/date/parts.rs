@@ -30,6 +30,10 @@ pub(super) const NAMES: &[(&str, bool)] = &[
 const RANGE: std::ops::RangeInclusive<i64> = -32_768..=32_767;
 
 pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    // A server looks for the zone first.
+    let Some(zone) = Zone::of(args, 10)? else {
+        return null();
+    };
     let is_iso = args.given(1);
     let first = usize::from(is_iso);
     let Some(year) = number(args, first)? else {
@@ -51,9 +55,6 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return null();
     };
     let Some(millisecond) = part(args, 9)? else {
-        return null();
-    };
-    let Some(zone) = Zone::of(args, 10)? else {
         return null();
     };
     // A year is looked at behind the parts that are written after it.

@@ -57,10 +57,8 @@ pub(super) fn parse(
         match name {
             "from" => {}
             "startWith" => {
-                start = Some(Expression::parse(
-                    value,
-                    &globals.scope().with_plain_sets(),
-                )?)
+                let scope = globals.scope().with_plain_sets();
+                start = Some(Expression::parse(value, &scope)?);
             }
             "maxDepth" => max_depth = Some(depth(value)?),
             "restrictSearchWithMatch" => restriction = Some(restrict(value, globals)?),

@@ -35,11 +35,15 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         return Some("symbols in an index with a collation");
     }
     let has_no_plan = |reply: &Document| json(reply).contains("planner returned error");
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let unclear = |key: &str, value: &Bson| {
-        matches!(
-            key,
-            "$expr" | "$jsonSchema" | "$exists" | "$ne" | "$not" | "$nin" | "$nor"
-        ) || *value == Bson::Null
+        key.split('.').any(is_number)
+            || matches!(value, Bson::Array(values) if values.is_empty())
+            || matches!(
+                key,
+                "$expr" | "$jsonSchema" | "$exists" | "$ne" | "$not" | "$nin" | "$nor"
+            )
+            || *value == Bson::Null
     };
     if has_no_plan(memory) != has_no_plan(server) && mentions(command, &unclear) {
         return Some("wildcard indexes as hints of a query that they can't serve");
@@ -56,6 +60,18 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         return Some("filters that the server writes for itself and cannot read back");
     }
     let code = |reply: &Document| reply.get_i32("code").unwrap_or(0);
+    if here && there && command.contains_key("collMod") {
+        return Some("which of two refusals of a collMod comes first");
+    }
+    let is_by_id = |query: &Document| query.len() == 1 && query.contains_key("_id");
+    if here
+        && !there
+        && command.contains_key("findAndModify")
+        && command.contains_key("sort")
+        && command.get_document("query").is_ok_and(is_by_id)
+    {
+        return Some("fields that a server takes and does nothing with");
+    }
     if code(server) == 4_457_011 {
         return Some("negated ranges of symbols and code that an index could serve");
     }
@@ -188,6 +204,9 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         }
     }
     let looks_up = mentions(command, &|key, _| key == "$lookup");
+    if !here && !there && looks_up && json(memory).contains("\"$code\"") {
+        return Some("code within $lookup by fields, which a server makes strings of");
+    }
     if !here && !there && looks_up && json(&sorted(memory)) == json(&sorted(server)) {
         return Some("the order of what a $lookup by fields finds, and the place of its field");
     }

@@ -14,7 +14,7 @@ use crate::shrink;
 
 /// Differences of one area that look alike before they are shrunk, and are shrunk all the same. Other documents have
 /// no message to look alike in.
-const ALIKE: usize = 3;
+const ALIKE: usize = 2;
 const ALIKE_ANSWERS: usize = 25;
 
 /// What all jobs found.

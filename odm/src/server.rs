@@ -13,7 +13,7 @@ mod fail_point;
 mod host;
 mod options;
 mod peer;
-mod scram;
+pub(crate) mod scram;
 pub(crate) mod wire;
 
 use std::io;
@@ -94,7 +94,7 @@ impl Server {
         let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
         let open = addresses.iter().find(|address| !address.ip().is_loopback());
         if let Some(open) = open
-            && !(options.bind_all && !options.users.is_empty())
+            && (!options.bind_all || options.users.is_empty())
         {
             return Err(Error::new(ConfigError::new(format!(
                 "{} is no loopback address: bind to 127.0.0.1, or say `bind_all` and which `user` may connect",

@@ -3,6 +3,8 @@
 pub mod bytes;
 #[cfg(feature = "memory")]
 pub mod engine;
+#[cfg(feature = "server")]
+pub mod wire;
 
 pub use std::string::String;
 

@@ -36,7 +36,7 @@ fn frame(opcode: i32, body: &[u8]) -> Vec<u8> {
 /// The body of an `OP_MSG`.
 fn message(flags: u32, sections: &[Vec<u8>]) -> Vec<u8> {
     let mut body = flags.to_le_bytes().to_vec();
-    sections.iter().for_each(|section| body.extend(section));
+    body.extend(sections.iter().flatten());
     body
 }
 
@@ -49,9 +49,7 @@ fn section(document: &Document) -> Vec<u8> {
 fn sequence(name: &str, documents: &[Document]) -> Vec<u8> {
     let mut content = name.as_bytes().to_vec();
     content.push(0);
-    documents
-        .iter()
-        .for_each(|document| content.extend(bytes(document)));
+    content.extend(documents.iter().flat_map(bytes));
     let mut section = vec![1];
     section.extend(i32::try_from(content.len() + 4).unwrap().to_le_bytes());
     section.extend(content);
@@ -542,7 +540,7 @@ async fn users_are_let_in_by_their_password() {
 
     let nobody = Db::connect(&uri("")).await.unwrap();
     let refused = nobody.run_command(list.clone()).await.unwrap_err();
-    assert_eq!(refused.code().map(|code| code.number()), Some(13));
+    assert_eq!(refused.code().map(odm::Code::number), Some(13));
     for who in ["ann:pen@", "bob:pencil@"] {
         let stranger = Db::connect(&uri(who)).await.unwrap();
         let refused = stranger.run_command(list.clone()).await.unwrap_err();

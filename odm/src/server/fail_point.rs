@@ -168,7 +168,6 @@ impl Mode {
     fn comes_up(&mut self, random: impl FnOnce() -> f64) -> bool {
         match self {
             Self::Off => false,
-            Self::AlwaysOn => true,
             Self::Times(left) => {
                 *left -= 1;
                 if *left == 0 {
@@ -176,7 +175,7 @@ impl Mode {
                 }
                 true
             }
-            Self::Skip(0) => true,
+            Self::AlwaysOn | Self::Skip(0) => true,
             Self::Skip(left) => {
                 *left -= 1;
                 false

@@ -5,6 +5,7 @@
 
 mod door;
 mod encode;
+mod frames;
 mod read;
 mod records;
 mod splice;
@@ -19,6 +20,7 @@ use crate::draw::Draw;
 
 pub use self::door::door;
 pub use self::encode::encode;
+pub use self::frames::frames;
 pub use self::read::read;
 pub use self::records::records;
 pub use self::splice::splice;
@@ -33,6 +35,7 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("encode", encode),
     ("expressions", expressions),
     ("filters", filters),
+    ("frames", frames),
     ("json_schema", json_schema),
     ("pipelines", pipelines),
     ("projections", projections),

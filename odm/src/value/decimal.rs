@@ -320,7 +320,10 @@ impl Decimal {
     pub(crate) fn sqrt(self) -> Self {
         match self.kind {
             Kind::NaN => Self::NAN,
-            _ if self.is_zero() => self,
+            Kind::Finite {
+                coefficient: 0,
+                exponent,
+            } => Self::finite(self.negative, 0, exponent.div_euclid(2)),
             _ if self.negative => Self::NAN,
             Kind::Infinity => self,
             Kind::Finite {
@@ -341,7 +344,7 @@ impl Decimal {
                     !exact,
                 );
                 if exact {
-                    result.reduce_to(exponent / 2)
+                    result.reduce_to(exponent.div_euclid(2))
                 } else {
                     result
                 }

@@ -143,7 +143,10 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         let mut reply = Document::new();
         if let Some(index) = &index {
-            index.change(collection, dry_run, changes.is_empty(), &mut reply)?;
+            let alone = changes
+                .keys()
+                .all(|name| matches!(name.as_str(), "size" | "max"));
+            index.change(collection, dry_run, alone, &mut reply)?;
             if dry_run {
                 return Ok(Edit::Unchanged(reply));
             }

@@ -215,6 +215,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             let array = args.array_or_empty("updates");
             let statement = one(&batch(array, "update.updates")?)?;
             let row = update::Row::parse(statement)?;
+            row.check_constants()?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
             let around = Around {

@@ -61,6 +61,8 @@ pub(crate) struct Row<'a> {
     pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) collation: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
+    /// The constants of a pipeline, beside an update that is none.
+    has_constants: bool,
 }
 
 /// The message for a filter that is none names the command that it was given to.
@@ -100,19 +102,15 @@ impl<'a> Row<'a> {
             array_filters: None,
             collation: None,
             hint: None,
+            has_constants: false,
         })
     }
 
     pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
         let args = Args::of_statement(statement, "update.updates", STATEMENT)?;
         let u = args.get("u").unwrap_or(RawBsonRef::Null);
-        if args.get("c").is_some() && !matches!(u, RawBsonRef::Array(_)) {
-            return Err(ServerError::new(
-                Code::location(51198),
-                "Constant values may only be specified for pipeline updates",
-            ));
-        }
-        if args.filled("c").is_some() {
+        let has_constants = args.get("c").is_some() && !matches!(u, RawBsonRef::Array(_));
+        if !has_constants && args.filled("c").is_some() {
             return Err(super::args::unsupported("the option 'update.updates.c'"));
         }
         let q = args.document("q").unwrap_or_else(|| raw::empty_document());
@@ -123,8 +121,20 @@ impl<'a> Row<'a> {
             array_filters: args.array("arrayFilters"),
             collation: args.filled("collation"),
             hint: args.hint()?,
+            has_constants,
             ..row
         })
+    }
+
+    /// Refuses constants beside an update that is no pipeline.
+    pub(crate) fn check_constants(&self) -> Result<(), ServerError> {
+        if !self.has_constants {
+            return Ok(());
+        }
+        Err(ServerError::new(
+            Code::location(51198),
+            "Constant values may only be specified for pipeline updates",
+        ))
     }
 
     pub(crate) fn target(
@@ -133,6 +143,7 @@ impl<'a> Row<'a> {
         collection: Option<&Collection>,
         variables: Option<&RawDocument>,
     ) -> Result<Wanted<'a>, ServerError> {
+        self.check_constants()?;
         Ok(Wanted {
             filter: self.q,
             sort: None,

@@ -358,7 +358,20 @@ pub(crate) fn number(value: &Bson) -> Option<f64> {
         Bson::Int32(value) => Some(f64::from(*value)),
         Bson::Int64(value) => Some(*value as f64),
         Bson::Double(value) => Some(*value),
-        Bson::Decimal128(value) => value.to_string().parse().ok(),
+        Bson::Decimal128(decimal) => {
+            let value = decimal.to_string().parse().ok()?;
+            // One too small for a double is still not zero.
+            let is_zero = decimal
+                .to_string()
+                .bytes()
+                .take_while(|byte| *byte != b'E')
+                .all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+            Some(if value == 0.0 && !is_zero {
+                f64::MIN_POSITIVE
+            } else {
+                value
+            })
+        }
         _ => None,
     }
 }

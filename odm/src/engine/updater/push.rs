@@ -131,7 +131,7 @@ impl Behaviour for Push {
         let cut = self.cut(elements);
         Ok(if !exists {
             Change::Put(Node::Array(fresh))
-        } else if self.values.is_empty() && self.sort.is_none() && !cut {
+        } else if self.values.is_empty() && !cut && (self.sort.is_none() || elements.is_empty()) {
             Change::Nothing
         } else {
             Change::Edited

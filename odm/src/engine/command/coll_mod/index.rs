@@ -66,11 +66,6 @@ impl Wanted {
                 "Cannot make index non-unique",
             ));
         }
-        if wanted.prepare_unique.is_some() && others {
-            return Err(invalid(
-                "prepareUnique cannot be combined with any other modification.",
-            ));
-        }
         Ok(wanted)
     }
 
@@ -104,7 +99,11 @@ impl Wanted {
         if index.spec.is_id() {
             return self.check_id();
         }
-        if self.prepare_unique.is_some() && !alone {
+        // What is so already is no modification.
+        let prepares = self
+            .prepare_unique
+            .is_some_and(|wanted| wanted != index.spec.prepare_unique);
+        if prepares && (!alone || self.seconds.is_some() || self.hidden.is_some()) {
             return Err(invalid(
                 "prepareUnique cannot be combined with any other modification.",
             ));

@@ -272,12 +272,12 @@ impl Rule {
         for (index, schema) in schemas.iter().enumerate() {
             if !schema.admits(value)? {
                 let mut clause = doc! { "index": number(index) };
-                schema.annotate(&mut clause);
                 match value {
                     RawBsonRef::Document(document) if schema.never_whole() => {
                         clause.insert("details", schema_failure(schema, document)?);
                     }
                     _ => {
+                        schema.annotate(&mut clause);
                         clause.insert("details", schema.failures(value)?);
                     }
                 }

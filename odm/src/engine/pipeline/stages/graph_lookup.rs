@@ -170,12 +170,20 @@ impl GraphLookup {
                 frontier.iter().map(RawBson::as_raw_bson_ref),
             );
             let filter = both(Some(wanted), self.restriction.clone());
+            // These are equal to more than themselves in a filter.
+            let is_plain = !frontier.iter().any(|value| {
+                matches!(
+                    value,
+                    RawBson::Null | RawBson::Undefined | RawBson::RegularExpression(_)
+                )
+            });
             let mut next = Vec::new();
             for found in cx.source.find(None, &self.from, &filter, cx.globals)? {
                 // A missing field is not null here, though `$in` takes it for one.
-                let is_connected = spread(&self.connect_to, &found)
-                    .into_iter()
-                    .any(|value| asked.contains(&key::of(value, collator)));
+                let is_connected = is_plain
+                    || spread(&self.connect_to, &found)
+                        .into_iter()
+                        .any(|value| asked.contains(&key::of(value, collator)));
                 let id = get(&found, "_id").unwrap_or(RawBsonRef::Null);
                 if !is_connected || !visited.insert(key::of(id, None)) {
                     continue;

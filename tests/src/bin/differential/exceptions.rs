@@ -136,6 +136,18 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         {
             return Some("differences of dates in a zone's local mean time");
         }
+        let large = before
+            .iter()
+            .map(|step| &step.command)
+            .chain([command])
+            .any(|command| is_large(&json(command)));
+        let computes = |key: &str, _: &Bson| {
+            matches!(key, "$avg" | "$add" | "$subtract" | "$sum" | "$multiply")
+        };
+        if large && mentions(command, &computes) && differ_in_numbers(memory, server, &|_, _| true)
+        {
+            return Some("sums of numbers near the ends of 64 bits, whose digits a double has not");
+        }
         let sums = |key: &str, _: &Bson| matches!(key, "$multiply" | "$add" | "$group" | "$sum");
         if mentions(command, &sums) && only_rounded(memory, server) {
             return Some("where sums and products are rounded, and which of equal numbers stays");
@@ -190,7 +202,8 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         return Some("an $expr before or after the conditions beside it");
     }
     let of_views = command.get_array("views").map_or(0, Vec::len);
-    let stages = command.get_array("pipeline").map_or(0, Vec::len) + of_views;
+    let of_updates = command.get_array("update").map_or(0, Vec::len);
+    let stages = command.get_array("pipeline").map_or(0, Vec::len) + of_views + of_updates;
     if mentions(command, &|key, _| matches!(key, "$group" | "$sortByCount")) {
         if here || there {
             return Some("errors within $group: the server's other execution engine has its own");
@@ -204,14 +217,54 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
         }
     }
     let looks_up = mentions(command, &|key, _| key == "$lookup");
-    if !here && !there && looks_up && json(memory).contains("\"$code\"") {
-        return Some("code within $lookup by fields, which a server makes strings of");
+    let as_strings = ["\"$code\"", "\"$symbol\""];
+    if !here && !there && looks_up && as_strings.iter().any(|kind| json(memory).contains(kind)) {
+        return Some("code and symbols within $lookup by fields, which a server makes strings of");
+    }
+    let by_number = |key: &str, value: &Bson| {
+        key == "localField"
+            && value
+                .as_str()
+                .is_some_and(|path| path.split('.').any(is_number))
+    };
+    if !here && !there && looks_up && mentions(command, &by_number) {
+        return Some(
+            "$lookup by a path with a number in it, which a server's own engine reads as a name",
+        );
+    }
+    let indexed = |wanted: &dyn Fn(&str, &Bson) -> bool| {
+        before.iter().any(|step| {
+            step.command.contains_key("createIndexes") && mentions(&step.command, wanted)
+        })
+    };
+    let by_position = |key: &str, _: &Bson| key.split('.').skip(1).any(is_number);
+    if !here
+        && !there
+        && indexed(&by_position)
+        && mentions(command, &|_, value| *value == Bson::Null)
+    {
+        return Some("null by an index of a path with a number: the server loses documents");
+    }
+    let nested = |key: &str, value: &Bson| {
+        matches!(key, "$gt" | "$gte" | "$lt" | "$lte")
+            && value
+                .as_array()
+                .is_some_and(|values| matches!(values.first(), Some(Bson::Array(_))))
+    };
+    if !here && !there && indexed(&|_, _| true) && mentions(command, &nested) {
+        return Some("ranges of arrays within arrays by an index: the server loses documents");
     }
     if !here && !there && looks_up && json(&sorted(memory)) == json(&sorted(server)) {
         return Some("the order of what a $lookup by fields finds, and the place of its field");
     }
     if !here && !there && stages > 1 && json(&in_order(memory)) == json(&in_order(server)) {
         return Some("fields dropped and computed again: the server remembers their old place");
+    }
+    let runs = |reply: &Document| message(reply).starts_with("PlanExecutor");
+    if stages > 1 && runs(memory) && runs(server) {
+        return Some(
+            "errors in the next document: the server computes a batch before a stage sees any",
+        );
     }
     if here && !there && stages > 1 {
         return Some("errors in documents that a later stage drops: the server drops them first");
@@ -401,6 +454,13 @@ fn value_sorted(value: Bson) -> Bson {
         }
         other => other,
     }
+}
+
+/// Whether a number is written that has more digits than a double.
+fn is_large(text: &str) -> bool {
+    ["922337203685477", "1e20", "1e308", "E+6144"]
+        .iter()
+        .any(|digits| text.contains(digits))
 }
 
 /// How many expressions the stages of a pipeline compute.

@@ -586,6 +586,30 @@ fn too_many_and_too_quiet_connections_are_closed() {
 }
 
 #[test]
+fn cursors_are_not_kept_without_end() {
+    let options = Server::options().max_cursors(2);
+    let server = options.bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let mut wire = Wire::to(server.address());
+    let rows: Vec<_> = (0..5).map(|id| doc! { "_id": id }).collect();
+    let many = doc! { "insert": "many", "documents": rows, "$db": "test" };
+    wire.command(&many).unwrap();
+    let find = doc! { "find": "many", "batchSize": 2, "$db": "test" };
+    let mut id = || {
+        let reply = wire.command(&find).unwrap();
+        let cursor = reply.get_document("cursor").ok().cloned();
+        cursor.map_or_else(
+            || Err(reply.get_i32("code").unwrap()),
+            |cursor| Ok(cursor.get_i64("id").unwrap()),
+        )
+    };
+    let ids = [id().unwrap(), id().unwrap()];
+    assert_eq!(id(), Err(146));
+    let kill = doc! { "killCursors": "many", "cursors": ids.to_vec(), "$db": "test" };
+    Wire::to(server.address()).command(&kill).unwrap();
+    assert!(id().is_ok());
+}
+
+#[test]
 fn a_server_that_stops_closes_what_waits() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let mut wire = Wire::to(server.address());

@@ -115,6 +115,19 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             format!("no such command: '{name}'"),
         ));
     }
+    let may_open = matches!(
+        name,
+        "find" | "aggregate" | "listCollections" | "listIndexes"
+    );
+    if may_open && host.memory.open_cursors() >= host.options.max_cursors {
+        return Err(ServerError::new(
+            Code::EXCEEDED_MEMORY_LIMIT,
+            format!(
+                "there are {} open cursors, and no more are kept: read them to their ends or kill them",
+                host.options.max_cursors
+            ),
+        ));
+    }
     Ok(wait(host, command))
 }
 

@@ -30,6 +30,7 @@ use crate::server::scram::Credentials;
 pub struct ServerOptions {
     pub(crate) replica_set: String,
     pub(crate) max_connections: usize,
+    pub(crate) max_cursors: usize,
     pub(crate) idle_timeout: Duration,
     pub(crate) bind_all: bool,
     pub(crate) test_commands: bool,
@@ -43,6 +44,7 @@ impl fmt::Debug for ServerOptions {
         f.debug_struct("ServerOptions")
             .field("replica_set", &self.replica_set)
             .field("max_connections", &self.max_connections)
+            .field("max_cursors", &self.max_cursors)
             .field("idle_timeout", &self.idle_timeout)
             .field("bind_all", &self.bind_all)
             .field("test_commands", &self.test_commands)
@@ -56,6 +58,7 @@ impl Default for ServerOptions {
         Self {
             replica_set: "odm".to_owned(),
             max_connections: 1_000,
+            max_cursors: 10_000,
             idle_timeout: Duration::from_secs(30 * 60),
             bind_all: false,
             test_commands: false,
@@ -115,6 +118,14 @@ impl ServerOptions {
     #[must_use]
     pub fn bind_all(mut self) -> Self {
         self.bind_all = true;
+        self
+    }
+
+    /// How many cursors there may be at once in the engine, 10,000 unless said. While there are as many, commands that
+    /// may open one more are refused (146, `ExceededMemoryLimit`). Cursors that nobody uses are closed after ten minutes.
+    #[must_use]
+    pub fn max_cursors(mut self, cursors: usize) -> Self {
+        self.max_cursors = cursors;
         self
     }
 

@@ -92,6 +92,12 @@ impl Memory {
         self.0.shared.context.now()
     }
 
+    /// How many cursors are open.
+    #[cfg(feature = "server")]
+    pub(crate) fn open_cursors(&self) -> usize {
+        self.0.shared.engine.cursors.len()
+    }
+
     /// A random number from 0 to 1.
     #[cfg(feature = "server")]
     pub(crate) fn random_fraction(&self) -> f64 {

@@ -65,6 +65,12 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let specs = specs(array, collation.as_ref(), ignore_unknown)?;
     check_quorum(&quorum)?;
     let created = existing.is_none();
+    // What can't be built makes no collection.
+    if created {
+        for spec in &specs {
+            check_hashed(&spec.key, &spec.document)?;
+        }
+    }
     drop(existing);
     let in_transaction = call.transaction.is_some();
     call.ensure(&namespace)?;

@@ -13,12 +13,12 @@ use crate::error::{Code, ServerError};
 
 pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
-        _ if !args.given(1) => "%Y-%m-%dT%H:%M:%S.%LZ".to_owned(),
-        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
+        _ if !args.given(1) => Some("%Y-%m-%dT%H:%M:%S.%LZ".to_owned()),
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
             // Before anything is known of the date.
             check_format(format, WRITTEN)?;
-            format.to_owned()
+            Some(format.to_owned())
         }
         Some(_) => {
             return refuse(
@@ -31,9 +31,8 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             );
         }
     };
-    let Some(zone) = Zone::of(args, 2)? else {
-        return null();
-    };
+    let zone = Zone::of(args, 2)?;
+    // No date comes before no format and no zone.
     if args.is_nullish(0) {
         return if args.given(3) {
             Ok(args.take(3))
@@ -41,6 +40,9 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             null()
         };
     }
+    let (Some(format), Some(zone)) = (format, zone) else {
+        return null();
+    };
     let at = instant(args.or_null(0))?;
     owned(formatted(&format, zone.local(at), zone.offset(at))?)
 }

@@ -164,7 +164,7 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
     {
         return Some("what a $regex with operators beside it is specified as");
     }
-    let of_sets = |key: &str, _: &Bson| matches!(key, "$unionWith" | "$lookup");
+    let of_sets = |key: &str, _: &Bson| matches!(key, "$unionWith" | "$lookup" | "$graphLookup");
     if there
         && message(server).contains("Failed to optimize pipeline")
         && mentions(command, &of_sets)
@@ -204,7 +204,9 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
     let of_views = command.get_array("views").map_or(0, Vec::len);
     let of_updates = command.get_array("update").map_or(0, Vec::len);
     let stages = command.get_array("pipeline").map_or(0, Vec::len) + of_views + of_updates;
-    if mentions(command, &|key, _| matches!(key, "$group" | "$sortByCount")) {
+    if mentions(command, &|key, _| {
+        matches!(key, "$group" | "$sortByCount" | "$count")
+    }) {
         if here || there {
             return Some("errors within $group: the server's other execution engine has its own");
         }
@@ -253,6 +255,16 @@ pub(crate) fn name(steps: &[Step], memory: &Document, server: &Document) -> Opti
     };
     if !here && !there && indexed(&|_, _| true) && mentions(command, &nested) {
         return Some("ranges of arrays within arrays by an index: the server loses documents");
+    }
+    let limited = |key: &str, _: &Bson| matches!(key, "$limit" | "limit" | "$skip" | "skip");
+    let ordered = |key: &str, _: &Bson| matches!(key, "$sort" | "sort");
+    if !here
+        && !there
+        && mentions(command, &ordered)
+        && mentions(command, &limited)
+        && json(&sorted(memory)) == json(&sorted(server))
+    {
+        return Some("documents with equal sort keys, beside a limit");
     }
     if !here && !there && looks_up && json(&sorted(memory)) == json(&sorted(server)) {
         return Some("the order of what a $lookup by fields finds, and the place of its field");

@@ -228,6 +228,15 @@ impl Index {
 
     /// Whether another record has this key.
     pub(crate) fn holds(&self, key: &[u8], except: Option<RecordId>) -> bool {
+        // Most ids grow, and what is above all others is not among them.
+        if self
+            .entries
+            .last()
+            .and_then(Entries::last)
+            .is_some_and(|last| last < key)
+        {
+            return false;
+        }
         match self.first_of(key) {
             None => false,
             first if first != except => true,

@@ -24,6 +24,16 @@ pub(crate) use self::places::{Held, Leaves, Place};
 /// The most children of a branch.
 const MOST: usize = 64;
 
+/// Splits off what begins at a place, with room to become as long as all of it was where it `grows`.
+fn split_off<T: Copy>(items: &mut Vec<T>, at: usize, grows: bool) -> Vec<T> {
+    let tail = items.get(at..).unwrap_or_default();
+    let mut right = Vec::with_capacity(if grows { items.len() } else { tail.len() });
+    right.extend_from_slice(tail);
+    items.truncate(at);
+    items.shrink_to_fit();
+    right
+}
+
 /// A sorted run of what the tree holds.
 pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     /// What is looked for.
@@ -46,8 +56,8 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     fn half(&self) -> usize {
         self.len() / 2
     }
-    /// Splits off what begins at a place.
-    fn split(&mut self, at: usize) -> Self;
+    /// Splits off what begins at a place, with room to become as large as this was where it `grows`.
+    fn split(&mut self, at: usize, grows: bool) -> Self;
     fn append(&mut self, other: &Self);
 
     /// The first place that a walk upwards from a bound meets.
@@ -114,6 +124,17 @@ impl<L: Leaf> Tree<L> {
                     return Some(Place { node, at });
                 }
                 Node::Branch(branch) => node = branch.children.get(branch.child(key))?,
+            }
+        }
+    }
+
+    /// The leaf at the end.
+    pub(crate) fn last(&self) -> Option<&L> {
+        let mut node = &self.root;
+        loop {
+            match &**node {
+                Node::Leaf(leaf) => return Some(leaf),
+                Node::Branch(branch) => node = branch.children.last()?,
             }
         }
     }
@@ -247,12 +268,9 @@ impl<L: Leaf> Node<L> {
                     return (value, growth, None);
                 }
                 let end = leaf.len() - 1;
-                let at = if last && leaf.find(key) == Ok(end) {
-                    end
-                } else {
-                    leaf.half()
-                };
-                let right = leaf.split(at);
+                let grows = last && leaf.find(key) == Ok(end);
+                let at = if grows { end } else { leaf.half() };
+                let right = leaf.split(at, grows);
                 let split = right.edge().map(|edge| (edge, Arc::new(Self::Leaf(right))));
                 (value, growth, split)
             }
@@ -354,6 +372,14 @@ impl<L: Leaf> Branch<L> {
             .partition_point(|edge| L::compare(edge, key) != Ordering::Greater)
     }
 
+    /// The same for a change: most of what is new belongs at the end.
+    fn child_to_edit(&self, key: &L::Key) -> usize {
+        match self.edges.last() {
+            Some(edge) if L::compare(edge, key) != Ordering::Greater => self.edges.len(),
+            _ => self.child(key),
+        }
+    }
+
     fn bound(&self, bound: Bound<&L::Key>, unbounded: usize) -> usize {
         match bound {
             Bound::Included(key) | Bound::Excluded(key) => self.child(key),
@@ -367,7 +393,7 @@ impl<L: Leaf> Branch<L> {
         last: bool,
         edit: impl FnOnce(&mut L) -> R,
     ) -> (R, isize, Option<(L::Edge, Self)>) {
-        let at = self.child(key);
+        let at = self.child_to_edit(key);
         let is_end = at + 1 == self.children.len();
         let child = self
             .children

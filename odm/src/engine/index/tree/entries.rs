@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
-use crate::engine::index::tree::Leaf;
+use crate::engine::index::tree::{Leaf, split_off};
 
 /// So many entries a leaf holds.
 const MOST: usize = 128;
@@ -56,9 +56,23 @@ impl Entries {
         self.bytes.get(self.begin_of(at)..end)
     }
 
+    pub(crate) fn last(&self) -> Option<&[u8]> {
+        self.get(self.ends.len().checked_sub(1)?)
+    }
+
+    /// Where the entry is, or where it is to be: most that are new belong at the end.
+    fn find_to_insert(&self, entry: &[u8]) -> Result<usize, usize> {
+        match self.last() {
+            Some(last) if compare(last, entry) == Ordering::Less => Err(self.ends.len()),
+            _ => self.find(entry),
+        }
+    }
+
     /// Adds an entry unless it is there.
     pub(crate) fn insert(&mut self, entry: &[u8]) {
-        let Err(at) = self.find(entry) else { return };
+        let Err(at) = self.find_to_insert(entry) else {
+            return;
+        };
         let (start, old) = (self.begin_of(at), self.bytes.len());
         // Where keys come in order, a leaf is filled up, and a split gives back what is too much.
         let in_order = start == old;
@@ -155,15 +169,13 @@ impl Leaf for Entries {
             && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
     }
 
-    fn split(&mut self, at: usize) -> Self {
+    fn split(&mut self, at: usize, grows: bool) -> Self {
         let start = self.begin_of(at);
-        let bytes = self.bytes.split_off(start);
-        let mut ends = self.ends.split_off(at);
+        let bytes = split_off(&mut self.bytes, start, grows);
+        let mut ends = split_off(&mut self.ends, at, grows);
         for end in &mut ends {
             *end -= length(start);
         }
-        self.bytes.shrink_to_fit();
-        self.ends.shrink_to_fit();
         Self { bytes, ends }
     }
 

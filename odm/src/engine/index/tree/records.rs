@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::engine::index::RecordId;
-use crate::engine::index::tree::{Held, Leaf, Place};
+use crate::engine::index::tree::{Held, Leaf, Place, split_off};
 
 /// So many records a leaf holds.
 const MOST: usize = 64;
@@ -75,7 +75,12 @@ impl Records {
         stamp: Stamp,
         document: &[u8],
     ) -> Option<usize> {
-        match self.find(&record) {
+        let found = match self.slots.last() {
+            // Most that are new come behind all others.
+            Some(last) if last.record < record => Err(self.slots.len()),
+            _ => self.find(&record),
+        };
+        match found {
             Ok(at) => {
                 let before = self.resize(at, document.len());
                 let start = self.begin_of(at);
@@ -186,15 +191,13 @@ impl Leaf for Records {
         at.clamp(1, self.slots.len().saturating_sub(1).max(1))
     }
 
-    fn split(&mut self, at: usize) -> Self {
+    fn split(&mut self, at: usize, grows: bool) -> Self {
         let start = self.begin_of(at);
-        let bytes = self.bytes.split_off(start);
-        let mut slots = self.slots.split_off(at);
+        let bytes = split_off(&mut self.bytes, start, grows);
+        let mut slots = split_off(&mut self.slots, at, grows);
         for slot in &mut slots {
             slot.end -= length(start);
         }
-        self.bytes.shrink_to_fit();
-        self.slots.shrink_to_fit();
         Self { slots, bytes }
     }
 

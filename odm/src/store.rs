@@ -200,18 +200,14 @@ impl Store {
 
     /// Runs one operation. A write that is refused, wholly or in part, is an error.
     #[inline]
-    pub(crate) fn exec<'s>(
-        &self,
-        request: Request,
-        session: Option<&'s mut Session>,
-    ) -> Answer<'s> {
+    pub(crate) fn exec(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         if let Some(options) = request.options.chosen()
             && let Err(error) = options.check()
         {
             return Box::pin(ready(Err(error)));
         }
         if self.0.monitor.is_on() {
-            return Box::pin(self.clone().exec_watched(request, session));
+            return Box::pin(self.exec_watched(request, session));
         }
         self.dispatch(request, session)
     }
@@ -224,7 +220,7 @@ impl Store {
         let command = request.command()?;
         let updates = request.operation.updates();
         let started = Instant::now();
-        let mut response = self.dispatch(request, session).await;
+        let mut response = self.clone().dispatch(request, session).await;
         let reply = response.as_ref().map(|response| response.to_reply(updates));
         let outcome = reply.as_ref().map_err(|error| *error);
         let Inner {
@@ -237,10 +233,17 @@ impl Store {
         response
     }
 
-    fn dispatch<'s>(&self, request: Request, session: Option<&'s mut Session>) -> Answer<'s> {
+    fn dispatch(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         match &self.0.backend {
+            // The future keeps this store, so that nothing of it has to be shared once more.
             #[cfg(feature = "memory")]
-            Backend::Memory(memory) => memory.clone().exec(request, session),
+            Backend::Memory(_) => Box::pin(async move {
+                match &self.0.backend {
+                    Backend::Memory(memory) => memory.exec(&request, session).await,
+                    #[cfg(feature = "mongodb")]
+                    Backend::Driver(driver) => driver.exec(request, session).await,
+                }
+            }),
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.exec(request, session),
         }

@@ -102,7 +102,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
                 operation,
                 options,
             };
-            let written = match store.exec(command, session.as_deref_mut()).await {
+            let written = match store.clone().exec(command, session.as_deref_mut()).await {
                 Ok(response) => response.written(),
                 Err(error) => Err(error),
             };

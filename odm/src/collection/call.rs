@@ -147,11 +147,20 @@ impl<'s> Call<'s> {
 
     /// Sends the request, when awaited.
     pub(crate) fn send(self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
-        self.future(Ok)
+        self.future(|response, ()| Ok(response))
     }
 
     /// Sends the request, when awaited, and reads the response.
-    pub(crate) fn future<T>(mut self, read: fn(Response<'s>) -> Result<T>) -> ActionFuture<'s, T> {
+    pub(crate) fn future<T>(self, read: fn(Response<'s>, ()) -> Result<T>) -> ActionFuture<'s, T> {
+        self.future_with((), read)
+    }
+
+    /// The same, where the response is read together with what is kept until then.
+    pub(crate) fn future_with<T, K>(
+        mut self,
+        kept: K,
+        read: fn(Response<'s>, K) -> Result<T>,
+    ) -> ActionFuture<'s, T, K> {
         let model = self.model;
         let answer = match self.complete() {
             Ok(()) => self.store.exec(self.request, self.session),
@@ -161,31 +170,38 @@ impl<'s> Call<'s> {
             answer,
             model,
             read,
+            kept,
         }
     }
 }
 
 /// The future of an action: what the store answers, read as what the action promises.
+///
+/// Of some actions the result tells more than the answer does: that is kept meanwhile, as a `K`.
 #[must_use = "nothing is sent until it is awaited"]
-pub struct ActionFuture<'s, T> {
+pub struct ActionFuture<'s, T, K = ()> {
     answer: Answer<'s>,
     model: &'static ModelMeta,
-    read: fn(Response<'s>) -> Result<T>,
+    read: fn(Response<'s>, K) -> Result<T>,
+    kept: K,
 }
 
-impl<T> Future for ActionFuture<'_, T> {
+/// All that must stay in its place is in a box of its own.
+impl<T, K> Unpin for ActionFuture<'_, T, K> {}
+
+impl<T, K: Default> Future for ActionFuture<'_, T, K> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
         let answer = std::task::ready!(self.answer.as_mut().poll(context));
         Poll::Ready(match answer {
-            Ok(response) => (self.read)(response),
+            Ok(response) => (self.read)(response, std::mem::take(&mut self.kept)),
             Err(error) => Err(refused(error, self.model)),
         })
     }
 }
 
-impl<T> fmt::Debug for ActionFuture<'_, T> {
+impl<T, K> fmt::Debug for ActionFuture<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ActionFuture(on {})", self.model.collection)
     }

@@ -8,7 +8,7 @@ use super::options::{action, options};
 use super::{ActionFuture, Collection};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
-use crate::store::{Operation, Response};
+use crate::store::Operation;
 
 /// Counts what matches: [`Collection::count_documents`].
 #[must_use = "nothing is counted until it is awaited"]
@@ -53,7 +53,7 @@ impl<'s, M: Document> CountDocuments<'s, M> {
     );
 
     fn run(self) -> ActionFuture<'s, u64> {
-        self.call.future(Response::count)
+        self.call.future(|response, ()| response.count())
     }
 }
 
@@ -61,7 +61,7 @@ impl<'s, M: Document> EstimatedDocumentCount<'s, M> {
     options!(command comment max_time read_concern read_preference);
 
     fn run(self) -> ActionFuture<'s, u64> {
-        self.call.future(Response::count)
+        self.call.future(|response, ()| response.count())
     }
 }
 

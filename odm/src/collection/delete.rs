@@ -58,7 +58,7 @@ impl<'s, M: Document> Delete<'s, M> {
     options!(session command explain hint comment collation let_vars write_concern);
 
     fn run(self) -> ActionFuture<'s, DeleteResult> {
-        self.call.future(|response| {
+        self.call.future(|response, ()| {
             let deleted = response.written()?.n;
             Ok(DeleteResult { deleted })
         })

@@ -85,7 +85,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
                 operation: Operation::InsertMany { documents },
                 options: options.clone(),
             };
-            let written = match store.exec(request, session.as_deref_mut()).await {
+            let written = match store.clone().exec(request, session.as_deref_mut()).await {
                 Ok(response) => response.written(),
                 Err(error) => Err(error),
             };

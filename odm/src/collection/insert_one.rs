@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::call::{Call, encode_with_id, typed_id};
 use super::options::{action, options};
-use super::{Collection, InsertOneResult};
-use crate::error::{Error, Result};
+use super::{ActionFuture, Collection, InsertOneResult};
+use crate::error::Error;
 use crate::model::Document;
-use crate::store::Operation;
+use crate::store::{Operation, Response};
 
 /// Inserts one document: [`Collection::insert_one`].
 #[must_use = "nothing is inserted until it is awaited"]
@@ -41,18 +41,17 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> InsertOne<'s, M> {
     options!(session command comment bypass_document_validation write_concern);
 
-    fn run(self) -> impl Future<Output = Result<InsertOneResult<M::Id>>> + Send + use<'s, M> {
-        let answer = self.call.send();
-        let id = self.id;
-        async {
-            answer.await?.written()?;
+    fn run(self) -> ActionFuture<'s, InsertOneResult<M::Id>, Option<M::Id>> {
+        let read = |response: Response<'s>, id: Option<M::Id>| {
+            response.written()?;
             let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
             Ok(InsertOneResult { inserted_id })
-        }
+        };
+        self.call.future_with(self.id, read)
     }
 }
 
-action!(InsertOne => InsertOneResult<M::Id>);
+action!(InsertOne => ActionFuture<InsertOneResult<M::Id>, Option<M::Id>>);
 
 impl<M: Document> fmt::Debug for InsertOne<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -209,10 +209,10 @@ macro_rules! options {
 /// Implements `IntoFuture` for a builder over `'s` and `M`, by its `run`, with one boxed future.
 macro_rules! action {
     // without a box: its `run` gives the future itself
-    ($builder:ident => ActionFuture<$output:ty>) => {
+    ($builder:ident => ActionFuture<$output:ty $(, $kept:ty)?>) => {
         impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
             type Output = crate::error::Result<$output>;
-            type IntoFuture = crate::collection::ActionFuture<'s, $output>;
+            type IntoFuture = crate::collection::ActionFuture<'s, $output $(, $kept)?>;
 
             fn into_future(self) -> Self::IntoFuture {
                 self.run()

@@ -47,7 +47,7 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
         self.call
-            .future(|response| UpdateResult::new::<M>(response.written()?))
+            .future(|response, ()| UpdateResult::new::<M>(response.written()?))
     }
 }
 

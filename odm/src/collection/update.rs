@@ -66,7 +66,7 @@ impl<'s, M: Document> Update<'s, M> {
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
         self.call
-            .future(|response| UpdateResult::new::<M>(response.written()?))
+            .future(|response, ()| UpdateResult::new::<M>(response.written()?))
     }
 }
 

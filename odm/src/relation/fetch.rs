@@ -60,7 +60,7 @@ impl Ids {
                 },
             );
             request.options = options.clone();
-            let response = store.exec(request, session.as_deref_mut()).await;
+            let response = store.clone().exec(request, session.as_deref_mut()).await;
             let mut cursor = response
                 .and_then(crate::store::Response::cursor)
                 .map_err(|error| error.with_model(name))?;

@@ -139,7 +139,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
             ..Options::default()
         });
         let mut documents: Vec<T> = Vec::new();
-        let response = store.exec(request, session.as_deref_mut()).await;
+        let response = store.clone().exec(request, session.as_deref_mut()).await;
         let mut cursor = response
             .and_then(crate::store::Response::cursor)
             .map_err(named)?;

@@ -16,7 +16,6 @@ use self::parts::{Outcome, Parts};
 pub(crate) use self::patience::Patience;
 use crate::engine::{self, Answer, Context, Engine, Namespace, Page};
 use crate::error::{Code, Error, Result, ServerError};
-use crate::store::Answer as Answered;
 use crate::store::batch::{Batch, Reply};
 use crate::store::cursor::{RawCursor, Source};
 use crate::store::memory_cursor::MemoryCursor;
@@ -252,38 +251,40 @@ impl Memory {
     }
 
     /// Runs one operation: in parts where it has no options and no session, else as its command.
-    pub(crate) fn exec(self, request: Request, session: Option<&mut Session>) -> Answered<'_> {
+    pub(crate) async fn exec<'s>(
+        &self,
+        request: &Request,
+        session: Option<&'s mut Session>,
+    ) -> Result<Response<'s>> {
         // Only what every call needs is in the future: what waits, or has more to tell, has one of its own.
-        Box::pin(async move {
-            let database = &self.0.database;
-            let plain = session.is_none() && request.options.is_empty();
-            if plain && let Some(page) = self.look_up(database, &request) {
-                let batch = Batch::of_page(page, cstr!("firstBatch"));
-                return Ok(Response::Cursor(self.cursor(database, batch, None, None)));
-            }
-            if plain && let Some(parts) = Parts::of(&request)? {
-                let ask = || self.ask(database, request.collection, parts.request());
-                let answer = match ask() {
-                    Err(error) if error.code() == Code::WRITE_CONFLICT => {
-                        Box::pin(waiting(None, ask)).await?
-                    }
-                    answer => answer?,
-                };
-                return match parts.outcome(answer, request.operation.is_batch())? {
-                    Outcome::Written(written) => Ok(Response::Written(written)),
-                    Outcome::Batch(batch) => {
-                        Ok(Response::Cursor(self.cursor(database, batch, None, None)))
-                    }
-                };
-            }
-            Box::pin(self.exec_command(database, request, session)).await
-        })
+        let database = &self.0.database;
+        let plain = session.is_none() && request.options.is_empty();
+        if plain && let Some(page) = self.look_up(database, request) {
+            let batch = Batch::of_page(page, cstr!("firstBatch"));
+            return Ok(Response::Cursor(self.cursor(database, batch, None, None)));
+        }
+        if plain && let Some(parts) = Parts::of(request)? {
+            let ask = || self.ask(database, request.collection, parts.request());
+            let answer = match ask() {
+                Err(error) if error.code() == Code::WRITE_CONFLICT => {
+                    Box::pin(waiting(None, ask)).await?
+                }
+                answer => answer?,
+            };
+            return match parts.outcome(answer, request.operation.is_batch())? {
+                Outcome::Written(written) => Ok(Response::Written(written)),
+                Outcome::Batch(batch) => {
+                    Ok(Response::Cursor(self.cursor(database, batch, None, None)))
+                }
+            };
+        }
+        Box::pin(self.exec_command(database, request, session)).await
     }
 
     async fn exec_command<'s>(
         &self,
         database: &Arc<str>,
-        request: Request,
+        request: &Request,
         mut session: Option<&'s mut Session>,
     ) -> Result<Response<'s>> {
         check(&request.options)?;

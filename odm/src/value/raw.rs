@@ -84,6 +84,12 @@ impl<'a> Element<'a> {
             && (self.key.len() <= 8 || self.key == name.bytes)
     }
 
+    /// Whether its key is as short as its [word](word_of), and ASCII.
+    #[cfg(feature = "memory")]
+    fn has_ascii_word(&self) -> bool {
+        self.key.len() <= 8 && self.word & HIGHS == 0
+    }
+
     /// The byte that stands for the type.
     pub(crate) fn tag(&self) -> u8 {
         self.tag
@@ -227,11 +233,13 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+/// The highest bit of each byte.
+const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
+
 /// The [word](word_of) of the key at the start of these bytes, and its length.
 #[inline(always)]
 fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
     if let Some(first) = bytes.first_chunk() {
         let word = u64::from_le_bytes(*first);
         // The lowest bit that is set is the highest one of the first byte that is zero.
@@ -465,7 +473,7 @@ fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
     }
     let mut walk = Elements::new(bytes);
     for element in walk.by_ref() {
-        if !is_text(element.key) {
+        if !element.has_ascii_word() && !is_text(element.key) {
             return Err(invalid("a field name is not UTF-8".into()));
         }
         // What is of a fixed size and any bits was checked by the walk: ids, dates, numbers, and what has no value.

@@ -83,7 +83,9 @@ impl<'b> Place<'b> {
     }
 }
 
-/// Appends a name and a NUL, which it may not hold itself.
+/// Appends a name and a NUL, which it may not hold itself. Inline, since the names of a struct's fields are known where
+/// its code is compiled.
+#[inline]
 pub(super) fn append_key(bytes: &mut Vec<u8>, key: &str) -> Written {
     if key.as_bytes().contains(&0) {
         return Err(Left::Failed);

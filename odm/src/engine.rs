@@ -33,7 +33,7 @@ pub(crate) use crate::engine::catalog::namespace::Namespace;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::Engine;
 #[cfg(feature = "memory")]
-pub(crate) use crate::engine::command::reply::{Page, failed};
+pub(crate) use crate::engine::command::reply::{Page, Written, failed};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::request::{Answer, Request};
 #[cfg(feature = "memory")]

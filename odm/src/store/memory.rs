@@ -157,6 +157,23 @@ impl Memory {
             .look_up(&shared.context, &namespace, path, value, *one)
     }
 
+    /// Removes the document of a filter that finds one by its `_id`, where that is all there is to do.
+    fn remove(
+        &self,
+        database: &str,
+        collection: &str,
+        filter: &Condition,
+    ) -> Result<Option<engine::Written>, ServerError> {
+        let Condition::One(path, value) = filter else {
+            return Ok(None);
+        };
+        let shared = &*self.0.shared;
+        let namespace = self.namespace(database, collection);
+        shared
+            .engine
+            .remove(&shared.context, &namespace, path, value)
+    }
+
     fn namespace(&self, database: &str, collection: &str) -> Cow<'_, Namespace> {
         match &self.0.target {
             Some(target) if target.is(database, collection) => Cow::Borrowed(target),
@@ -262,6 +279,19 @@ impl Memory {
         if plain && let Some(page) = self.look_up(database, request) {
             let batch = Batch::of_page(page, cstr!("firstBatch"));
             return Ok(Response::Cursor(self.cursor(database, batch, None, None)));
+        }
+        if plain && let Operation::Delete { filter, .. } = &request.operation {
+            let remove = || self.remove(database, request.collection, filter);
+            let removed = match remove() {
+                Err(error) if error.code() == Code::WRITE_CONFLICT => {
+                    Box::pin(waiting(None, remove)).await?
+                }
+                removed => removed?,
+            };
+            if let Some(removed) = removed {
+                let written = parts::written(removed, WriteKind::Delete, false)?;
+                return Ok(Response::Written(written));
+            }
         }
         if plain && let Some(parts) = Parts::of(request)? {
             let ask = || self.ask(database, request.collection, parts.request());

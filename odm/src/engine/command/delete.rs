@@ -119,7 +119,8 @@ impl Delete<'_> {
         let namespace = call.namespace;
         namespace.check_write()?;
         if let [statement] = self.statements
-            && let Some(written) = self.by_id(call, statement)?
+            && let Some(id) = self.only_id(call, statement)
+            && let Some(written) = by_id(call, &id)?
         {
             return Ok(written);
         }
@@ -173,39 +174,13 @@ impl Delete<'_> {
         Ok(total)
     }
 
-    /// Removes the document with an `_id`, if that is all there is to the statement: nothing has to be planned, and
-    /// nothing evaluated. `None` where there is more, or no such collection.
-    fn by_id(
-        &self,
-        call: &mut Call<'_>,
-        statement: &Row<'_>,
-    ) -> Result<Option<Written>, ServerError> {
+    /// The `_id` of the document to be removed, if that is all there is to the statement.
+    fn only_id<'q>(&self, call: &Call<'_>, statement: &Row<'q>) -> Option<Equality<'q>> {
         let is_plain = statement.collation.is_none()
             && statement.hint.is_none()
             && self.variables.is_none()
             && call.statements.is_none();
-        let Some(id) = Equality::of(statement.q).filter(|it| is_plain && it.is_of_id()) else {
-            return Ok(None);
-        };
-        let removed = call.write(call.namespace, true, |writer| {
-            check_capped(writer)?;
-            let removed = match id.by_id(writer.collection()) {
-                None => return Ok(None),
-                Some(Found::Nothing) => Ok(0),
-                Some(Found::Record(record)) => writer.remove(record).map(|()| 1),
-            };
-            match removed {
-                Err(e) if is_fatal(&e) => Err(e),
-                removed => Ok(Some(removed)),
-            }
-        })?;
-        let mut written = Written::default();
-        match removed.flatten() {
-            None => return Ok(None),
-            Some(Ok(n)) => written.n = n,
-            Some(Err(e)) => written.errors.push((0, e)),
-        }
-        Ok(Some(written))
+        Equality::of(statement.q).filter(|it| is_plain && it.is_of_id())
     }
 
     /// Checks each statement, as far as that needs no document.
@@ -230,4 +205,31 @@ impl Delete<'_> {
         };
         self.statements.iter().map(prepare).collect()
     }
+}
+
+/// Removes the document with an `_id`: nothing has to be planned, and nothing evaluated. `None` where that is not so,
+/// or where there is no such collection.
+pub(crate) fn by_id(
+    call: &mut Call<'_>,
+    id: &Equality<'_>,
+) -> Result<Option<Written>, ServerError> {
+    let removed = call.write(call.namespace, true, |writer| {
+        check_capped(writer)?;
+        let removed = match id.by_id(writer.collection()) {
+            None => return Ok(None),
+            Some(Found::Nothing) => Ok(0),
+            Some(Found::Record(record)) => writer.remove(record).map(|()| 1),
+        };
+        match removed {
+            Err(e) if is_fatal(&e) => Err(e),
+            removed => Ok(Some(removed)),
+        }
+    })?;
+    let mut written = Written::default();
+    match removed.flatten() {
+        None => return Ok(None),
+        Some(Ok(n)) => written.n = n,
+        Some(Err(e)) => written.errors.push((0, e)),
+    }
+    Ok(Some(written))
 }

@@ -80,17 +80,33 @@ impl Engine {
         find::short(&collection, &equality, one.then_some(1))
     }
 
-    /// Answers a request outside of sessions.
-    pub(crate) fn answer(
+    /// Removes the document of the filter `{path: value}`, if that is an `_id`. `None` where it is not known at once
+    /// which document that is: then a request must tell.
+    pub(crate) fn remove(
         &self,
         context: &Context,
         namespace: &Namespace,
-        request: Request<'_>,
-    ) -> Result<Answer, ServerError> {
-        request.validate()?;
+        path: &str,
+        value: &Bson,
+    ) -> Result<Option<Written>, ServerError> {
+        let Some(id) = Equality::new(path, value).filter(Equality::is_of_id) else {
+            return Ok(None);
+        };
+        let mut call = self.plain_call(context, namespace)?;
+        namespace.check_write()?;
+        delete::by_id(&mut call, &id)
+    }
+
+    /// A call outside of sessions.
+    fn plain_call<'a>(
+        &'a self,
+        context: &'a Context,
+        namespace: &'a Namespace,
+    ) -> Result<Call<'a>, ServerError> {
         let now = context.now();
         self.tick(now.timestamp_millis());
-        let mut call = Call {
+        namespace.check()?;
+        Ok(Call {
             engine: self,
             context,
             command: raw::empty_document(),
@@ -102,8 +118,18 @@ impl Engine {
             snapshot: None,
             statements: None,
             now,
-        };
-        namespace.check()?;
+        })
+    }
+
+    /// Answers a request outside of sessions.
+    pub(crate) fn answer(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        request: Request<'_>,
+    ) -> Result<Answer, ServerError> {
+        request.validate()?;
+        let mut call = self.plain_call(context, namespace)?;
         match request {
             Request::Find { filter, one } => {
                 call.args = Args::of_find(filter, one);

@@ -102,21 +102,24 @@ impl<'r> Parts<'r> {
         };
         match answer {
             Answer::Page(page) => Ok(Outcome::Batch(Batch::of_page(page, cstr!("firstBatch")))),
-            Answer::Written(written) => {
-                let errors = written.errors.into_iter();
-                let errors = errors
-                    .map(|(at, error)| WriteError::new(at, error))
-                    .collect();
-                let number = |count: i64| u64::try_from(count).unwrap_or_default();
-                let counts = Written {
-                    n: number(written.n),
-                    modified: number(written.modified.unwrap_or_default()),
-                    upserted: written.upserted,
-                };
-                response::outcome(counts, errors, None, kind, batch).map(Outcome::Written)
-            }
+            Answer::Written(answer) => written(answer, kind, batch).map(Outcome::Written),
         }
     }
+}
+
+/// What was written. A write that is refused, wholly or in part, is an error.
+pub(super) fn written(answer: engine::Written, kind: WriteKind, batch: bool) -> Result<Written> {
+    let errors = answer.errors.into_iter();
+    let errors = errors
+        .map(|(at, error)| WriteError::new(at, error))
+        .collect();
+    let number = |count: i64| u64::try_from(count).unwrap_or_default();
+    let counts = Written {
+        n: number(answer.n),
+        modified: number(answer.modified.unwrap_or_default()),
+        upserted: answer.upserted,
+    };
+    response::outcome(counts, errors, None, kind, batch)
 }
 
 impl Change<'_> {

@@ -152,6 +152,12 @@ impl Unwind {
     fn unwound(&self, document: RawDocumentBuf) -> Vec<RawDocumentBuf> {
         match at(&document, &self.path) {
             Some(RawBsonRef::Array(items)) if !items.is_empty() => self.items(&document, items),
+            // The number takes the array's place with its name.
+            Some(RawBsonRef::Array(_))
+                if self.keep_empty && self.index.as_ref() == Some(&self.path) =>
+            {
+                vec![self.numbered(document, None)]
+            }
             Some(RawBsonRef::Array(_)) if self.keep_empty => {
                 vec![self.numbered(with(&document, &self.path, None), None)]
             }

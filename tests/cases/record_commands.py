@@ -328,6 +328,34 @@ def transactions():
 
 
 @topic
+def sessions():
+    one = uuid.UUID(int=9).bytes
+    user = Binary(b"u" * 32)
+    ids = [{"id": Binary(one, 4)}, {"id": Binary(b"x", 4)}, *({"id": Binary(one, kind)} for kind in (0, 1, 2, 3, 5, 6, 7, 128)), {}, {"id": 1}, 1, {"id": Binary(one, 4), "x": 1}, {"x": 1}]
+    ids += [{"id": Binary(one, 4), **more} for more in ({"uid": user}, {"uid": Binary(b"u")}, {"uid": Binary(b"u" * 32, 4)}, {"uid": 1}, {"txnNumber": Int64(3)}, {"txnNumber": 3})]
+    child = {"id": Binary(one, 4), "txnUUID": Binary(one, 4)}
+    for name in ("refreshSessions", "killSessions", "endSessions"):
+        yield from [{name: [value]} for value in ids]
+        yield from [{name: 1}, {name: None}, {name: {}}, {name: [ids[0], 1]}, {name: [ids[0]] * 2}, {name: [ids[0]], "maxTimeMS": 100, "comment": "c"}, {name: [ids[0]], "writeConcern": {"w": 1}}, {name: [ids[0]], "readConcern": {"level": "majority"}}]
+    yield from [{"refreshSessions": [child]}, {"killSessions": [child]}, {"refreshSessions": []}, {"endSessions": []}]
+    pair = {"user": "a", "db": "b"}
+    yield from [{"killAllSessions": value} for value in ([pair], [{"user": "a"}], [{"db": "b"}], [{**pair, "x": 1}], [{}], [1], 1, None, [{"user": 1, "db": "b"}], [{"user": "a", "db": 1}])]
+    lsid = {"id": Binary(one, 4), "uid": user}
+    patterns = [{"lsid": 1}, {"lsid": {}}, {"lsid": ids[0]}, {"lsid": lsid}, {"lsid": {**lsid, "txnUUID": Binary(one, 4)}}, {"uid": 1}, {"uid": Binary(b"u")}, {"uid": user}, {"uid": user, "lsid": lsid}, {"x": 1}, 1]
+    patterns += [{"uid": user, **more} for more in ({"users": 1}, {"users": []}, {"users": [1]}, {"users": [pair]}, {"users": [{}]}, {"roles": 1}, {"roles": [{"role": "a", "db": "b"}]}, {"roles": [pair]})]
+    yield from [{"killAllSessionsByPattern": [value]} for value in patterns]
+    yield from [{"killAllSessionsByPattern": value} for value in (1, None)]
+    yield from [{"startSession": 1, "$only": ["timeoutMinutes", "ok"]}, {"startSession": 1, "writeConcern": {"w": 1}}, {"startSession": 1, "readConcern": {"level": "snapshot"}}]
+    # Of everybody: record this topic on a server that nobody else uses.
+    yield {"killAllSessions": []}
+    # These take no part in transactions, whatever they say of them.
+    session = {"id": Binary(one, 4)}
+    for command in ({"startSession": 1}, {"refreshSessions": []}, {"endSessions": []}, {"killSessions": [session]}, {"killAllSessions": [pair]}, {"killAllSessionsByPattern": [{"uid": user}]}):
+        tx = {**command, "lsid": session, "txnNumber": Int64(1)}
+        yield from [tx, {**tx, "autocommit": False, "startTransaction": True}, {**tx, "autocommit": False}]
+
+
+@topic
 def retries():
     session = {"id": Binary(uuid.UUID(int=8).bytes, 4)}
 

@@ -140,7 +140,10 @@ impl Engine {
             ));
         };
         let database = database(command)?;
-        let mode = Mode::of(command)?;
+        let mode = match row.transaction {
+            InTransaction::Beside => Mode::Plain,
+            _ => Mode::of(command)?,
+        };
         check_mode(row, &mode, command, database)?;
         concern::check(row, command, &mode)?;
         let now = context.now();
@@ -336,7 +339,7 @@ fn check_mode(
                 "Cannot start a transaction with a {}",
                 row.name.trim_end_matches("Transaction")
             )),
-            InTransaction::Ends => Ok(()),
+            InTransaction::Ends | InTransaction::Beside => Ok(()),
             InTransaction::NotFirst if *start => refuse(format!(
                 "Cannot run {} as the first operation in a multi-document transaction.",
                 row.name

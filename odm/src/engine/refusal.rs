@@ -182,14 +182,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
 
 /// Commands to come.
 #[cfg(feature = "memory")]
-const PLANNED_COMMANDS: &[&str] = &[
-    "killAllSessions",
-    "killAllSessionsByPattern",
-    "killSessions",
-    "refreshSessions",
-    "startSession",
-    "validateDBMetadata",
-];
+const PLANNED_COMMANDS: &[&str] = &["validateDBMetadata"];
 
 /// Names of stages, operators and options, and why they are refused for good; sorted.
 const REASONS: &[(&str, &str)] = &[

@@ -35,6 +35,8 @@ codes! {
     UNKNOWN_ERROR = 8 "UnknownError";
     FAILED_TO_PARSE = 9 "FailedToParse";
     CANNOT_MUTATE_OBJECT = 10 "CannotMutateObject";
+    USER_NOT_FOUND = 11 "UserNotFound";
+    UNSUPPORTED_FORMAT = 12 "UnsupportedFormat";
     UNAUTHORIZED = 13 "Unauthorized";
     TYPE_MISMATCH = 14 "TypeMismatch";
     OVERFLOW = 15 "Overflow";
@@ -90,6 +92,7 @@ codes! {
     PRIMARY_STEPPED_DOWN = 189 "PrimarySteppedDown";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     CANNOT_BUILD_INDEX_KEYS = 201 "CannotBuildIndexKeys";
+    INVALID_UUID = 207 "InvalidUUID";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     MAX_SUB_PIPELINE_DEPTH_EXCEEDED = 232 "MaxSubPipelineDepthExceeded";

@@ -28,6 +28,7 @@ cases![
     the_monitor_sees_commands_and_failures,
     a_pipeline_answers_any_type,
     a_missing_collection_is_dropped_in_peace,
+    sessions_are_started_and_killed_by_name,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -458,5 +459,22 @@ async fn sessions_have_options(db: &Db) {
             !db.capability().durable && refused.to_string().contains("snapshot sessions"),
             "{refused}"
         ),
+    }
+}
+
+async fn sessions_are_started_and_killed_by_name(db: &Db) {
+    let started = db.run_command(doc! { "startSession": 1 }).await.unwrap();
+    assert_eq!(started.get_i32("timeoutMinutes").unwrap(), 30);
+    let session = started.get_document("id").unwrap();
+    let id = session.get("id").unwrap();
+    assert!(
+        matches!(id, Bson::Binary(id) if id.bytes.len() == 16),
+        "{id}"
+    );
+    for command in ["refreshSessions", "killSessions", "endSessions"] {
+        let reply = db.run_command(doc! { command: [session] }).await.unwrap();
+        assert_eq!(reply.get("ok"), Some(&Bson::Double(1.0)));
+        let refused = db.run_command(doc! { command: [{ "id": 1 }] }).await;
+        assert_eq!(refused.unwrap_err().code().unwrap().number(), 14);
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::collections::batch_size;
-use crate::engine::command::find::{first_batch, transaction_of};
+use crate::engine::command::find::{first_batch, session_of, transaction_of};
 use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::command::reply::Page;
 use crate::engine::command::source::CallSource;
@@ -348,6 +348,7 @@ pub(crate) fn open(
         results: Box::new(Output(documents.into_iter())),
         held: None,
         collection: None,
+        session: session_of(call),
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: false,

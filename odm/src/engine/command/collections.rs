@@ -11,7 +11,7 @@ use crate::engine::catalog::options::to_raw;
 use crate::engine::catalog::view::View;
 use crate::engine::command::args::{Field, Kind, field, required, unknown, wrong_type};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::first_batch;
+use crate::engine::command::find::{first_batch, session_of};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::{Cursor, Ready, Tail};
@@ -104,6 +104,7 @@ pub(crate) fn listing(
         results: Box::new(Ready(rows.into_iter())),
         held: None,
         collection: None,
+        session: session_of(call),
         transaction: None,
         time: None,
         no_timeout: false,

@@ -92,6 +92,16 @@ fn unsupported(
             (name == "$out")
                 .then_some("$out cannot be used with a 'linearizable' read concern level")
         }
+        // What is about sessions reads no data.
+        (
+            "endSessions"
+            | "killAllSessions"
+            | "killAllSessionsByPattern"
+            | "killSessions"
+            | "refreshSessions"
+            | "startSession",
+            level,
+        ) if level != "local" => Some("read concern not supported"),
         _ => None,
     }
 }

@@ -21,7 +21,7 @@ use crate::engine::expression::meta::{self, Known};
 use crate::engine::index::RecordId;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
-use crate::engine::txn::session::Mode;
+use crate::engine::txn::session::{Mode, SessionId};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -219,6 +219,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         results: Box::new(results),
         held: None,
         collection: Some(uuid),
+        session: session_of(call),
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: call.args.flag("noCursorTimeout"),
@@ -275,6 +276,7 @@ fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
         results: Box::new(results),
         held: None,
         collection: Some(collection.uuid),
+        session: session_of(call),
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: false,
@@ -283,6 +285,12 @@ fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
     };
     let single = call.args.flag("singleBatch");
     Some(first_batch(call, cursor, Some(batch_size), single))
+}
+
+/// The session that a cursor is bound to.
+pub(crate) fn session_of(call: &Call<'_>) -> Option<SessionId> {
+    let lsid = raw::get(call.command, "lsid")?.as_document()?;
+    Some(lsid.as_bytes().to_vec())
 }
 
 /// The transaction that a cursor is bound to.

@@ -1,15 +1,18 @@
-//! `commitTransaction`, `abortTransaction`, `endSessions`.
+//! `commitTransaction`, `abortTransaction`, and the commands about sessions themselves.
 
-use bson::doc;
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+mod names;
 
-use crate::engine::command::args::{Field, Kind, field, wrong_type};
+use bson::raw::RawDocumentBuf;
+use bson::{Uuid, doc};
+
+use crate::engine::command::args::{Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::txn::session::{Mode, lock};
+use crate::engine::txn::session::{Mode, SessionId, lock};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+
+use names::SessionName;
 
 const FIELDS: &[Field] = &[
     // What these say is for a cluster of several nodes.
@@ -42,8 +45,105 @@ pub(crate) const END_SESSIONS: Command = Command {
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
-    run: end_sessions,
+    run: |call| {
+        for session in names::sessions(call.command, "endSessions", "endSessionsFromClient")? {
+            call.engine.sessions.end(&session.lsid());
+        }
+        reply(doc! {})
+    },
 };
+
+pub(crate) const START_SESSION: Command = Command {
+    name: "startSession",
+    idl: "startSession",
+    run: |call| {
+        let session = SessionName::new(call.uuid());
+        call.engine.sessions.refresh(&session.lsid(), call.now);
+        reply(doc! {
+            "id": { "id": Uuid::from_bytes(session.id) },
+            "timeoutMinutes": TIMEOUT_MINUTES,
+        })
+    },
+    ..END_SESSIONS
+};
+
+pub(crate) const REFRESH_SESSIONS: Command = Command {
+    name: "refreshSessions",
+    idl: "refreshSessions",
+    run: |call| {
+        let list = "refreshSessionsFromClient";
+        for session in names::sessions(call.command, "refreshSessions", list)? {
+            call.engine.sessions.refresh(&session.lsid(), call.now);
+        }
+        reply(doc! {})
+    },
+    ..END_SESSIONS
+};
+
+pub(crate) const KILL_SESSIONS: Command = Command {
+    name: "killSessions",
+    idl: "KillSessionsCmd",
+    transaction: InTransaction::Beside,
+    run: |call| {
+        let named = names::sessions(call.command, "KillSessionsCmd", "killSessions")?;
+        if named.iter().any(|session| session.is_child) {
+            return Err(child());
+        }
+        // None at all means all of the user who asks.
+        let all = named.is_empty();
+        kill(call, |id| all || named.iter().any(|session| session.is(id)))
+    },
+    ..END_SESSIONS
+};
+
+pub(crate) const KILL_ALL_SESSIONS: Command = Command {
+    name: "killAllSessions",
+    idl: "KillAllSessionsCmd",
+    run: |call| {
+        let users = names::users(call.command)?;
+        match users.first() {
+            // There are none to find.
+            Some((user, database)) => Err(ServerError::new(
+                Code::USER_NOT_FOUND,
+                format!("Could not find user \"{user}\" for db \"{database}\""),
+            )),
+            None => kill(call, |_| true),
+        }
+    },
+    ..KILL_SESSIONS
+};
+
+pub(crate) const KILL_ALL_SESSIONS_BY_PATTERN: Command = Command {
+    name: "killAllSessionsByPattern",
+    idl: "KillAllSessionsByPatternCmd",
+    run: |call| {
+        let patterns = names::patterns(call.command)?;
+        if patterns.iter().any(names::Pattern::is_child) {
+            return Err(child());
+        }
+        kill(call, |id| {
+            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(id))
+        })
+    },
+    ..KILL_SESSIONS
+};
+
+/// How long a session is remembered.
+const TIMEOUT_MINUTES: i32 = 30;
+
+fn child() -> ServerError {
+    ServerError::new(Code::INVALID_OPTIONS, "Cannot kill a child session")
+}
+
+/// Aborts the open transactions of sessions, and closes their cursors. What they did once they do no second time still.
+fn kill(
+    call: &Call<'_>,
+    wanted: impl Fn(&SessionId) -> bool,
+) -> Result<RawDocumentBuf, ServerError> {
+    call.engine.sessions.kill(&wanted);
+    call.engine.cursors.close_of(&wanted);
+    reply(doc! {})
+}
 
 fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError> {
     let name = if commit {
@@ -74,32 +174,6 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
     } else {
         state.transaction(*number)?;
         state.abort(&call.engine.sessions);
-    }
-    reply(doc! {})
-}
-
-fn end_sessions(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let wrong = |field: &str, found: RawBsonRef<'_>, expected: &str| {
-        let (field, expected) = (format!("endSessions.{field}"), format!("type '{expected}'"));
-        Err(wrong_type(&field, found, &expected))
-    };
-    let ids = match raw::elements(call.command).next() {
-        Some((_, RawBsonRef::Array(ids))) => ids,
-        Some((_, other)) => return wrong("endSessions", other, "array"),
-        None => return reply(doc! {}),
-    };
-    let mut sessions = Vec::new();
-    for (index, id) in raw::values(ids).enumerate() {
-        let RawBsonRef::Document(session) = id else {
-            return wrong(&format!("endSessionsFromClient.{index}"), id, "object");
-        };
-        match raw::get(session, "id") {
-            Some(RawBsonRef::Binary(_)) | None => sessions.push(session.as_bytes().to_vec()),
-            Some(other) => return wrong("endSessionsFromClient.id", other, "binData"),
-        }
-    }
-    for session in sessions {
-        call.engine.sessions.end(&session);
     }
     reply(doc! {})
 }

@@ -46,6 +46,8 @@ pub(crate) enum InTransaction {
     Refused,
     /// Refused as commands that have nothing to do with data are.
     Never,
+    /// Allowed, and no part of it: what it says of the transaction means nothing.
+    Beside,
     /// It ends the transaction.
     Ends,
 }
@@ -78,12 +80,17 @@ const COMMANDS: &[Command] = &[
     hello::HELLO,
     insert::INSERT,
     hello::IS_MASTER,
+    session::KILL_ALL_SESSIONS,
+    session::KILL_ALL_SESSIONS_BY_PATTERN,
     get_more::KILL_CURSORS,
+    session::KILL_SESSIONS,
     collections::LIST_COLLECTIONS,
     databases::LIST_DATABASES,
     list_indexes::LIST_INDEXES,
     hello::PING,
+    session::REFRESH_SESSIONS,
     collections::RENAME_COLLECTION,
+    session::START_SESSION,
     update::UPDATE,
     validate::VALIDATE,
 ];

@@ -163,6 +163,7 @@ cases::files!("command", file, input: [], [
     plans,
     read_options,
     retries,
+    sessions,
     statistics,
     tailable,
     text_indexes,

@@ -78,6 +78,8 @@ pub(crate) struct Cursor {
     pub(crate) held: Option<Item>,
     /// The collection that the cursor reads; if it goes, the cursor goes.
     pub(crate) collection: Option<[u8; 16]>,
+    /// The session that opened it.
+    pub(crate) session: Option<SessionId>,
     /// The transaction that opened it: no other command may go on with it.
     pub(crate) transaction: Option<(SessionId, i64)>,
     /// The moment that it reads, where the client asked for one.
@@ -131,6 +133,12 @@ impl Cursors {
     /// Takes a cursor out, to read from it: nobody else can meanwhile.
     pub(crate) fn take(&self, id: i64) -> Option<Cursor> {
         self.open().remove(&id)
+    }
+
+    /// Closes the cursors of sessions.
+    pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
+        self.open()
+            .retain(|_, cursor| !cursor.session.as_ref().is_some_and(&wanted));
     }
 
     /// Closes cursors that nobody has used for long.

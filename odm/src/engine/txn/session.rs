@@ -158,6 +158,24 @@ impl Sessions {
         }
     }
 
+    /// Remembers a session from now on, as if it were used.
+    pub(crate) fn refresh(&self, id: &SessionId, now: DateTime) {
+        lock(&self.get(id)).touch(now);
+    }
+
+    /// Aborts the open transactions of sessions, which stay as they are otherwise.
+    pub(crate) fn kill(&self, wanted: impl Fn(&SessionId) -> bool) {
+        let sessions: Vec<_> = self
+            .map()
+            .iter()
+            .filter(|(id, _)| wanted(id))
+            .map(|(_, session)| Arc::clone(session))
+            .collect();
+        for session in sessions {
+            lock(&session).abort(self);
+        }
+    }
+
     /// Aborts transactions that are open too long, and forgets sessions that nobody uses.
     pub(crate) fn expire(&self, now: DateTime) {
         let now_millis = now.timestamp_millis();

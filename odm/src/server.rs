@@ -6,6 +6,7 @@
 //!
 //! The program `odm-server` is the same in a process of its own.
 
+mod activity;
 mod answer;
 mod command;
 mod connection;

@@ -51,7 +51,7 @@ const ENGINE_FLOORS: &[&[&str]] = &[
 
 /// The modules inside `server`, lowest floor first.
 const SERVER_FLOORS: &[&[&str]] = &[
-    &["fail_point", "scram", "wire"],
+    &["activity", "fail_point", "scram", "wire"],
     &["options"],
     &["host"],
     &["peer"],

@@ -91,7 +91,7 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
 
 fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
-    let row = command::find(name);
+    let row = command::find(name, command);
     let is_known = row.is_some() || !engine::command::is_absent(name);
     let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
     if is_known && !is_open && !host.options.users.is_empty() && peer.user.is_none() {

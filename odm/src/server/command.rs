@@ -2,17 +2,22 @@
 
 mod fail_point;
 mod hello;
+mod list;
+mod operations;
 mod peer;
 mod process;
+mod replica;
 mod sasl;
+mod status;
 
 use bson::Document;
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
+use crate::value::raw;
 
 /// A command under way.
 #[derive(Debug)]
@@ -35,9 +40,12 @@ pub(crate) struct Command {
 
 /// Every command, sorted by name; other spellings have rows of their own.
 const COMMANDS: &[Command] = &[
+    operations::AGGREGATE,
     fail_point::CONFIGURE_FAIL_POINT,
     peer::CONNECTION_STATUS,
+    operations::CURRENT_OP,
     process::GET_CMD_LINE_OPTS,
+    replica::GET_DEFAULT_RW_CONCERN,
     process::GET_FREE_MONITORING_STATUS,
     process::GET_LOG,
     process::GET_PARAMETER,
@@ -45,18 +53,38 @@ const COMMANDS: &[Command] = &[
     process::HOST_INFO,
     hello::IS_MASTER,
     hello::ISMASTER,
+    list::LIST_COMMANDS,
     sasl::LOGOUT,
+    process::PROFILE,
+    replica::GET_CONFIG,
+    replica::GET_STATUS,
     sasl::SASL_CONTINUE,
     sasl::SASL_START,
-    process::SERVER_STATUS,
+    status::SERVER_STATUS,
+    process::SET_PARAMETER,
     peer::WHATS_MY_URI,
 ];
 
-pub(crate) fn find(name: &str) -> Option<&'static Command> {
+/// The server's own command, where it has the name and the form of one.
+pub(crate) fn find(name: &str, command: &RawDocument) -> Option<&'static Command> {
+    if name == operations::AGGREGATE.name && !operations::asks_for_operations(command) {
+        return None;
+    }
     let at = COMMANDS
         .binary_search_by_key(&name, |command| command.name)
         .ok()?;
     COMMANDS.get(at)
+}
+
+/// Refuses a command at another database than `admin`.
+fn only_admin(call: &Call<'_>) -> Result<(), ServerError> {
+    if raw::get(call.command, "$db") == Some(RawBsonRef::String("admin")) {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::UNAUTHORIZED,
+        format!("{} may only be run against the admin database.", call.name),
+    ))
 }
 
 /// Whether the engine's command of this name may come from anybody.

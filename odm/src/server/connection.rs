@@ -2,11 +2,13 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
+use crate::server::activity::{Activities, Seat};
 use crate::server::answer::{Answer, answer, failed};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
@@ -23,6 +25,7 @@ pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i6
     let mut connection = Connection {
         host,
         peer: Peer::new(id, address),
+        seat: host.activities.enter(id, address),
         writer: stream,
         sent: 0,
     };
@@ -33,6 +36,7 @@ pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i6
 struct Connection<'a> {
     host: &'a Host,
     peer: Peer,
+    seat: Arc<Seat>,
     writer: &'a TcpStream,
     /// The id of the last reply.
     sent: i32,
@@ -58,6 +62,8 @@ impl Connection<'_> {
             (&mut reader)
                 .take(header.length as u64)
                 .read_to_end(&mut body)?;
+            let counters = &self.host.activities.counters;
+            counters.received(HEADER.saturating_add(body.len()));
             if body.len() < header.length {
                 return self.refuse(header.id, &Fault::Truncated);
             }
@@ -84,6 +90,15 @@ impl Connection<'_> {
         }
     }
 
+    fn answer(&mut self, command: &RawDocument) -> Answer {
+        let activities = &self.host.activities;
+        let (client, user) = (self.peer.metadata.as_ref(), self.peer.user.as_ref());
+        activities.begin(&self.seat, client, user, command);
+        let answer = answer(self.host, &mut self.peer, command);
+        Activities::end(&self.seat);
+        answer
+    }
+
     /// Answers a message, several times if the client lets the server go on. False if the connection is to be closed.
     fn converse(&mut self, message: &Message, mut reply: Reply) -> io::Result<bool> {
         loop {
@@ -91,7 +106,7 @@ impl Connection<'_> {
                 document,
                 continues,
                 hang_up,
-            } = answer(self.host, &mut self.peer, &message.command);
+            } = self.answer(&message.command);
             if hang_up {
                 return Ok(false);
             }
@@ -111,7 +126,7 @@ impl Connection<'_> {
 
     fn answer_query(&mut self, response_to: i32, query: &Query) -> io::Result<()> {
         let document = if query.is_for_handshake() {
-            answer(self.host, &mut self.peer, &query.command).document
+            self.answer(&query.command).document
         } else {
             let error = ServerError::new(
                 Code::UNSUPPORTED_OP_QUERY_COMMAND,
@@ -146,6 +161,7 @@ impl Connection<'_> {
     }
 
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.host.activities.counters.sent(frame.len());
         self.writer.write_all(frame)
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use bson::oid::ObjectId;
 
+use crate::server::activity::Activities;
 use crate::server::fail_point::FailPoint;
 use crate::server::options::ServerOptions;
 use crate::store::Memory;
@@ -22,6 +23,7 @@ pub(crate) struct Host {
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
     pub(crate) fail_point: FailPoint,
+    pub(crate) activities: Activities,
     connections: Mutex<Connections>,
     /// Something about the connections has changed.
     changed: Condvar,
@@ -43,6 +45,7 @@ impl Host {
             process: ObjectId::new(),
             started: Instant::now(),
             fail_point: FailPoint::default(),
+            activities: Activities::default(),
             connections: Mutex::default(),
             changed: Condvar::new(),
             created: AtomicI64::new(0),
@@ -69,6 +72,7 @@ impl Host {
 
     /// Forgets a connection that has ended.
     pub(crate) fn dismiss(&self, id: i64) {
+        self.activities.leave(id);
         self.connections().open.remove(&id);
         self.changed.notify_all();
     }

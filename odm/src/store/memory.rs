@@ -114,10 +114,24 @@ impl Memory {
         }
     }
 
+    /// How many sessions, open transactions and open cursors there are.
+    #[cfg(feature = "server")]
+    pub(crate) fn counts(&self) -> [usize; 3] {
+        let engine = &self.0.shared.engine;
+        let (sessions, transactions) = engine.sessions.counts();
+        [sessions, transactions, engine.cursors.count()]
+    }
+
     /// Answers a command that names its database, once; a failure is a reply, too.
     #[cfg(feature = "server")]
     pub(crate) fn answer(&self, command: &RawDocument) -> RawDocumentBuf {
         self.0.shared.engine.run(&self.0.shared.context, command)
+    }
+
+    /// The same, where a failure is an error.
+    #[cfg(feature = "server")]
+    pub(crate) fn checked(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+        self.reply(command)
     }
 
     fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {

@@ -135,6 +135,12 @@ impl Cursors {
         self.open().remove(&id)
     }
 
+    /// How many are open.
+    #[cfg(feature = "server")]
+    pub(crate) fn count(&self) -> usize {
+        self.open().len()
+    }
+
     /// Closes the cursors of sessions.
     pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
         self.open()

@@ -207,6 +207,12 @@ impl Sessions {
     pub(crate) fn has_open(&self) -> bool {
         self.open.load(Ordering::Relaxed) > 0
     }
+
+    /// How many sessions are known, and how many transactions are open.
+    #[cfg(feature = "server")]
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.map().len(), self.open.load(Ordering::Relaxed))
+    }
 }
 
 pub(crate) fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {

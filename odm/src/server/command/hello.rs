@@ -31,7 +31,7 @@ pub(super) const ISMASTER: Command = Command {
 const COUNTER: i64 = 0;
 
 /// The term that the one member was elected in.
-const TERM: i64 = 1;
+pub(super) const TERM: i64 = 1;
 
 fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     remember_client(call)?;

@@ -1,9 +1,11 @@
-//! What the process is and how it is doing: `serverStatus`, `hostInfo` and their like.
+//! What the process is: `hostInfo`, its parameters and its logs.
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, doc};
 
-use super::{Call, Command};
+use super::{Call, Command, only_admin};
+use crate::engine::COMMON_FIELDS;
+use crate::engine::command::args;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -40,20 +42,41 @@ pub(super) const GET_PARAMETER: Command = Command {
     is_open: false,
 };
 
+pub(super) const SET_PARAMETER: Command = Command {
+    name: "setParameter",
+    run: set_parameter,
+    is_open: false,
+};
+
+/// Nothing is profiled: the level is 0, and stays.
+pub(super) const PROFILE: Command = Command {
+    name: "profile",
+    run: |call| {
+        let level = raw::get(call.command, call.name);
+        match level.and_then(args::whole) {
+            Some(-1 | 0) => Ok(doc! { "was": 0 }),
+            Some(_) => Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                "there is no profiler: the level is 0",
+            )),
+            None => Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "the level of profiling is a number",
+            )),
+        }
+    },
+    is_open: false,
+};
+
 pub(super) const HOST_INFO: Command = Command {
     name: "hostInfo",
     run: |call| Ok(host_info(call)),
     is_open: false,
 };
 
-pub(super) const SERVER_STATUS: Command = Command {
-    name: "serverStatus",
-    run: |call| Ok(server_status(call)),
-    is_open: false,
-};
-
 /// Nothing is logged: the logs that there are, are empty.
 fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    only_admin(call)?;
     let name = raw::get(call.command, call.name).and_then(RawBsonRef::as_str);
     match name {
         Some("*") => Ok(doc! { "names": ["global", "startupWarnings"] }),
@@ -71,17 +94,41 @@ fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
     }
 }
 
-fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
-    let parameters = doc! {
+/// What can be read. Nothing of it can be changed.
+fn parameters() -> Document {
+    doc! {
         "authenticationMechanisms": ["SCRAM-SHA-256"],
+        "cursorTimeoutMillis": 600_000,
         "featureCompatibilityVersion": { "version": "6.0" },
+        "localLogicalSessionTimeoutMinutes": 30,
         "transactionLifetimeLimitSeconds": 60,
-    };
-    let all = raw::get(call.command, call.name).and_then(RawBsonRef::as_str) == Some("*");
-    let asked = |name: &str| all || raw::get(call.command, name).is_some();
-    let found: Document = parameters
+    }
+}
+
+fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    only_admin(call)?;
+    let (mut all, mut details) = (false, false);
+    match raw::get(call.command, call.name) {
+        Some(RawBsonRef::String("*")) => all = true,
+        Some(RawBsonRef::Document(asked)) => {
+            let is_set = |name| raw::get(asked, name).is_some_and(args::truthy);
+            all = is_set("allParameters");
+            details = is_set("showDetails");
+        }
+        _ => {}
+    }
+    let found: Document = parameters()
         .into_iter()
-        .filter(|(name, _)| asked(name))
+        .filter(|(name, _)| all || raw::get(call.command, name).is_some())
+        .map(|(name, value)| {
+            if !details {
+                return (name, value);
+            }
+            let told = doc! {
+                "value": value, "settableAtRuntime": false, "settableAtStartup": false,
+            };
+            (name, told.into())
+        })
         .collect();
     if found.is_empty() {
         return Err(ServerError::new(
@@ -90,6 +137,24 @@ fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
         ));
     }
     Ok(found)
+}
+
+fn set_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    only_admin(call)?;
+    let fields = raw::elements(call.command).skip(1);
+    let name = fields
+        .map(|(name, _)| name)
+        .find(|name| !COMMON_FIELDS.contains(name));
+    let message = match name {
+        None => "no option found to set, use help:true to see options ".to_owned(),
+        Some(name) if parameters().contains_key(name) => {
+            format!("not allowed to change [{name}] at runtime")
+        }
+        Some(name) => format!(
+            "attempted to set unrecognized parameter [{name}], use help:true to see options "
+        ),
+    };
+    Err(ServerError::new(Code::INVALID_OPTIONS, message))
 }
 
 fn host_info(call: &Call<'_>) -> Document {
@@ -105,33 +170,5 @@ fn host_info(call: &Call<'_>) -> Document {
         },
         "os": { "type": std::env::consts::OS, "name": std::env::consts::FAMILY },
         "extra": {},
-    }
-}
-
-fn server_status(call: &Call<'_>) -> Document {
-    let host = call.host;
-    let uptime = host.started.elapsed();
-    let (open, created) = host.counts();
-    let limit = host.options.max_connections;
-    let int = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
-    doc! {
-        "host": host.address.to_string(),
-        "version": "6.0.5",
-        "process": "odm-server",
-        "pid": i64::from(std::process::id()),
-        "uptime": uptime.as_secs_f64().floor(),
-        "uptimeMillis": i64::try_from(uptime.as_millis()).unwrap_or(i64::MAX),
-        "localTime": host.memory.now(),
-        "connections": {
-            "current": int(open),
-            "available": int(limit.saturating_sub(open)),
-            "totalCreated": created,
-        },
-        "storageEngine": {
-            "name": "memory",
-            "supportsCommittedReads": true,
-            "readOnly": false,
-            "persistent": false,
-        },
     }
 }

@@ -1,0 +1,183 @@
+//! What every connection is doing, and how much has been done.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::value::raw;
+
+/// How much of a command is kept to be shown.
+const SHOWN: usize = 16 * 1024;
+
+/// What all connections are doing.
+#[derive(Debug, Default)]
+pub(crate) struct Activities {
+    seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
+    /// The number of the last operation.
+    operations: AtomicI64,
+    pub(crate) counters: Counters,
+}
+
+/// How often what was asked, as far as the server counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) insert: AtomicI64,
+    pub(crate) query: AtomicI64,
+    pub(crate) update: AtomicI64,
+    pub(crate) delete: AtomicI64,
+    pub(crate) get_more: AtomicI64,
+    pub(crate) command: AtomicI64,
+    pub(crate) requests: AtomicI64,
+    /// As it came and went over the network.
+    pub(crate) received: AtomicI64,
+    pub(crate) sent: AtomicI64,
+}
+
+/// One connection's place among the activities.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) connection: i64,
+    pub(crate) address: SocketAddr,
+    current: Mutex<Current>,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    operation: i64,
+    /// None between commands.
+    since: Option<Instant>,
+    /// The command's bytes; its buffer is kept. Empty where it is too long to be shown.
+    command: Vec<u8>,
+    client: Option<Arc<RawDocumentBuf>>,
+    user: Option<String>,
+}
+
+/// What a connection is doing at some moment.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) number: i64,
+    /// None of a connection that waits for a command.
+    pub(crate) running: Option<Duration>,
+    /// None where it is too long to be shown.
+    pub(crate) command: Option<RawDocumentBuf>,
+    pub(crate) client: Option<Arc<RawDocumentBuf>>,
+    pub(crate) user: Option<String>,
+}
+
+impl Activities {
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Seat>>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a new connection.
+    pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<Seat> {
+        let seat = Arc::new(Seat {
+            connection,
+            address,
+            current: Mutex::default(),
+        });
+        self.seats().insert(connection, Arc::clone(&seat));
+        seat
+    }
+
+    pub(crate) fn leave(&self, connection: i64) {
+        self.seats().remove(&connection);
+    }
+
+    /// Every connection and what it does, the oldest first.
+    pub(crate) fn all(&self) -> Vec<(Arc<Seat>, Operation)> {
+        let seats: Vec<_> = self.seats().values().cloned().collect();
+        seats
+            .into_iter()
+            .map(|seat| {
+                let operation = seat.operation();
+                (seat, operation)
+            })
+            .collect()
+    }
+
+    /// Notes that a connection begins with a command, and counts it. What the client says of itself it says once.
+    pub(crate) fn begin(
+        &self,
+        seat: &Seat,
+        client: Option<&RawDocumentBuf>,
+        user: Option<&String>,
+        command: &RawDocument,
+    ) {
+        self.counters.count(command);
+        let mut current = seat.current();
+        current.operation = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
+        current.since = Some(Instant::now());
+        current.command.clear();
+        if command.as_bytes().len() <= SHOWN {
+            current.command.extend(command.as_bytes());
+        }
+        if current.client.is_none()
+            && let Some(client) = client
+        {
+            current.client = Some(Arc::new(client.clone()));
+        }
+        if current.user.as_ref() != user {
+            current.user = user.cloned();
+        }
+    }
+
+    /// Notes that it has ended.
+    pub(crate) fn end(seat: &Seat) {
+        seat.current().since = None;
+    }
+}
+
+impl Seat {
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn operation(&self) -> Operation {
+        let current = self.current();
+        Operation {
+            number: current.operation,
+            running: current.since.map(|since| since.elapsed()),
+            command: RawDocumentBuf::from_bytes(current.command.clone()).ok(),
+            client: current.client.clone(),
+            user: current.user.clone(),
+        }
+    }
+}
+
+impl Counters {
+    /// Counts a command as a server does: documents that are inserted and statements that are run, else itself.
+    fn count(&self, command: &RawDocument) {
+        let name = raw::elements(command).next().map_or("", |(name, _)| name);
+        let items = |name: &str| match raw::get(command, name) {
+            Some(RawBsonRef::Array(items)) => {
+                i64::try_from(raw::values(items).count()).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        let (counter, times) = match name {
+            "insert" => (&self.insert, items("documents")),
+            "update" => (&self.update, items("updates")),
+            "delete" => (&self.delete, items("deletes")),
+            "find" => (&self.query, 1),
+            "getMore" => (&self.get_more, 1),
+            _ => (&self.command, 1),
+        };
+        counter.fetch_add(times, Ordering::Relaxed);
+    }
+
+    pub(crate) fn received(&self, bytes: usize) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let bytes = i64::try_from(bytes).unwrap_or(0);
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sent(&self, bytes: usize) {
+        let bytes = i64::try_from(bytes).unwrap_or(0);
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,117 @@
+//! What the server tells of itself: what its connections are doing, and what it has counted.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use odm::bson::{self, Bson, doc};
+use odm::prelude::*;
+use odm::server::Server;
+
+async fn admin(server: &Server) -> Db {
+    Db::connect(&server.uri_of("admin")).await.unwrap()
+}
+
+fn first(reply: &bson::Document) -> Option<&bson::Document> {
+    let cursor = reply.get_document("cursor").unwrap();
+    cursor
+        .get_array("firstBatch")
+        .unwrap()
+        .first()?
+        .as_document()
+}
+
+#[tokio::test]
+async fn operations_under_way_are_shown_to_other_connections() {
+    let server = Server::options().test_commands();
+    let server = server.bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let (one, other) = (admin(&server).await, admin(&server).await);
+    let block = doc! {
+        "configureFailPoint": "failCommand",
+        "mode": { "times": 1 },
+        "data": { "failCommands": ["find"], "blockConnection": true, "blockTimeMS": 1500 },
+    };
+    one.run_command(block).await.unwrap();
+    let waiting = tokio::spawn(async move {
+        let command = doc! { "find": "slow", "filter": { "a": 1 }, "comment": "this one" };
+        other.database("shop").run_command(command).await
+    });
+    let found = loop {
+        let filter = doc! { "command.comment": "this one" };
+        let stages = [doc! { "$currentOp": {} }, doc! { "$match": filter.clone() }];
+        let stages: Vec<_> = stages.into_iter().map(Bson::from).collect();
+        let command = doc! { "aggregate": 1, "pipeline": stages, "cursor": {} };
+        let reply = one.run_command(command).await.unwrap();
+        if let Some(found) = first(&reply) {
+            let mut command = doc! { "currentOp": 1 };
+            command.extend(filter);
+            let reply = one.run_command(command).await.unwrap();
+            assert_eq!(reply.get_array("inprog").unwrap().len(), 1);
+            break found.clone();
+        }
+        assert!(!waiting.is_finished(), "it was never shown");
+    };
+    assert_eq!(found.get("op"), Some(&Bson::from("query")));
+    assert_eq!(found.get("ns"), Some(&Bson::from("shop.slow")));
+    assert_eq!(found.get("active"), Some(&Bson::from(true)));
+    assert!(found.get_document("clientMetadata").is_ok());
+    assert!(!found.contains_key("_id"), "{found}");
+    waiting.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn what_is_no_question_about_operations_is_refused() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let admin = admin(&server).await;
+    let other = admin.database("other");
+    let pipeline = |target: Bson, options: Bson| doc! { "aggregate": target, "pipeline": [{ "$currentOp": options }], "cursor": {} };
+    let whole = || Bson::from(1);
+    for (db, command, code) in [
+        (&admin, pipeline(whole(), 1.into()), 14),
+        (&admin, pipeline(whole(), doc! { "x": true }.into()), 9),
+        (&admin, pipeline(whole(), doc! { "allUsers": 1 }.into()), 14),
+        (
+            &admin,
+            pipeline(whole(), doc! { "idleCursors": true }.into()),
+            115,
+        ),
+        (&admin, pipeline("c".into(), doc! {}.into()), 73),
+        (&other, pipeline(whole(), doc! {}.into()), 73),
+        (&other, pipeline(whole(), doc! { "allUsers": 1 }.into()), 14),
+        (&other, doc! { "currentOp": 1 }, 13),
+        (&other, doc! { "replSetGetStatus": 1 }, 13),
+        (
+            &admin,
+            doc! { "setParameter": 1, "cursorTimeoutMillis": 1 },
+            72,
+        ),
+        (&admin, doc! { "getParameter": 1, "nothing": 1 }, 72),
+        (&admin, doc! { "profile": 2 }, 115),
+        (&admin, doc! { "killOp": 1, "op": 1 }, 59),
+    ] {
+        let refused = db.run_command(command.clone()).await.unwrap_err();
+        assert_eq!(refused.code().unwrap().number(), code, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn commands_and_bytes_are_counted() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let admin = admin(&server).await;
+    let status = || async { admin.run_command(doc! { "serverStatus": 1 }).await.unwrap() };
+    let of = |status: &bson::Document, section: &str, name: &str| {
+        status.get_document(section).unwrap().get_i64(name).unwrap()
+    };
+    let before = status().await;
+    let documents: Vec<_> = (0..7).map(|id| Bson::from(doc! { "_id": id })).collect();
+    let insert = doc! { "insert": "c", "documents": documents };
+    admin.database("shop").run_command(insert).await.unwrap();
+    let delete = doc! { "delete": "c", "deletes": [{ "q": {}, "limit": 0 }] };
+    admin.database("shop").run_command(delete).await.unwrap();
+    let after = status().await;
+    let grown = |section, name| of(&after, section, name) - of(&before, section, name);
+    assert_eq!(grown("opcounters", "insert"), 7);
+    assert_eq!(grown("opcounters", "delete"), 1);
+    assert_eq!(grown("opcounters", "query"), 0);
+    assert!(grown("opcounters", "command") >= 1);
+    assert!(grown("network", "numRequests") >= 3);
+    assert!(grown("network", "physicalBytesIn") > 200);
+    assert!(grown("network", "physicalBytesOut") > 100);
+}

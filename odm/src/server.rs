@@ -104,6 +104,7 @@ impl Server {
         }
         let listener = TcpListener::bind(&*addresses).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        memory.log_changes();
         let host = Arc::new(Host::new(memory.clone(), options, address));
         let accepting = Arc::clone(&host);
         let acceptor = thread::Builder::new()

@@ -1,6 +1,7 @@
 //! The cases, one file for each feature.
 
 mod bulk;
+mod changes;
 mod collections;
 mod errors;
 mod filters;
@@ -24,6 +25,7 @@ use crate::case::Case;
 pub(crate) fn cases() -> Vec<Case> {
     [
         bulk::CASES,
+        changes::CASES,
         collections::CASES,
         errors::CASES,
         filters::CASES,

@@ -5,6 +5,7 @@
 //!
 //! What this module is not: it knows no sessions, no transactions and no commands.
 
+pub(crate) mod changes;
 pub(crate) mod collection;
 pub(crate) mod draft;
 pub(crate) mod namespace;
@@ -14,10 +15,13 @@ pub(crate) mod view;
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
+use bson::DateTime;
 use imbl::OrdMap;
 
+use crate::engine::clock::Clock;
 use crate::error::{Code, ServerError};
 
+use changes::{Change, Changes, What};
 use collection::{Collection, Locks};
 use draft::Draft;
 use namespace::Namespace;
@@ -103,6 +107,8 @@ impl Root {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     root: RwLock<Root>,
+    pub(crate) clock: Clock,
+    pub(crate) changes: Changes,
 }
 
 impl Catalog {
@@ -133,6 +139,27 @@ impl Catalog {
     /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
     pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
         self.root.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on, all that is written is logged.
+    pub(crate) fn log_changes(&self, now: DateTime) {
+        if !self.changes.start(&self.clock, now) {
+            return;
+        }
+        // Who is writing already may not know, and so must end first.
+        let root = self.root();
+        for database in root.databases() {
+            for collection in root.database(database) {
+                drop(collection.shared.lock());
+            }
+        }
+    }
+
+    /// Logs what has just been made visible, while `_root` still keeps others from seeing it.
+    pub(crate) fn log(&self, _root: &Root, change: impl FnOnce() -> Vec<Change>) {
+        if self.changes.is_on() {
+            self.changes.append(&self.clock, change(), None);
+        }
     }
 
     /// Runs `edit` on a collection's latest version with its writer lock held, and publishes what it made.
@@ -201,10 +228,19 @@ impl Catalog {
         write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
     ) -> T {
         let mut draft = Draft::new(latest);
+        if self.changes.is_on() {
+            draft.changes = Some(Vec::new());
+        }
         let (publish, value) = write(&mut draft, locks);
         if publish {
+            let changes = draft.changes.take();
+            let mut root = self.publish();
+            let replaced = draft.publish(&mut root);
+            if let Some(changes) = changes {
+                self.changes.append(&self.clock, changes, None);
+            }
+            drop(root);
             // The old version goes after the lock.
-            let replaced = draft.publish(&mut self.publish());
             drop(replaced);
         }
         value
@@ -236,13 +272,30 @@ impl Catalog {
                 value
             }
             Edit::Replace(collection, value) => {
-                let replaced = self.publish().put(*collection);
+                let change = Change {
+                    namespace: collection.made_as("convertToCapped"),
+                    uuid: Some(collection.uuid),
+                    what: What::Rename {
+                        to: namespace.clone(),
+                    },
+                };
+                let mut root = self.publish();
+                let replaced = root.put(*collection);
+                self.log(&root, || vec![change]);
+                drop(root);
                 drop(replaced);
                 value
             }
             Edit::Drop(value) => {
                 // `working` outlives the lock, and with it the data.
-                self.publish().remove(namespace);
+                let mut root = self.publish();
+                root.remove(namespace);
+                let change = || Change {
+                    namespace: namespace.clone(),
+                    uuid: Some(working.uuid),
+                    what: What::Drop,
+                };
+                self.log(&root, || vec![change()]);
                 value
             }
         }

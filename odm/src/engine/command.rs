@@ -6,6 +6,7 @@
 mod aggregate;
 pub(crate) mod args;
 pub(crate) mod call;
+mod change_stream;
 mod coll_mod;
 mod collections;
 mod concern;
@@ -46,7 +47,6 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::Catalog;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::clock::Clock;
 use crate::engine::context::Context;
 use crate::engine::cursor::open::Cursors;
 use crate::engine::refusal::{self, Absent};
@@ -64,8 +64,9 @@ pub(crate) use args::GENERIC as COMMON_FIELDS;
 pub(crate) use table::all as known_commands;
 
 /// The fields of documents in commands, by the names that messages have for them.
-pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 3] {
+pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 4] {
     [
+        ("$changeStream", change_stream::FIELDS),
         ("collMod.index", coll_mod::INDEX_FIELDS),
         ("delete.deletes", delete::STATEMENT),
         ("update.updates", update::STATEMENT),
@@ -87,7 +88,6 @@ pub(crate) struct Engine {
     pub(crate) catalog: Catalog,
     pub(crate) sessions: Sessions,
     pub(crate) cursors: Cursors,
-    pub(crate) clock: Clock,
     snapshots: Snapshots,
     /// When expired documents, cursors and sessions were last looked for.
     ticked: AtomicI64,
@@ -103,7 +103,7 @@ impl Engine {
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         let outcome = self.dispatch(context, command);
         if writes(command) {
-            self.clock.tick(context.now());
+            self.catalog.clock.tick(context.now());
         }
         match outcome {
             Ok(reply) => match concern::unmet(command) {
@@ -170,8 +170,10 @@ impl Engine {
         if row.target == Target::Collection {
             call.namespace.check()?;
         }
-        if let Some(moment) = concern::snapshot(command, &mode, &self.clock)? {
-            let snapshot = self.snapshots.at(moment, &self.clock, &self.catalog, now)?;
+        if let Some(moment) = concern::snapshot(command, &mode, &self.catalog.clock)? {
+            let snapshot = self
+                .snapshots
+                .at(moment, &self.catalog.clock, &self.catalog, now)?;
             let snapshot = call.snapshot.insert(snapshot);
             snapshot.check(&self.catalog, call.namespace)?;
         }
@@ -224,6 +226,11 @@ impl Engine {
 
     /// Now and then: what has expired goes.
     fn tick(&self, now: i64) {
+        if self.catalog.changes.is_on() {
+            self.catalog
+                .changes
+                .set_now(bson::DateTime::from_millis(now));
+        }
         if self.sessions.has_open() {
             self.sessions.expire(bson::DateTime::from_millis(now));
         }

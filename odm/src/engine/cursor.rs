@@ -7,4 +7,5 @@ pub(crate) mod open;
 pub(crate) mod point;
 pub(crate) mod query;
 pub(crate) mod sort;
+pub(crate) mod stream;
 pub(crate) mod trial;

@@ -188,7 +188,6 @@ const PLANNED_COMMANDS: &[&str] = &["validateDBMetadata"];
 const REASONS: &[(&str, &str)] = &[
     ("$_internalJsEmit", JAVASCRIPT),
     ("$accumulator", JAVASCRIPT),
-    ("$changeStream", CLUSTER),
     ("$collStats", STORAGE),
     ("$currentOp", PROCESS),
     ("$function", JAVASCRIPT),

@@ -13,6 +13,8 @@ mod bit;
 mod compare;
 mod conflicts;
 mod current_date;
+mod delta;
+mod describe;
 mod limits;
 mod node;
 mod operators;
@@ -131,6 +133,22 @@ impl Update {
                 Kind::Replacement(_) => false,
                 Kind::Pipeline(_) => true,
             }
+    }
+
+    /// What it changed, as `updateDescription` tells it; `None` where it made another document of the first.
+    pub(crate) fn describe(
+        &self,
+        before: &RawDocument,
+        after: &RawDocument,
+        matched_index: Option<usize>,
+    ) -> Result<Option<RawDocumentBuf>, ServerError> {
+        Ok(match &self.0 {
+            Kind::Operators(operators) => Some(operators.describe(before, after, matched_index)?),
+            Kind::Replacement(_) => None,
+            Kind::Pipeline(_) => delta::between(before, after, delta::SPARE)
+                .as_ref()
+                .map(delta::description),
+        })
     }
 
     /// The new document. `matched_index` is the element that the filter matched, for the positional `$`;

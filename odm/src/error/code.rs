@@ -52,6 +52,7 @@ codes! {
     CANNOT_BACKFILL_ARRAY = 30 "CannotBackfillArray";
     CONFLICTING_UPDATE_OPERATORS = 40 "ConflictingUpdateOperators";
     CURSOR_NOT_FOUND = 43 "CursorNotFound";
+    NO_MATCHING_DOCUMENT = 47 "NoMatchingDocument";
     NAMESPACE_EXISTS = 48 "NamespaceExists";
     MAX_TIME_MS_EXPIRED = 50 "MaxTimeMSExpired";
     DOLLAR_PREFIXED_FIELD_NAME = 52 "DollarPrefixedFieldName";

@@ -1,6 +1,6 @@
 //! A command in, its answer out: by the server where the command is about the server, else by the engine.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
@@ -128,7 +128,48 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             ),
         ));
     }
-    Ok(wait(host, command))
+    Ok(if name == "getMore" {
+        await_data(host, command)
+    } else {
+        wait(host, command)
+    })
+}
+
+/// How long a cursor waits for documents to come where the client does not say it.
+const AWAIT: Duration = Duration::from_secs(1);
+
+/// How often one that waits looks whether the server stops.
+const LOOK_UP: Duration = Duration::from_millis(200);
+
+/// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
+fn await_data(host: &Host, command: &RawDocument) -> RawDocumentBuf {
+    let end = Instant::now() + limit(command).unwrap_or(AWAIT);
+    loop {
+        let seen = host.memory.changes_seen();
+        let reply = wait(host, command);
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || !is_empty(&reply) || host.is_stopping() {
+            return reply;
+        }
+        let id = raw::elements(command)
+            .next()
+            .and_then(|(_, id)| id.as_i64());
+        if !id.is_some_and(|id| host.memory.awaits(id)) {
+            return reply;
+        }
+        host.memory.wait_for_changes(seen, left.min(LOOK_UP));
+    }
+}
+
+/// Whether a reply has no documents, and its cursor goes on.
+fn is_empty(reply: &RawDocument) -> bool {
+    let Some(RawBsonRef::Document(cursor)) = raw::get(reply, "cursor") else {
+        return false;
+    };
+    let Some(RawBsonRef::Array(batch)) = raw::get(cursor, "nextBatch") else {
+        return false;
+    };
+    raw::values(batch).next().is_none() && raw::get(cursor, "id") != Some(RawBsonRef::Int64(0))
 }
 
 /// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.

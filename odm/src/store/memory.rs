@@ -107,7 +107,7 @@ impl Memory {
     /// The time of the last write, or of the first question.
     #[cfg(feature = "server")]
     pub(crate) fn operation_time(&self) -> bson::Timestamp {
-        let clock = &self.0.shared.engine.clock;
+        let clock = &self.0.shared.engine.catalog.clock;
         match clock.now() {
             bson::Timestamp { time: 0, .. } => clock.tick(self.now()),
             time => time,
@@ -120,6 +120,36 @@ impl Memory {
         let engine = &self.0.shared.engine;
         let (sessions, transactions) = engine.sessions.counts();
         [sessions, transactions, engine.cursors.count()]
+    }
+
+    /// From now on, all that is written is logged for change streams.
+    #[cfg(feature = "server")]
+    pub(crate) fn log_changes(&self) {
+        self.0.shared.engine.catalog.log_changes(self.now());
+    }
+
+    /// How often the log of changes was written to.
+    #[cfg(feature = "server")]
+    pub(crate) fn changes_seen(&self) -> u64 {
+        self.0.shared.engine.catalog.changes.signal.count()
+    }
+
+    /// Blocks until it was written to since then, or the time is up.
+    #[cfg(feature = "server")]
+    pub(crate) fn wait_for_changes(&self, seen: u64, limit: Duration) {
+        self.0
+            .shared
+            .engine
+            .catalog
+            .changes
+            .signal
+            .wait(seen, limit);
+    }
+
+    /// Whether a cursor waits for documents to come.
+    #[cfg(feature = "server")]
+    pub(crate) fn awaits(&self, cursor: i64) -> bool {
+        self.0.shared.engine.cursors.awaits(cursor)
     }
 
     /// Answers a command that names its database, once; a failure is a reply, too.

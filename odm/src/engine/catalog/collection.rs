@@ -150,6 +150,16 @@ impl Collection {
         }
     }
 
+    /// The name under which a server would have made it, before it took the place of another.
+    pub(crate) fn made_as(&self, by: &str) -> Namespace {
+        let Namespace {
+            database,
+            collection,
+        } = &self.namespace;
+        let id = bson::Uuid::from_bytes(self.uuid);
+        Namespace::new(database, &format!("tmp.{by}.{id}.{collection}"))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }

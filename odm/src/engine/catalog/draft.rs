@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::engine::catalog::Root;
+use crate::engine::catalog::changes;
 use crate::engine::catalog::collection::{Change, Collection};
 use crate::engine::index::RecordId;
 
@@ -21,6 +22,8 @@ pub(crate) struct Draft {
     /// The changed copy, once there is more than one change.
     copy: Option<Collection>,
     held: Option<Held>,
+    /// What was done, where somebody wants to know.
+    pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
 #[derive(Debug)]
@@ -36,6 +39,7 @@ impl Draft {
             base,
             copy: None,
             held: None,
+            changes: None,
         }
     }
 
@@ -86,7 +90,9 @@ impl Draft {
     /// Puts the changed collection in the place of the one that it came from. What it replaces, if it is another, is
     /// returned: it may take long to be let go.
     pub(crate) fn publish(self, root: &mut Root) -> Option<Arc<Collection>> {
-        let Self { base, copy, held } = self;
+        let Self {
+            base, copy, held, ..
+        } = self;
         if let Some(copy) = copy {
             // `base` lives until then, too.
             return root.put(copy);

@@ -29,6 +29,8 @@ pub(crate) enum Level {
 pub(crate) struct Options {
     pub(crate) capped: Option<Capped>,
     pub(crate) collation: Option<Collator>,
+    /// `changeStreamPreAndPostImages`: change streams can tell documents as they were and as they became.
+    pub(crate) keeps_images: bool,
     validator: Option<Matcher>,
     level: Level,
     /// `validationAction: "warn"`: failures are let pass.
@@ -43,6 +45,7 @@ impl Options {
         Self {
             capped: None,
             collation: None,
+            keeps_images: false,
             validator: None,
             level: Level::Strict,
             warn: false,
@@ -77,6 +80,9 @@ impl Options {
         Ok(Self {
             capped,
             collation,
+            keeps_images: document
+                .get_document("changeStreamPreAndPostImages")
+                .is_ok_and(|images| images.get_bool("enabled").unwrap_or(false)),
             validator,
             level,
             warn: matches!(document.get_str("validationAction"), Ok("warn")),

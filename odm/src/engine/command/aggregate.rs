@@ -7,6 +7,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
+use crate::engine::command::change_stream;
 use crate::engine::command::collections::batch_size;
 use crate::engine::command::find::{first_batch, session_of, transaction_of};
 use crate::engine::command::pictured::{Pictured, SIMPLE};
@@ -45,7 +46,7 @@ pub(crate) const AGGREGATE: Command = Command {
 };
 
 /// How many documents the first batch holds unless the command says so.
-const FIRST_BATCH: u64 = 101;
+pub(crate) const FIRST_BATCH: u64 = 101;
 
 /// The parts of an `aggregate`, also as `explain` sees it.
 #[derive(Debug)]
@@ -88,19 +89,10 @@ impl<'a> Aggregate<'a> {
                 ),
             });
         };
-        let namespace = match target {
-            RawBsonRef::String(collection) => Namespace::new(call.database, collection),
-            value if super::args::whole(value) == Some(1) => {
-                Namespace::new(call.database, "$cmd.aggregate")
-            }
-            _ => {
-                return Err(ServerError::new(
-                    Code::FAILED_TO_PARSE,
-                    "Invalid command format: the 'aggregate' field must specify a collection name or 1",
-                ));
-            }
-        };
-        namespace.check()?;
+        let namespace = namespace(call, target)?;
+        if change_stream::begins(stages) {
+            return Err(super::args::unsupported("to explain $changeStream"));
+        }
         let asked = Asked {
             stages,
             collation: args.document("collation"),
@@ -218,6 +210,24 @@ impl<'a> Aggregate<'a> {
     }
 }
 
+/// What an `aggregate` is of.
+pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Namespace, ServerError> {
+    let namespace = match target {
+        RawBsonRef::String(collection) => Namespace::new(call.database, collection),
+        value if super::args::whole(value) == Some(1) => {
+            Namespace::new(call.database, "$cmd.aggregate")
+        }
+        _ => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Invalid command format: the 'aggregate' field must specify a collection name or 1",
+            ));
+        }
+    };
+    namespace.check()?;
+    Ok(namespace)
+}
+
 /// The documents of a query; what is known of each is said before it is given on.
 fn documents(
     mut found: Found,
@@ -330,6 +340,12 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
+    if let Some(RawBsonRef::Array(stages)) = call.args.get("pipeline")
+        && change_stream::begins(stages)
+    {
+        let page = change_stream::open(call, target, stages, batch_size)?;
+        return Ok(page.to_reply(cstr!("firstBatch")));
+    }
     let aggregate = Aggregate::parse(call, target, &call.args)?;
     let documents = aggregate.run(call)?;
     let page = open(call, aggregate.namespace, documents, batch_size)?;

@@ -17,7 +17,7 @@ use crate::engine::command::call::Call;
 use crate::engine::command::coll_mod::index::Wanted;
 use crate::engine::command::create::{
     VALIDATION, capped_max, capped_size, check_stages, check_validator_place, check_word, int,
-    to_document,
+    keeps_images, to_document,
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -32,7 +32,7 @@ const FIELDS: &[Field] = &[
     field("pipeline", Kind::Array),
     field("expireAfterSeconds", Kind::Any),
     field("timeseries", Kind::Object),
-    field("changeStreamPreAndPostImages", Kind::Unsupported),
+    field("changeStreamPreAndPostImages", Kind::Object),
     field("recordPreImages", Kind::Unsupported),
     field("cappedSize", Kind::SafeInt),
     field("cappedMax", Kind::SafeInt),
@@ -183,6 +183,16 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
             check_word("collMod", name, value, values)?;
             changes.insert(*name, value);
         }
+    }
+    if let Some(images) = args.document("changeStreamPreAndPostImages") {
+        let kept = keeps_images("collMod", images)?;
+        // An empty one takes away what is there.
+        let images = if kept {
+            to_document(images)?
+        } else {
+            Document::new()
+        };
+        changes.insert("changeStreamPreAndPostImages", images);
     }
     if let Some(size) = args.int("cappedSize") {
         changes.insert("size", int(capped_size("cappedSize", size)?));

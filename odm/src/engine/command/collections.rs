@@ -5,7 +5,8 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
 
 use crate::engine::catalog::Edit;
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::changes::{Change, What};
+use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::catalog::view::View;
@@ -278,15 +279,56 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Err(view_in_the_way(&target));
     }
     root.remove(&source);
-    if source.database != target.database {
+    let is_copied = source.database != target.database;
+    if is_copied {
         // Between databases the server copies, and the copy is a new collection.
         renamed.uuid = call.uuid();
     }
     renamed.namespace = target;
     renamed.version += 1;
+    catalog.log(&root, || {
+        if is_copied {
+            copied(&source, collection.uuid, &renamed)
+        } else {
+            vec![moved(source, &renamed)]
+        }
+    });
     let replaced = root.put(renamed);
     drop((root, replaced));
     reply(doc! {})
+}
+
+/// What those who watch are told of a collection that has another name now.
+fn moved(from: Namespace, renamed: &Collection) -> Change {
+    Change {
+        namespace: from,
+        uuid: Some(renamed.uuid),
+        what: What::Rename {
+            to: renamed.namespace.clone(),
+        },
+    }
+}
+
+/// The same of one that went to another database: there it was filled, and got its name.
+fn copied(source: &Namespace, uuid: [u8; 16], renamed: &Collection) -> Vec<Change> {
+    let from = renamed.made_as("renameCollection");
+    let documents = renamed.all().filter_map(|stored| document(stored.bytes));
+    let mut changes: Vec<Change> = documents
+        .map(|document| Change {
+            namespace: from.clone(),
+            uuid: Some(renamed.uuid),
+            what: What::Insert {
+                document: document.to_owned(),
+            },
+        })
+        .collect();
+    changes.push(moved(from, renamed));
+    changes.push(Change {
+        namespace: source.clone(),
+        uuid: Some(uuid),
+        what: What::Drop,
+    });
+    changes
 }
 
 fn view_in_the_way(target: &Namespace) -> ServerError {

@@ -7,7 +7,9 @@ use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Args, Field, Kind, field, unknown, unsupported, wrong_type};
+use crate::engine::command::args::{
+    Args, Field, Kind, field, required, unknown, unsupported, wrong_type,
+};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -32,7 +34,7 @@ const FIELDS: &[Field] = &[
     field("expireAfterSeconds", Kind::Unsupported),
     field("timeseries", Kind::Unsupported),
     field("clusteredIndex", Kind::Unsupported),
-    field("changeStreamPreAndPostImages", Kind::Unsupported),
+    field(IMAGES, Kind::Object),
     field("encryptedFields", Kind::Unsupported),
     field("temp", Kind::Unsupported),
 ];
@@ -47,6 +49,9 @@ pub(crate) const CREATE: Command = Command {
     writes: true,
     run: create,
 };
+
+/// Whether change streams can tell documents as they were and as they became.
+const IMAGES: &str = "changeStreamPreAndPostImages";
 
 /// Capped sizes are multiples of this.
 const CAPPED_STEP: i64 = 256;
@@ -91,7 +96,16 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 print::document(index)
             )));
         }
+        if document.contains_key(IMAGES) {
+            return Err(invalid(format!("option not supported on a view: {IMAGES}")));
+        }
         return create_view(call, namespace, on);
+    }
+    if document.contains_key(IMAGES) && namespace.is_internal() {
+        return Err(invalid(format!(
+            "{IMAGES} collection option is not supported on the {} database",
+            namespace.database
+        )));
     }
     let is_indexed = args.flag("autoIndexId");
     // Whether the name is free is asked before what the options mean.
@@ -173,6 +187,13 @@ pub(crate) fn check_stages(command: &str, stages: Option<&RawArray>) -> Result<(
 }
 
 /// The options in the form and the order of `listCollections`.
+/// What `changeStreamPreAndPostImages` says.
+pub(super) fn keeps_images(command: &str, images: &RawDocument) -> Result<bool, ServerError> {
+    let idl = format!("{command}.changeStreamPreAndPostImages");
+    let args = Args::of_statement(images, &idl, &[required("enabled", Kind::Bool)])?;
+    Ok(args.flag("enabled"))
+}
+
 fn document(args: &Args<'_>) -> Result<Document, ServerError> {
     let mut document = Document::new();
     let capped = args.flag("capped");
@@ -204,6 +225,11 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
     }
     if let Some(defaults) = args.filled("indexOptionDefaults") {
         document.insert("indexOptionDefaults", to_document(defaults)?);
+    }
+    if let Some(images) = args.document(IMAGES)
+        && keeps_images("create", images)?
+    {
+        document.insert(IMAGES, to_document(images)?);
     }
     if let Some(validator) = args.filled("validator") {
         document.insert("validator", to_document(validator)?);

@@ -4,6 +4,8 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, doc};
 
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::{Change, What};
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::command::args::{Kind, field, whole};
 use crate::engine::command::call::Call;
@@ -104,8 +106,19 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .database(call.database)
         .map(|collection| collection.namespace.clone())
         .collect();
+    let was_there = !namespaces.is_empty();
     for namespace in namespaces {
         call.alter(&namespace, |_| Ok(Edit::Drop(())))?;
+    }
+    if was_there {
+        let catalog = &call.engine.catalog;
+        catalog.log(&catalog.publish(), || {
+            vec![Change {
+                namespace: Namespace::new(call.database, ""),
+                uuid: None,
+                what: What::DropDatabase,
+            }]
+        });
     }
     reply(doc! {})
 }

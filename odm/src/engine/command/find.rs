@@ -310,14 +310,29 @@ pub(crate) fn first_batch(
     batch_size: Option<u64>,
     single: bool,
 ) -> Result<Page, ServerError> {
+    catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size)?;
+    let token = cursor
+        .results
+        .resume_token(batch.last(), cursor.held.is_some());
     let (namespace, time) = (cursor.namespace.clone(), cursor.time);
     let id = if more && !single {
         call.engine.cursors.keep(cursor, || call.context.random())
     } else {
         0
     };
-    Ok(batch.of(id, namespace).at(time))
+    Ok(batch.of(id, namespace).at(time).with_token(token))
+}
+
+/// How many documents a change stream reads for a batch that may hold any number.
+const READ_AHEAD: u64 = 1000;
+
+/// Has a change stream read what a batch needs.
+pub(crate) fn catch_up(call: &Call<'_>, cursor: &mut Cursor, batch_size: Option<u64>) {
+    let wanted = batch_size.unwrap_or(READ_AHEAD).min(READ_AHEAD);
+    cursor
+        .results
+        .catch_up(&call.engine.catalog, usize::try_from(wanted).unwrap_or(0));
 }
 
 /// Fills one batch. The flag tells whether the cursor stays open.

@@ -7,7 +7,7 @@ use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::{fill, transaction_of};
+use crate::engine::command::find::{catch_up, fill, transaction_of};
 use crate::engine::command::reply::{Page, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::Tail;
@@ -82,7 +82,11 @@ pub(crate) fn next(
             cursor.results.resume(collection).map_err(while_running)?;
         }
     }
+    catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
+    let token = cursor
+        .results
+        .resume_token(batch.last(), cursor.held.is_some());
     let (namespace, time) = (cursor.namespace.clone(), cursor.time);
     let id = if more {
         cursor.used = call.now.timestamp_millis();
@@ -91,7 +95,7 @@ pub(crate) fn next(
     } else {
         0
     };
-    Ok(batch.of(id, namespace).at(time))
+    Ok(batch.of(id, namespace).at(time).with_token(token))
 }
 
 /// Refuses another collection's cursor, and another transaction's.

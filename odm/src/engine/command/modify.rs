@@ -185,7 +185,14 @@ pub(crate) fn update(
         }
         if applied.modified {
             outcome.modified += 1;
-            writer.replace(record, applied.document)?;
+            let description = if writer.is_watched() {
+                checked
+                    .update
+                    .describe(before, &applied.document, position)?
+            } else {
+                None
+            };
+            writer.replace(record, applied.document, description)?;
         }
     }
     if outcome.matched == 0 && change.upsert {

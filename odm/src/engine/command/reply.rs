@@ -61,6 +61,11 @@ impl Batch {
         self.documents.len()
     }
 
+    /// The last of its documents.
+    pub(crate) fn last(&self) -> Option<&RawDocument> {
+        self.documents.last().map(Item::document)
+    }
+
     /// Whether a document still fits; the first always does.
     pub(crate) fn has_room(&self, item: &Item) -> bool {
         self.documents.is_empty() || self.bytes + item.size() <= BATCH_BYTES
@@ -78,6 +83,7 @@ impl Batch {
             id,
             namespace,
             time: None,
+            token: None,
         }
     }
 }
@@ -91,9 +97,17 @@ pub(crate) struct Page {
     pub(crate) namespace: Namespace,
     /// The moment that the cursor is of, where the client asked for one.
     pub(crate) time: Option<Timestamp>,
+    /// Where a change stream can be resumed.
+    pub(crate) token: Option<RawDocumentBuf>,
 }
 
 impl Page {
+    /// The batch of a change stream, and where it can be resumed.
+    pub(crate) fn with_token(mut self, token: Option<RawDocumentBuf>) -> Self {
+        self.token = token;
+        self
+    }
+
     /// The batch of a cursor over one moment.
     pub(crate) fn at(mut self, time: Option<Timestamp>) -> Self {
         self.time = time;
@@ -108,6 +122,9 @@ impl Page {
         }
         let mut cursor = RawDocumentBuf::new();
         cursor.append(name, documents);
+        if let Some(token) = &self.token {
+            cursor.append(cstr!("postBatchResumeToken"), &**token);
+        }
         cursor.append(cstr!("id"), self.id);
         cursor.append(cstr!("ns"), self.namespace.to_string());
         if let Some(time) = self.time {

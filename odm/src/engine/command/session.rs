@@ -170,7 +170,12 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
     let mut state = lock(&handle);
     state.touch(call.now);
     if commit {
-        state.commit(&call.engine.sessions, &call.engine.catalog, *number)?;
+        state.commit(
+            &call.engine.sessions,
+            &call.engine.catalog,
+            session,
+            *number,
+        )?;
     } else {
         state.transaction(*number)?;
         state.abort(&call.engine.sessions);

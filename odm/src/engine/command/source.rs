@@ -225,6 +225,10 @@ impl Source for CallSource<'_, '_> {
                 }
                 writer.insert(&super::insert::with_id(document, || context.object_id()))?;
             }
+            if writer.is_watched() {
+                let from = writer.collection().made_as("agg_out");
+                writer.tell_as_moved(&from);
+            }
             Ok(())
         })
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{DateTime, Timestamp};
 
+use crate::engine::catalog::Catalog;
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::tree::records::Content;
@@ -52,6 +53,15 @@ pub(crate) trait Results: Send {
     /// Goes on in a newer version of the collection; only tailable cursors do.
     fn resume(&mut self, _collection: Arc<Collection>) -> Result<(), ServerError> {
         Ok(())
+    }
+
+    /// Reads what was written meanwhile, up to so many documents; only change streams do. What fails is told behind
+    /// what did not.
+    fn catch_up(&mut self, _catalog: &Catalog, _wanted: usize) {}
+
+    /// Where a change stream can be resumed behind a batch; a document may be held back for the next.
+    fn resume_token(&self, _last: Option<&RawDocument>, _is_held: bool) -> Option<RawDocumentBuf> {
+        None
     }
 
     /// Whether more may come after the end.
@@ -145,6 +155,13 @@ impl Cursors {
     pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
         self.open()
             .retain(|_, cursor| !cursor.session.as_ref().is_some_and(&wanted));
+    }
+
+    /// Whether a cursor is open, and `getMore` waits for what it may find.
+    pub(crate) fn awaits(&self, id: i64) -> bool {
+        self.open()
+            .get(&id)
+            .is_some_and(|cursor| cursor.tail == Tail::AwaitData)
     }
 
     /// Closes cursors that nobody has used for long.

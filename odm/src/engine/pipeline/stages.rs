@@ -1,5 +1,6 @@
 //! The table of stages.
 
+mod change_stream;
 mod count;
 mod facet;
 mod foreign;
@@ -30,6 +31,7 @@ type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, Server
 /// Sorted by name: the stage, what reads it, and its options.
 const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$addFields", shapes::set, &[]),
+    ("$changeStream", change_stream::parse, &[]),
     ("$count", count::parse, &[]),
     ("$facet", facet::parse, &[]),
     (
@@ -88,7 +90,6 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
 const UNSUPPORTED: &[&str] = &[
     "$bucket",
     "$bucketAuto",
-    "$changeStream",
     "$collStats",
     "$currentOp",
     "$densify",

@@ -8,6 +8,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, DateTime, Document};
 
 use crate::engine::catalog::Catalog;
+use crate::engine::catalog::changes::Origin;
 use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::transaction::Transaction;
 use crate::error::{Code, ServerError};
@@ -324,6 +325,7 @@ impl Session {
         &mut self,
         sessions: &Sessions,
         catalog: &Catalog,
+        id: &SessionId,
         number: i64,
     ) -> Result<(), ServerError> {
         if self.number == Some(number) && matches!(self.state, State::Committed) {
@@ -335,7 +337,11 @@ impl Session {
             return Ok(());
         };
         sessions.open.fetch_sub(1, Ordering::Relaxed);
-        transaction.commit(catalog)?;
+        let origin = Origin {
+            session: id.clone(),
+            number,
+        };
+        transaction.commit(catalog, origin)?;
         self.state = State::Committed;
         Ok(())
     }

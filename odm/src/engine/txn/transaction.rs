@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::DateTime;
 
+use crate::engine::catalog::changes::{Change, Origin};
 use crate::engine::catalog::collection::{Collection, Owner};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
@@ -26,6 +27,8 @@ pub(crate) struct Transaction {
     /// The records written, by collection. A collection that the transaction made is here, too.
     written: BTreeMap<Namespace, BTreeSet<RecordId>>,
     started: DateTime,
+    /// What it did, in order: change streams may be opened before it commits.
+    changes: Vec<Change>,
 }
 
 impl Transaction {
@@ -39,6 +42,7 @@ impl Transaction {
             snapshot,
             written: BTreeMap::new(),
             started: now,
+            changes: Vec::new(),
         }
     }
 
@@ -97,6 +101,7 @@ impl Transaction {
         }
         let written = self.written.entry(namespace.clone()).or_default();
         let mut draft = Draft::new(working);
+        draft.changes = Some(Vec::new());
         let mut writer = Writer {
             draft: &mut draft,
             locks: &mut locks,
@@ -111,19 +116,27 @@ impl Transaction {
         };
         let result = write(&mut writer);
         if writer.changed {
+            self.changes
+                .extend(draft.changes.take().unwrap_or_default());
             draft.publish(&mut self.working);
         }
         Ok(Some(result))
     }
 
     /// Makes the writes visible to all, at once, and lets the locks go.
-    pub(crate) fn commit(self, catalog: &Catalog) -> Result<(), ServerError> {
-        let outcome = self.publish(catalog);
+    pub(crate) fn commit(mut self, catalog: &Catalog, origin: Origin) -> Result<(), ServerError> {
+        let changes = std::mem::take(&mut self.changes);
+        let outcome = self.publish(catalog, changes, origin);
         self.release();
         outcome
     }
 
-    fn publish(&self, catalog: &Catalog) -> Result<(), ServerError> {
+    fn publish(
+        &self,
+        catalog: &Catalog,
+        changes: Vec<Change>,
+        origin: Origin,
+    ) -> Result<(), ServerError> {
         let mut written = Vec::new();
         for (namespace, records) in &self.written {
             let created = self.created(namespace);
@@ -174,6 +187,9 @@ impl Transaction {
             .into_iter()
             .map(|collection| root.put(collection))
             .collect();
+        catalog
+            .changes
+            .append(&catalog.clock, changes, Some(origin));
         drop((root, guards, replaced));
         Ok(())
     }

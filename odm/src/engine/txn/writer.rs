@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 
+use crate::engine::catalog::changes::{self, What};
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::{Key, RecordId};
 use crate::engine::txn::write_conflict;
 use crate::error::ServerError;
+use crate::value::raw;
 
 /// What a transaction adds to a write: who writes, and the state that everybody else sees.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ impl Writer<'_> {
         let collection = self.collection();
         let record = collection.shared.next_record();
         let capped = collection.options.capped.is_some();
-        self.write(record, true, Some(Cow::Borrowed(document.as_bytes())))?;
+        self.write(record, true, Some(Cow::Borrowed(document.as_bytes())), None)?;
         while capped && self.collection().is_overfull() {
             let Some(oldest) = self.collection().oldest() else {
                 break;
@@ -62,18 +65,46 @@ impl Writer<'_> {
         Ok(record)
     }
 
-    /// Puts another document in the place of a record's.
+    /// Whether somebody wants to know what was changed.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.draft.changes.is_some()
+    }
+
+    /// Puts another document in the place of a record's. `description` tells what was updated; without one, the
+    /// document was replaced.
     pub(crate) fn replace(
         &mut self,
         record: RecordId,
         document: RawDocumentBuf,
+        description: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
-        self.write(record, false, Some(Cow::Owned(document.into_bytes())))
+        let after = Cow::Owned(document.into_bytes());
+        self.write(record, false, Some(after), description)
+    }
+
+    /// Tells of what was done so far as a server does it: the documents were inserted into a collection of another
+    /// name, which then took the place of this one.
+    pub(crate) fn tell_as_moved(&mut self, from: &Namespace) {
+        let collection = self.draft.collection();
+        let (to, uuid) = (collection.namespace.clone(), collection.uuid);
+        let Some(changes) = &mut self.draft.changes else {
+            return;
+        };
+        changes.retain(|change| matches!(change.what, What::Insert { .. }));
+        for change in &mut *changes {
+            change.namespace = from.clone();
+        }
+        changes.push(changes::Change {
+            namespace: from.clone(),
+            uuid: Some(uuid),
+            what: What::Rename { to },
+        });
+        self.changed = true;
     }
 
     /// Takes a record out, if it is there.
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
-        self.write(record, false, None)
+        self.write(record, false, None, None)
     }
 
     /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
@@ -103,6 +134,7 @@ impl Writer<'_> {
         record: RecordId,
         is_new: bool,
         after: Option<Cow<'_, [u8]>>,
+        description: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
         self.draft.settle();
         let collection = self.draft.settled();
@@ -126,7 +158,14 @@ impl Writer<'_> {
         if let Some(after) = after_document {
             collection.check_unique(&change, record, after)?;
         }
+        let told = self
+            .is_watched()
+            .then(|| told(collection, before_document, after_document, description))
+            .flatten();
         self.take_locks(&change, record);
+        if let (Some(told), Some(changes)) = (told, &mut self.draft.changes) {
+            changes.push(told);
+        }
         self.draft.apply(change, record, after);
         self.changed = true;
         Ok(())
@@ -187,4 +226,49 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// What those who watch are told of a write.
+fn told(
+    collection: &Collection,
+    before: Option<&RawDocument>,
+    after: Option<&RawDocument>,
+    description: Option<RawDocumentBuf>,
+) -> Option<changes::Change> {
+    let keeps_images = collection.options.keeps_images;
+    let what = match (before, after) {
+        (None, None) => return None,
+        (None, Some(document)) => What::Insert {
+            document: document.to_owned(),
+        },
+        (Some(before), None) => What::Delete {
+            key: key(before),
+            before: keeps_images.then(|| before.to_owned()),
+        },
+        (Some(before), Some(after)) => match description {
+            None => What::Replace {
+                document: after.to_owned(),
+                before: keeps_images.then(|| before.to_owned()),
+            },
+            Some(description) => What::Update {
+                key: key(after),
+                description,
+                images: keeps_images.then(|| (before.to_owned(), after.to_owned())),
+            },
+        },
+    };
+    Some(changes::Change {
+        namespace: collection.namespace.clone(),
+        uuid: Some(collection.uuid),
+        what,
+    })
+}
+
+/// `{_id}`
+fn key(document: &RawDocument) -> RawDocumentBuf {
+    let mut key = RawDocumentBuf::new();
+    if let Some(id) = raw::get(document, "_id") {
+        key.append(cstr!("_id"), id);
+    }
+    key
 }

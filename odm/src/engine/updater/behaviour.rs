@@ -17,6 +17,16 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
         at: &At<'_>,
     ) -> Result<Change<'a>, ServerError>;
 
+    /// Whether it made an array of the second length of one of the first by putting elements behind its last.
+    fn appends(&self, _before: usize, _after: usize) -> bool {
+        false
+    }
+
+    /// Whether it makes the array anew even where that changes nothing.
+    fn remakes(&self) -> bool {
+        false
+    }
+
     /// What a path that cannot be walked to its end means.
     fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Create

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::updater::Applied;
@@ -23,6 +23,7 @@ use crate::engine::updater::set::Set;
 use crate::engine::updater::splice;
 use crate::engine::updater::target::{Walk, immutable_id};
 use crate::engine::updater::unset::Unset;
+use crate::engine::updater::{delta, describe};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -215,6 +216,30 @@ impl Operators {
             modified,
             nests: true,
         })
+    }
+
+    /// What it changed, of a document that it was applied to.
+    pub(super) fn describe(
+        &self,
+        before: &RawDocument,
+        after: &RawDocument,
+        matched_index: Option<usize>,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let walk = Walk {
+            matched_index,
+            filters: &self.filters,
+            has_id: true,
+        };
+        let moves = self.moves(before, "")?;
+        let mut trees = vec![moving_tree(&moves)?];
+        let mut gone = Fields::default();
+        for (rename, _) in &moves {
+            gone.insert(&rename.from, Tree::Leaf(Box::new(Unset)))?;
+        }
+        trees.push(gone);
+        let trees: Vec<&Fields> = std::iter::once(&self.tree).chain(&trees).collect();
+        let changes = describe::document(&walk, &trees, before, after)?;
+        Ok(delta::description(&changes))
     }
 
     fn moves(

@@ -105,6 +105,16 @@ impl Push {
 }
 
 impl Behaviour for Push {
+    fn remakes(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    fn appends(&self, before: usize, after: usize) -> bool {
+        self.sort.is_none()
+            && self.insertion(before) == before
+            && before + self.values.len() == after
+    }
+
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,

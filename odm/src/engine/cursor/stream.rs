@@ -1,0 +1,330 @@
+//! Change streams: cursors over what was written.
+
+mod event;
+mod token;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::engine::catalog::Catalog;
+use crate::engine::catalog::changes::{Event, Place, Read, What};
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::cursor::open::{Item, Results};
+use crate::engine::expression::Globals;
+use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
+use crate::error::{Code, ServerError};
+use crate::value::{print, raw};
+
+pub(crate) use self::token::Token;
+
+/// The label of errors after which a stream can't be resumed.
+const FATAL: &str = "NonResumableChangeStreamError";
+
+/// How many events are read of the log at once.
+const AT_ONCE: usize = 256;
+
+/// What is watched.
+#[derive(Debug)]
+pub(crate) enum Scope {
+    Collection(Namespace),
+    Database(Arc<str>),
+    Cluster,
+}
+
+/// `fullDocument`: which document an update's event tells.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lookup {
+    Never,
+    /// The current one.
+    Now,
+    /// The one that the update made; whether it must be known.
+    Image(bool),
+}
+
+/// `fullDocumentBeforeChange`
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Images {
+    Never,
+    /// Whether it must be known.
+    Told(bool),
+}
+
+/// One open change stream.
+pub(crate) struct Stream {
+    pub(crate) scope: Scope,
+    pub(crate) lookup: Lookup,
+    pub(crate) images: Images,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) globals: Globals,
+    read: Place,
+    /// The event behind which it goes on must be met first.
+    expected: Option<Token>,
+    ready: VecDeque<RawDocumentBuf>,
+    failed: Option<ServerError>,
+    /// Where it can be resumed once all that is ready was taken.
+    reached: Token,
+    is_over: bool,
+}
+
+impl Scope {
+    /// Whether a stream tells of the event.
+    fn watches(&self, event: &Event) -> bool {
+        let namespace = &event.change.namespace;
+        match self {
+            Self::Collection(watched) => {
+                namespace == watched
+                    || matches!(&event.change.what, What::Rename { to } if to == watched)
+            }
+            Self::Database(watched) => {
+                namespace.database == *watched && !namespace.collection.starts_with("system.")
+            }
+            Self::Cluster => {
+                !matches!(&*namespace.database, "admin" | "config" | "local")
+                    && !namespace.collection.starts_with("system.")
+            }
+        }
+    }
+
+    /// Whether a stream ends behind the event, of which it tells.
+    fn ends_with(&self, event: &Event) -> bool {
+        matches!(
+            (self, &event.change.what),
+            (
+                Self::Collection(_),
+                What::Drop | What::Rename { .. } | What::DropDatabase
+            ) | (Self::Database(_), What::DropDatabase)
+        )
+    }
+}
+
+impl Stream {
+    /// A stream that begins at a token.
+    pub(crate) fn new(
+        scope: Scope,
+        (lookup, images): (Lookup, Images),
+        pipeline: Pipeline,
+        globals: Globals,
+        from: Token,
+    ) -> Self {
+        let (read, expected) = match from {
+            Token::Before(_) => (from.place(), None),
+            Token::Of { time, number, .. } => ((time, number), Some(from)),
+        };
+        Self {
+            scope,
+            lookup,
+            images,
+            pipeline,
+            globals,
+            read,
+            expected,
+            ready: VecDeque::new(),
+            failed: None,
+            reached: from,
+            is_over: false,
+        }
+    }
+
+    fn take(&mut self, event: &Event, catalog: &Catalog) -> Result<(), ServerError> {
+        self.read = event.place();
+        if !self.scope.watches(event) {
+            if self.expected.is_none() {
+                self.reached = Token::Before(event.time);
+            }
+            return Ok(());
+        }
+        let mut is_new = true;
+        if let Some(expected) = self.expected.take() {
+            let is_end = matches!(expected, Token::Of { is_end: true, .. });
+            let token = event::token(event, is_end);
+            if token != expected {
+                return Err(ServerError::new(
+                    Code::CHANGE_STREAM_FATAL_ERROR,
+                    format!(
+                        "cannot resume stream; the resume token was not found. {}",
+                        compact(&token.document())
+                    ),
+                )
+                .with_label(FATAL));
+            }
+            if is_end {
+                return Ok(());
+            }
+            is_new = false;
+        }
+        if is_new {
+            let document = event::document(event, catalog, self.lookup, self.images)?;
+            self.push(document, event::token(event, false))?;
+        }
+        if self.scope.ends_with(event) {
+            self.is_over = true;
+            self.push(event::end(event), event::token(event, true))?;
+        }
+        Ok(())
+    }
+
+    /// Has the pipeline see a document.
+    fn push(&mut self, document: RawDocumentBuf, token: Token) -> Result<(), ServerError> {
+        self.reached = token;
+        let input = Box::new(std::iter::once(Ok(document)));
+        let output = self
+            .pipeline
+            .run_within(input, &Nothing, &self.globals)?
+            .next();
+        let Some(document) = output.transpose()? else {
+            return Ok(());
+        };
+        let id = token.document();
+        match raw::get(&document, "_id") {
+            Some(RawBsonRef::Document(found)) if found.as_bytes() == id.as_bytes() => {
+                self.ready.push_back(document);
+                Ok(())
+            }
+            found => {
+                let shown = found.map_or_else(
+                    || "{}".to_owned(),
+                    |found| format!("{{ _id: {} }}", print::value(found)),
+                );
+                let expected = print::document(&id);
+                let expected = expected.trim_matches(['{', '}', ' ']);
+                Err(ServerError::new(
+                    Code::CHANGE_STREAM_FATAL_ERROR,
+                    format!(
+                        "Encountered an event whose _id field, which contains the resume token, was modified by the \
+                         pipeline. Modifying the _id field of an event makes it impossible to resume the stream from \
+                         that point. Only transformations that retain the unmodified _id field are allowed. Expected: \
+                         {{ _id: {{ {expected} }} }} but found: {shown}"
+                    ),
+                )
+                .with_label(FATAL))
+            }
+        }
+    }
+
+    fn read_on(&mut self, catalog: &Catalog, wanted: usize) -> Result<(), ServerError> {
+        while self.ready.len() < wanted && !self.is_over {
+            let events = match catalog.changes.read(self.read, AT_ONCE) {
+                Read::Events(events) => events,
+                Read::Lost => {
+                    return Err(ServerError::new(
+                        Code::CHANGE_STREAM_HISTORY_LOST,
+                        "Resume of change stream was not possible, as the resume point may no longer be in the oplog.",
+                    )
+                    .with_label(FATAL));
+                }
+            };
+            if events.is_empty() {
+                break;
+            }
+            for event in events {
+                if self.ready.len() >= wanted || self.is_over {
+                    break;
+                }
+                self.take(&event, catalog)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Results for Stream {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        match self.ready.pop_front() {
+            Some(document) => Some(Ok(Item::Made(document))),
+            None => self.failed.take().map(Err),
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.is_over && self.ready.is_empty()
+    }
+
+    fn has_place(&self) -> bool {
+        !self.is_over
+    }
+
+    fn catch_up(&mut self, catalog: &Catalog, wanted: usize) {
+        if self.failed.is_none()
+            && let Err(error) = self.read_on(catalog, wanted)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn resume_token(&self, last: Option<&RawDocument>, is_held: bool) -> Option<RawDocumentBuf> {
+        // Behind the last document there are others that were read already.
+        if (is_held || !self.ready.is_empty())
+            && let Some(RawBsonRef::Document(token)) = last.and_then(|last| raw::get(last, "_id"))
+        {
+            return Some(token.to_owned());
+        }
+        Some(self.reached.document())
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A document in messages about change streams.
+fn compact(document: &RawDocument) -> String {
+    print::document(document)
+        .replace("{ ", "{")
+        .replace(" }", "}")
+}
+
+/// The stages behind a change stream reach no other collections.
+struct Nothing;
+
+impl Source for Nothing {
+    fn find(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+        _filter: &RawDocument,
+        _globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn object_id(&self) -> ObjectId {
+        ObjectId::from_bytes([0; 12])
+    }
+
+    fn merge(
+        &self,
+        _target: Target<'_>,
+        _write: &MergeWrite<'_>,
+        _globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn replace_all(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+        _documents: Vec<RawDocumentBuf>,
+    ) -> Result<(), ServerError> {
+        Err(unreachable_here())
+    }
+}
+
+fn unreachable_here() -> ServerError {
+    ServerError::new(
+        Code::ILLEGAL_OPERATION,
+        "a stage behind $changeStream reached for another collection",
+    )
+}

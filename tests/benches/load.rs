@@ -17,6 +17,7 @@
     reason = "a benchmark reports, and stops at anything unexpected"
 )]
 
+#[path = "engine/process.rs"]
 mod process;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -10,7 +10,9 @@ use crate::value::decimal::scientific;
 use crate::value::kind::Bracket;
 use crate::value::number::Number;
 use crate::value::order::db_pointer_key;
-use crate::value::raw::{self, Element, Elements};
+#[cfg(feature = "memory")]
+use crate::value::raw::Element;
+use crate::value::raw::{self, Elements};
 
 /// Which way a part of a key sorts.
 #[cfg(feature = "memory")]

@@ -6,7 +6,7 @@
 
 mod pointer;
 
-#[cfg(feature = "memory")]
+#[cfg(any(feature = "memory", test))]
 use std::ops::Range;
 use std::str;
 
@@ -106,7 +106,7 @@ impl<'a> Element<'a> {
     }
 
     /// Where in its document, which is this one, the element stands.
-    #[cfg(feature = "memory")]
+    #[cfg(any(feature = "memory", test))]
     pub(crate) fn place(&self, document: &[u8]) -> Option<Range<usize>> {
         let before = |part: &[u8]| (part.as_ptr() as usize).checked_sub(document.as_ptr() as usize);
         let start = before(self.key)?.checked_sub(1)?;

@@ -4,7 +4,8 @@ use odm::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::item::{Item, Size};
-use crate::measure::{Subject, resident};
+use crate::measure::Subject;
+use crate::process::resident;
 
 pub(crate) struct Engine {
     runtime: Runtime,
@@ -155,13 +156,13 @@ pub(crate) fn memory(count: i64) {
     engine
         .runtime
         .block_on(async { engine.items.delete_all().await.unwrap() });
-    let before = resident();
+    let before = resident(std::process::id());
     let mut from = 0;
     while from < count {
         engine.insert_many(&items(from, from + 1000));
         from += 1000;
     }
-    let memory = resident() - before;
+    let memory = resident(std::process::id()) - before;
     let stats = engine.runtime.block_on(async {
         let command = doc! { "collStats": "items" };
         engine.db.run_command(command).await.unwrap()

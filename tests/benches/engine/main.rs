@@ -24,6 +24,7 @@
 mod engine;
 mod item;
 mod measure;
+mod process;
 mod report;
 mod server;
 mod sqlite;

@@ -1,7 +1,7 @@
 //! What is measured, of whom, and how often.
 
+use std::env;
 use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use crate::item::{Item, Size};
 
@@ -235,31 +235,4 @@ fn round(subject: &mut dyn Subject, cost: &mut Cost, count: i64, size: Size) {
     timed(subject, 10_000, &mut |subject| subject.update_many(0));
     let extra: Vec<i64> = (count..count + calls).collect();
     timed(subject, calls, &mut |subject| subject.delete(&extra));
-}
-
-/// The processor time that a process has had, from `/proc`.
-pub(crate) fn processor_of(pid: u32) -> Duration {
-    /// Ticks of a second: Linux shows no others to programs.
-    const TICK: Duration = Duration::from_millis(10);
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    // The name in brackets may hold anything.
-    let (_, fields) = stat.rsplit_once(')').unwrap();
-    let ticks: u32 = fields
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .map(|field| field.parse::<u32>().unwrap())
-        .sum();
-    TICK * ticks
-}
-
-/// The memory that this process has, in bytes.
-pub(crate) fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap();
-    let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-    kilobytes * 1024
 }

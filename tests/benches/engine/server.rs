@@ -10,7 +10,8 @@ use mongodb::{Client, Collection, IndexModel};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::item::Item;
-use crate::measure::{Subject, processor_of};
+use crate::measure::Subject;
+use crate::process::processor_of;
 
 pub(crate) struct Server {
     runtime: Runtime,

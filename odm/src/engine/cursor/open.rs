@@ -158,6 +158,7 @@ impl Cursors {
     }
 
     /// Whether a cursor is open, and `getMore` waits for what it may find.
+    #[cfg(feature = "server")]
     pub(crate) fn awaits(&self, id: i64) -> bool {
         self.open()
             .get(&id)

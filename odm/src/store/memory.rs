@@ -94,7 +94,7 @@ impl Memory {
     /// How many cursors are open.
     #[cfg(feature = "server")]
     pub(crate) fn open_cursors(&self) -> usize {
-        self.0.shared.engine.cursors.len()
+        self.0.shared.engine.cursors.count()
     }
 
     /// A random number from 0 to 1.

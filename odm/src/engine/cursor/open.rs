@@ -129,12 +129,6 @@ impl Cursors {
         id
     }
 
-    /// How many there are.
-    #[cfg(feature = "server")]
-    pub(crate) fn len(&self) -> usize {
-        self.open().len()
-    }
-
     /// Keeps a cursor again under its id.
     pub(crate) fn put_back(&self, id: i64, cursor: Cursor) {
         self.open().insert(id, cursor);

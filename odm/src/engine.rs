@@ -38,6 +38,8 @@ pub(crate) use crate::engine::command::reply::{Page, Written, failed};
 pub(crate) use crate::engine::command::request::{Answer, Request};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::{COMMON_FIELDS, known_commands, known_statements};
+#[cfg(feature = "server")]
+pub(crate) use crate::engine::context::{Latencies, Latency, Surroundings};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::index::spec::known_options as known_index_options;
 

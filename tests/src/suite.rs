@@ -11,6 +11,7 @@ mod pipelines;
 mod places;
 mod saves;
 mod sessions;
+mod statistics;
 mod sync;
 mod text;
 mod transactions;
@@ -35,6 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
         places::CASES,
         saves::CASES,
         sessions::CASES,
+        statistics::CASES,
         sync::CASES,
         text::CASES,
         transactions::CASES,

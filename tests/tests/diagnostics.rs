@@ -115,3 +115,73 @@ async fn commands_and_bytes_are_counted() {
     assert!(grown("network", "physicalBytesIn") > 200);
     assert!(grown("network", "physicalBytesOut") > 100);
 }
+
+#[tokio::test]
+async fn times_of_commands_are_told_by_collection() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let (one, other) = (admin(&server).await, admin(&server).await);
+    let shop = one.database("shop");
+    for command in [
+        doc! { "insert": "c", "documents": [{ "_id": 1 }, { "_id": 2 }] },
+        doc! { "find": "c", "batchSize": 1 },
+        doc! { "find": "nothing" },
+        doc! { "count": "c" },
+        doc! { "findAndModify": "c", "remove": true, "query": { "_id": 2 } },
+        doc! { "createIndexes": "c", "indexes": [{ "key": { "a": 1 }, "name": "a" }] },
+    ] {
+        shop.run_command(command).await.unwrap();
+    }
+    let find = doc! { "find": "c" };
+    other.database("shop").run_command(find).await.unwrap();
+    let stage = doc! { "$collStats": { "latencyStats": { "histograms": true } } };
+    let command = doc! { "aggregate": "c", "pipeline": [stage], "cursor": {} };
+    let reply = shop.run_command(command).await.unwrap();
+    let told = first(&reply).unwrap();
+    assert_eq!(told.get_str("host").unwrap(), server.address().to_string());
+    let told = told.get_document("latencyStats").unwrap();
+    for (kind, count) in [
+        ("reads", 3),
+        ("writes", 2),
+        ("commands", 1),
+        ("transactions", 0),
+    ] {
+        let told = told.get_document(kind).unwrap();
+        assert_eq!(told.get_i64("ops").unwrap(), count, "{kind}");
+        assert_eq!(told.get_i64("latency").unwrap() > 0, count > 0, "{kind}");
+        let buckets = told.get_array("histogram").unwrap().iter();
+        let counted: i64 = buckets
+            .map(|bucket| bucket.as_document().unwrap().get_i64("count").unwrap())
+            .sum();
+        assert_eq!(counted, count, "{kind}");
+    }
+    let top = || async {
+        let reply = one.run_command(doc! { "top": 1 }).await.unwrap();
+        reply.get_document("totals").unwrap().clone()
+    };
+    let totals = top().await;
+    assert!(!totals.contains_key("shop.nothing"), "{totals}");
+    let told = totals.get_document("shop.c").unwrap();
+    // The aggregation itself is the fourth that reads.
+    for (kind, count) in [
+        ("total", 7),
+        ("readLock", 4),
+        ("writeLock", 2),
+        ("queries", 2),
+        ("getmore", 0),
+        ("insert", 1),
+        ("update", 0),
+        ("remove", 0),
+        ("commands", 4),
+    ] {
+        let told = told.get_document(kind).unwrap();
+        assert_eq!(told.get_i64("count").unwrap(), count, "{kind}");
+    }
+    shop.run_command(doc! { "drop": "c" }).await.unwrap();
+    assert!(!top().await.contains_key("shop.c"));
+    // In the process, nothing measures.
+    let db = Db::memory();
+    let stage = doc! { "$collStats": { "latencyStats": {} } };
+    let command = doc! { "aggregate": "c", "pipeline": [stage], "cursor": {} };
+    let refused = db.run_command(command).await.unwrap_err();
+    assert_eq!(refused.code().unwrap().number(), 115);
+}

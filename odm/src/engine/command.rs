@@ -32,6 +32,7 @@ pub(crate) mod request;
 mod retry;
 mod session;
 mod source;
+mod statistics;
 mod stats;
 mod table;
 #[cfg(test)]

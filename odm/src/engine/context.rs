@@ -1,5 +1,6 @@
 //! What the engine may not make up by itself: the time, new ids, and randomness.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -40,6 +41,35 @@ pub struct Context {
     clock: Arc<dyn Fn() -> DateTime + Send + Sync>,
     object_ids: Arc<dyn Fn() -> ObjectId + Send + Sync>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    surroundings: Option<Arc<dyn Surroundings>>,
+}
+
+/// What the server that an engine is behind can tell, and the engine by itself can't.
+pub(crate) trait Surroundings: Send + Sync {
+    /// Where the server is: host and port.
+    fn address(&self) -> String;
+
+    /// How long commands on a collection took, so far.
+    fn latencies(&self, database: &str, collection: &str) -> Latencies;
+}
+
+/// How long the commands on a collection took, by their kinds.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Latencies {
+    pub(crate) reads: Latency,
+    pub(crate) writes: Latency,
+    pub(crate) commands: Latency,
+    /// Of ends of transactions.
+    pub(crate) transactions: Latency,
+}
+
+/// How often, and for how long.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Latency {
+    pub(crate) count: i64,
+    pub(crate) micros: i64,
+    /// How many took at least so many microseconds, and fewer than the next says.
+    pub(crate) histogram: BTreeMap<i64, i64>,
 }
 
 impl Context {
@@ -50,6 +80,7 @@ impl Context {
             object_ids: Arc::new(ObjectId::new),
             // Each `RandomState` is seeded from the operating system's entropy.
             random: Arc::new(|| RandomState::new().hash_one(0_u8)),
+            surroundings: None,
         }
     }
 
@@ -77,6 +108,18 @@ impl Context {
     pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Arc::new(random);
         self
+    }
+
+    /// The same, behind a server.
+    #[cfg(feature = "server")]
+    pub(crate) fn within(mut self, surroundings: Arc<dyn Surroundings>) -> Self {
+        self.surroundings = Some(surroundings);
+        self
+    }
+
+    /// The server around the engine, if there is one.
+    pub(crate) fn surroundings(&self) -> Option<&dyn Surroundings> {
+        self.surroundings.as_deref()
     }
 
     pub(crate) fn now(&self) -> DateTime {

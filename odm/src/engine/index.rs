@@ -13,6 +13,7 @@ pub(crate) mod spec;
 pub(crate) mod special;
 pub(crate) mod text;
 pub(crate) mod tree;
+pub(crate) mod uses;
 pub(crate) mod wildcard;
 
 use std::ops::Bound;

@@ -22,9 +22,9 @@ use crate::engine::expression::memory;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
-pub(crate) use self::stage::Target;
+pub(crate) use self::stage::{Cx, Target};
 
-use self::stage::{Cx, Planned, Stage};
+use self::stage::{Planned, Stage};
 #[cfg(test)]
 pub(crate) use self::stages::{
     known as known_stages, known_options as known_stage_options, runs_accumulator,
@@ -44,6 +44,13 @@ pub(crate) trait Source {
         collection: &str,
         filter: &RawDocument,
         globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError>;
+
+    /// What is told of another collection.
+    fn statistics(
+        &self,
+        collection: &str,
+        asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
 
     /// Random bits, for `$sample`.
@@ -68,6 +75,27 @@ pub(crate) trait Source {
         collection: &str,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<(), ServerError>;
+}
+
+/// What is asked about a collection.
+#[derive(Debug)]
+pub(crate) enum Statistics {
+    /// `$collStats`: one document.
+    Collection(StatisticsOf),
+    /// `$indexStats`: a document for each index.
+    Indexes,
+}
+
+/// The parts of `$collStats`.
+#[derive(Debug, Default)]
+pub(crate) struct StatisticsOf {
+    pub(crate) count: bool,
+    /// How often it was read as a whole.
+    pub(crate) executions: bool,
+    /// How long commands took, perhaps with histograms.
+    pub(crate) latency: Option<bool>,
+    /// Sizes, divided by this.
+    pub(crate) storage: Option<i64>,
 }
 
 /// One document's write by `$merge`.
@@ -128,7 +156,18 @@ impl Pipeline {
                 ),
             ));
         }
+        if let Some(name) = parsed.iter().skip(1).find_map(|stage| stage.begins()) {
+            return Err(ServerError::new(
+                Code::location(40602),
+                format!("{name} is only valid as the first stage in a pipeline"),
+            ));
+        }
         Ok(Self { stages: parsed })
+    }
+
+    /// The first stage, if it asks for no documents of the collection.
+    pub(crate) fn begins(&self) -> Option<&'static str> {
+        self.stages.first().and_then(|stage| stage.begins())
     }
 
     /// Whether any stage asks for what is known of a document beyond its fields.
@@ -206,12 +245,9 @@ impl Pipeline {
         &'a self,
         skip: usize,
         input: Documents<'a>,
-        source: &'a dyn Source,
-        globals: &'a Globals,
+        cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        let documents = self
-            .stream(skip, input, Cx { source, globals })
-            .map_err(while_running)?;
+        let documents = self.stream(skip, input, cx).map_err(while_running)?;
         Ok(Box::new(documents.map(|document| {
             document.and_then(memory::checked).map_err(while_running)
         })))
@@ -221,10 +257,9 @@ impl Pipeline {
     pub(crate) fn run_within<'a>(
         &'a self,
         input: Documents<'a>,
-        source: &'a dyn Source,
-        globals: &'a Globals,
+        cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        self.stream(0, input, Cx { source, globals })
+        self.stream(0, input, cx)
     }
 
     fn stream<'a>(

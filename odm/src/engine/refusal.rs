@@ -188,10 +188,8 @@ const PLANNED_COMMANDS: &[&str] = &["validateDBMetadata"];
 const REASONS: &[(&str, &str)] = &[
     ("$_internalJsEmit", JAVASCRIPT),
     ("$accumulator", JAVASCRIPT),
-    ("$collStats", STORAGE),
     ("$currentOp", PROCESS),
     ("$function", JAVASCRIPT),
-    ("$indexStats", PROCESS),
     ("$listCachedAndActiveUsers", ACCESS),
     ("$listCatalog", STORAGE),
     ("$listLocalSessions", PROCESS),

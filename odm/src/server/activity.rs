@@ -1,5 +1,7 @@
 //! What every connection is doing, and how much has been done.
 
+mod usage;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,15 +10,24 @@ use std::time::{Duration, Instant};
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::{Latencies, Surroundings};
 use crate::value::raw;
+
+pub(crate) use self::usage::{Kind, Usage};
+
+use self::usage::Usages;
 
 /// How much of a command is kept to be shown.
 const SHOWN: usize = 16 * 1024;
 
 /// What all connections are doing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Activities {
+    /// Where the server listens.
+    address: SocketAddr,
     seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
+    /// What connections did that have ended.
+    past: Mutex<Usages>,
     /// The number of the last operation.
     operations: AtomicI64,
     pub(crate) counters: Counters,
@@ -54,6 +65,10 @@ struct Current {
     command: Vec<u8>,
     client: Option<Arc<RawDocumentBuf>>,
     user: Option<String>,
+    /// The collection that the command names, and what it does with it.
+    namespace: String,
+    kind: Option<Kind>,
+    used: Usages,
 }
 
 /// What a connection is doing at some moment.
@@ -69,6 +84,20 @@ pub(crate) struct Operation {
 }
 
 impl Activities {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            seats: Mutex::default(),
+            past: Mutex::default(),
+            operations: AtomicI64::new(0),
+            counters: Counters::default(),
+        }
+    }
+
+    fn past(&self) -> MutexGuard<'_, Usages> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Seat>>> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,7 +114,29 @@ impl Activities {
     }
 
     pub(crate) fn leave(&self, connection: i64) {
-        self.seats().remove(&connection);
+        let seat = self.seats().remove(&connection);
+        if let Some(seat) = seat {
+            self.past().merge(&seat.current().used);
+        }
+    }
+
+    /// What all connections did with all collections.
+    pub(crate) fn usages(&self) -> Vec<(String, Usage)> {
+        let mut all = Usages::default();
+        all.merge(&self.past());
+        for seat in self.seats().values() {
+            all.merge(&seat.current().used);
+        }
+        all.into_sorted()
+    }
+
+    /// Forgets what was done with collections that are no more.
+    pub(crate) fn forget(&self, is_there: impl Fn(&str) -> bool) {
+        self.past().retain(&is_there);
+        let seats: Vec<_> = self.seats().values().cloned().collect();
+        for seat in seats {
+            seat.current().used.retain(&is_there);
+        }
     }
 
     /// Every connection and what it does, the oldest first.
@@ -124,11 +175,58 @@ impl Activities {
         if current.user.as_ref() != user {
             current.user = user.cloned();
         }
+        current.names(command);
     }
 
     /// Notes that it has ended.
-    pub(crate) fn end(seat: &Seat) {
-        seat.current().since = None;
+    pub(crate) fn end(seat: &Seat, is_there: impl FnOnce(&str) -> bool) {
+        let current = &mut *seat.current();
+        let Some(since) = current.since.take() else {
+            return;
+        };
+        if let Some(kind) = current.kind {
+            let took = since.elapsed();
+            current.used.add(&current.namespace, kind, took, is_there);
+        }
+    }
+}
+
+impl Surroundings for Activities {
+    fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn latencies(&self, database: &str, collection: &str) -> Latencies {
+        let namespace = format!("{database}.{collection}");
+        let mut usage = Usage::default();
+        self.past().merge_into(&namespace, &mut usage);
+        for seat in self.seats().values() {
+            seat.current().used.merge_into(&namespace, &mut usage);
+        }
+        usage.latencies()
+    }
+}
+
+impl Current {
+    /// Keeps the collection that a command names, if it names one.
+    fn names(&mut self, command: &RawDocument) {
+        self.kind = None;
+        self.namespace.clear();
+        let text = |name: &str| raw::get(command, name).and_then(RawBsonRef::as_str);
+        let Some((name, target)) = raw::elements(command).next() else {
+            return;
+        };
+        let collection = match target {
+            RawBsonRef::String(collection) => Some(collection),
+            _ if name == "getMore" => text("collection"),
+            _ => None,
+        };
+        if let (Some(database), Some(collection)) = (text("$db"), collection) {
+            self.namespace.push_str(database);
+            self.namespace.push('.');
+            self.namespace.push_str(collection);
+            self.kind = Some(Kind::of(name));
+        }
     }
 }
 

@@ -176,7 +176,7 @@ fn is_empty(reply: &RawDocument) -> bool {
 fn wait(host: &Host, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
     loop {
-        let reply = host.memory.answer(command);
+        let reply = host.memory.answer(&host.context, command);
         let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
         if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
         {

@@ -9,6 +9,7 @@ mod process;
 mod replica;
 mod sasl;
 mod status;
+mod top;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -62,6 +63,7 @@ const COMMANDS: &[Command] = &[
     sasl::SASL_START,
     status::SERVER_STATUS,
     process::SET_PARAMETER,
+    top::TOP,
     peer::WHATS_MY_URI,
 ];
 

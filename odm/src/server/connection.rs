@@ -13,6 +13,7 @@ use crate::server::answer::{Answer, answer, failed};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
 use crate::server::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
+use crate::value::raw;
 
 /// How long a client may take to read what it asked for.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -95,7 +96,11 @@ impl Connection<'_> {
         let (client, user) = (self.peer.metadata.as_ref(), self.peer.user.as_ref());
         activities.begin(&self.seat, client, user, command);
         let answer = answer(self.host, &mut self.peer, command);
-        Activities::end(&self.seat);
+        Activities::end(&self.seat, |namespace| self.host.has(namespace));
+        let name = raw::elements(command).next().map_or("", |(name, _)| name);
+        if matches!(name, "drop" | "dropDatabase" | "renameCollection") {
+            activities.forget(|namespace| self.host.has(namespace));
+        }
         answer
     }
 

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bson::oid::ObjectId;
 
+use crate::engine::{Context, Surroundings};
 use crate::server::activity::Activities;
 use crate::server::fail_point::FailPoint;
 use crate::server::options::ServerOptions;
@@ -23,7 +24,9 @@ pub(crate) struct Host {
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
     pub(crate) fail_point: FailPoint,
-    pub(crate) activities: Activities,
+    pub(crate) activities: Arc<Activities>,
+    /// What the engine answers in: its own context, and this server around it.
+    pub(crate) context: Context,
     connections: Mutex<Connections>,
     /// Something about the connections has changed.
     changed: Condvar,
@@ -38,14 +41,17 @@ struct Connections {
 
 impl Host {
     pub(crate) fn new(memory: Memory, options: ServerOptions, address: SocketAddr) -> Self {
+        let activities = Arc::new(Activities::new(address));
+        let surroundings: Arc<dyn Surroundings> = Arc::<Activities>::clone(&activities);
         Self {
+            context: memory.context().within(surroundings),
             memory,
             options,
             address,
             process: ObjectId::new(),
             started: Instant::now(),
             fail_point: FailPoint::default(),
-            activities: Activities::default(),
+            activities,
             connections: Mutex::default(),
             changed: Condvar::new(),
             created: AtomicI64::new(0),
@@ -81,6 +87,12 @@ impl Host {
     pub(crate) fn counts(&self) -> (usize, i64) {
         let open = self.connections().open.len();
         (open, self.created.load(Ordering::Relaxed))
+    }
+
+    /// Whether there is a collection or a view, by database and name with a dot in between.
+    pub(crate) fn has(&self, namespace: &str) -> bool {
+        let parts = namespace.split_once('.');
+        parts.is_some_and(|(database, collection)| self.memory.has(database, collection))
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -154,8 +154,22 @@ impl Memory {
 
     /// Answers a command that names its database, once; a failure is a reply, too.
     #[cfg(feature = "server")]
-    pub(crate) fn answer(&self, command: &RawDocument) -> RawDocumentBuf {
-        self.0.shared.engine.run(&self.0.shared.context, command)
+    pub(crate) fn answer(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
+        self.0.shared.engine.run(context, command)
+    }
+
+    /// What the engine's commands run in.
+    #[cfg(feature = "server")]
+    pub(crate) fn context(&self) -> Context {
+        self.0.shared.context.clone()
+    }
+
+    /// Whether there is a collection or a view of this name.
+    #[cfg(feature = "server")]
+    pub(crate) fn has(&self, database: &str, collection: &str) -> bool {
+        let catalog = &self.0.shared.engine.catalog;
+        let namespace = Namespace::new(database, collection);
+        catalog.collection(&namespace).is_some() || catalog.view(&namespace).is_some()
     }
 
     /// The same, where a failure is an error.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use bson::raw::RawDocument;
@@ -46,6 +46,15 @@ impl Locks {
 pub(crate) struct Shared {
     next: AtomicU64,
     locks: Mutex<Locks>,
+    pub(crate) scans: Scans,
+}
+
+/// How many commands read the whole of a collection for want of an index.
+#[derive(Debug, Default)]
+pub(crate) struct Scans {
+    pub(crate) total: AtomicI64,
+    /// Of those, how many opened a cursor that stays open at the end.
+    pub(crate) tailable: AtomicI64,
 }
 
 impl Shared {

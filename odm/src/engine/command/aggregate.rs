@@ -19,7 +19,7 @@ use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
-use crate::engine::pipeline::{self, Leading, Pipeline};
+use crate::engine::pipeline::{self, Cx, Leading, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -110,7 +110,11 @@ impl<'a> Aggregate<'a> {
     ) -> Result<Self, ServerError> {
         let root = call.root();
         let collection = root.collection(&namespace).cloned();
-        let view = root.resolve(&namespace)?;
+        let view = match tells_of(asked.stages) {
+            // That of a view is told of the view itself.
+            Some("$collStats") => None,
+            _ => root.resolve(&namespace)?,
+        };
         let mut globals = call.globals(asked.collation, asked.variables, collection.as_deref())?;
         let (base, stages) = match view {
             None => (namespace.clone(), Cow::Borrowed(asked.stages)),
@@ -133,6 +137,9 @@ impl<'a> Aggregate<'a> {
         let asks = Pipeline::asks_for_metadata(asked.stages);
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
+        if let Some(stage) = pipeline.begins() {
+            check_telling(call, &namespace, stage)?;
+        }
         if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
             return Err(ServerError::new(
                 Code::INVALID_NAMESPACE,
@@ -189,7 +196,7 @@ impl<'a> Aggregate<'a> {
         let mut output = Vec::new();
         {
             let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
-                match collection {
+                match collection.filter(|_| self.pipeline.begins().is_none()) {
                     None => Box::new(std::iter::empty()),
                     Some(collection) => Box::new(documents(
                         prepared.run(collection, call.deadline()).map_err(|error| {
@@ -199,15 +206,41 @@ impl<'a> Aggregate<'a> {
                     )),
                 };
             let source = CallSource::new(call);
-            let documents =
-                self.pipeline
-                    .run(self.leading.stages, input, &source, &self.globals)?;
+            let cx = Cx {
+                source: &source,
+                collection: &self.base.collection,
+                globals: &self.globals,
+            };
+            let documents = self.pipeline.run(self.leading.stages, input, cx)?;
             for document in documents {
                 output.push(document?);
             }
         }
         Ok(output)
     }
+}
+
+/// The first stage, if it is to tell of the collection.
+fn tells_of(stages: &RawArray) -> Option<&str> {
+    let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
+    matches!(name, "$collStats" | "$indexStats").then_some(name)
+}
+
+/// Refuses to tell of a collection where there is none, and in a transaction.
+fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<(), ServerError> {
+    if &*namespace.collection == "$cmd.aggregate" {
+        return Err(ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("{{aggregate: 1}} is not valid for '{stage}'; a collection is required."),
+        ));
+    }
+    if call.transaction.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Stage not supported inside of a multi-document transaction: {stage}"),
+        ));
+    }
+    Ok(())
 }
 
 /// What an `aggregate` is of.

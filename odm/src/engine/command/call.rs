@@ -169,6 +169,7 @@ impl Call<'_> {
         options: Options,
     ) -> Result<bool, ServerError> {
         let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
+        id.spec.uses.begin(self.now);
         let collection = Collection::new(namespace.clone(), self.uuid(), options, vec![id]);
         if let Some(transaction) = &mut self.transaction {
             transaction.create(collection);

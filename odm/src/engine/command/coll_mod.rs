@@ -108,6 +108,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let viewed = ["pipeline", "viewOn"]
         .into_iter()
         .find(|name| call.args.get(name).is_some());
+    let now = call.now;
     let fields = call.alter(&namespace, |collection| {
         if let Some(name) = viewed {
             return Err(invalid(format!("option only supported on a view: {name}")));
@@ -147,6 +148,9 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 .keys()
                 .all(|name| matches!(name.as_str(), "size" | "max"));
             index.change(collection, dry_run, alone, &mut reply)?;
+            for index in &collection.indexes {
+                index.spec.uses.begin(now);
+            }
             if dry_run {
                 return Ok(Edit::Unchanged(reply));
             }

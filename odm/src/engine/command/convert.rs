@@ -1,7 +1,7 @@
 //! `convertToCapped` and `cloneCollectionAsCapped`.
 
-use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{DateTime, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::collection::{Collection, document};
@@ -48,9 +48,9 @@ fn convert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let size = size(&call.args)?;
     call.check_not_view(&namespace)?;
-    let uuid = call.uuid();
+    let (uuid, now) = (call.uuid(), call.now);
     let converted = call.alter(&namespace, |collection| {
-        let made = capped(collection, namespace.clone(), uuid, size)?;
+        let made = capped(collection, namespace.clone(), (uuid, now), size)?;
         Ok(Edit::Replace(Box::new(made), ()))
     })?;
     match converted {
@@ -80,7 +80,7 @@ fn clone(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Err(no_source(&source));
     };
     let exists = |message| Err(ServerError::new(Code::NAMESPACE_EXISTS, message));
-    let clone = capped(&collection, target.clone(), call.uuid(), size)?;
+    let clone = capped(&collection, target.clone(), (call.uuid(), call.now), size)?;
     let mut root = call.engine.catalog.publish();
     if root.view(&target).is_some() {
         return exists(format!("A view already exists. NS: {target}"));
@@ -117,7 +117,7 @@ fn no_source(namespace: &Namespace) -> ServerError {
 fn capped(
     source: &Collection,
     namespace: Namespace,
-    uuid: [u8; 16],
+    (uuid, now): ([u8; 16], DateTime),
     size: i64,
 ) -> Result<Collection, ServerError> {
     let mut options = source.options.document.clone();
@@ -126,6 +126,7 @@ fn capped(
     options.remove("max");
     let options = Options::compile(options)?;
     let id = Index::new(Spec::id(options.collation.as_ref()).into());
+    id.spec.uses.begin(now);
     let mut made = Collection::new(namespace, uuid, options, vec![id]);
     // From the end: what is not going to fit is not copied.
     let mut left = u64::try_from(size).unwrap_or(0);

@@ -64,6 +64,9 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .and_then(|existing| existing.options.collation.clone());
     let specs = specs(array, collation.as_ref(), ignore_unknown)?;
     check_quorum(&quorum)?;
+    for spec in &specs {
+        spec.uses.begin(call.now);
+    }
     let created = existing.is_none();
     // What can't be built makes no collection.
     if created {

@@ -13,7 +13,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
-use crate::engine::command::args::{Args, Kind, field, wrong_type};
+use crate::engine::command::args::{Args, Kind, field, unsupported, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::{check_word, to_document};
 use crate::engine::command::find::Find;
@@ -303,6 +303,9 @@ fn explain_aggregate(
     args: &Args<'_>,
     verbosity: Verbosity,
 ) -> Result<RawDocumentBuf, ServerError> {
+    if let Some(stage) = aggregate.pipeline.begins() {
+        return Err(unsupported(&format!("to explain {stage}")));
+    }
     let query = aggregate.query();
     let around = Around {
         sort: query.sort.map(to_document).transpose()?,

@@ -1,6 +1,7 @@
 //! `find`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
@@ -195,6 +196,10 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         }
         // Whatever the filter and the hint, it walks in natural order.
         prepared.use_no_index();
+        if let Some(collection) = &collection {
+            let scans = &collection.shared.scans;
+            scans.tailable.fetch_add(1, Ordering::Relaxed);
+        }
     }
     let Some(collection) = collection else {
         return Ok(Batch::default().of(0, namespace));

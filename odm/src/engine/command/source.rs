@@ -10,10 +10,11 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::Resolved;
 use crate::engine::command::call::Call;
 use crate::engine::command::modify;
+use crate::engine::command::statistics::Asker;
 use crate::engine::cursor::query::{Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
-use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
+use crate::engine::pipeline::{Cx, MergeWrite, Pipeline, Source, Statistics, Target};
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::check_id;
 use crate::error::{Code, ServerError};
@@ -54,16 +55,24 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let pipeline = Pipeline::parse(&view.stages, &inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();
-        let input = self.find(
-            Some(&view.namespace.database),
-            &view.namespace.collection,
-            base.unwrap_or_else(|| raw::empty_document()),
-            &inner,
-        )?;
+        let input = match pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => self.find(
+                Some(&view.namespace.database),
+                &view.namespace.collection,
+                base.unwrap_or_else(|| raw::empty_document()),
+                &inner,
+            )?,
+        };
         let input = Box::new(input.into_iter().map(Ok));
         let matcher = Matcher::parse(filter, globals)?;
         let mut found = Vec::new();
-        for document in pipeline.run_within(input, self, &inner)? {
+        let cx = Cx {
+            source: self,
+            collection: &view.namespace.collection,
+            globals: &inner,
+        };
+        for document in pipeline.run_within(input, cx)? {
             let document = document?;
             if matcher.matches(&document)? {
                 found.push(document);
@@ -107,6 +116,20 @@ impl Source for CallSource<'_, '_> {
             .run(collection, deadline)?
             .map(|row| row.map(|(_, bytes)| owned(&bytes)))
             .collect()
+    }
+
+    fn statistics(
+        &self,
+        collection: &str,
+        asked: &Statistics,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let call = self.call.borrow();
+        let asker = Asker {
+            root: &self.root,
+            context: call.context,
+            now: call.now,
+        };
+        asker.ask(&self.namespace(None, collection), asked)
     }
 
     fn random(&self) -> u64 {

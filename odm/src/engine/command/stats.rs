@@ -4,6 +4,7 @@
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Kind, field, whole};
 use crate::engine::command::call::Call;
@@ -33,9 +34,17 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         ));
     }
     call.check_not_view(&namespace)?;
-    let int = |value: usize| number(i64::try_from(value).unwrap_or(i64::MAX));
+    let collection = call.find_collection(&namespace);
     let mut fields = doc! { "ns": namespace.to_string() };
-    match call.find_collection(&namespace) {
+    fields.extend(storage(collection.as_deref(), scale));
+    reply(fields)
+}
+
+/// The sizes of a collection, or of none.
+pub(crate) fn storage(collection: Option<&Collection>, scale: i64) -> Document {
+    let int = |value: usize| number(i64::try_from(value).unwrap_or(i64::MAX));
+    let mut fields = Document::new();
+    match collection {
         None => fields.extend(doc! {
             "size": 0, "count": 0, "numOrphanDocs": 0, "storageSize": 0, "totalSize": 0, "nindexes": 0,
             "totalIndexSize": 0, "indexDetails": {}, "indexSizes": {},
@@ -72,7 +81,7 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     }
     fields.insert("scaleFactor", number(scale));
-    reply(fields)
+    fields
 }
 
 fn number(value: i64) -> Bson {

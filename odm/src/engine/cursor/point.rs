@@ -74,6 +74,7 @@ impl<'a> Equality<'a> {
             return None;
         }
         let record = index.first_of(&self.key(index)?);
+        index.spec.uses.add();
         Some(record.map_or(Found::Nothing, Found::Record))
     }
 
@@ -97,7 +98,11 @@ impl<'a> Equality<'a> {
             }
             fits
         });
-        fits.then_some(records)
+        if !fits {
+            return None;
+        }
+        index.spec.uses.add();
+        Some(records)
     }
 
     /// The bytes that stand for the value in an index of one field.
@@ -164,6 +169,7 @@ impl Listed {
                 true
             });
         }
+        spec.uses.add();
         Some(Self {
             collection: Arc::clone(collection),
             records: records.into_iter(),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -313,14 +314,34 @@ impl Prepared {
         deadline: Deadline,
     ) -> Result<Found, ServerError> {
         if let [only] = self.plans.as_slice() {
+            count_use(only, &collection);
             return Ok(Found {
                 ready: VecDeque::new(),
                 execution: self.execution(only, collection, deadline),
             });
         }
         let best = self.decide(&collection, &deadline)?.into_iter().next();
+        if let Some(best) = &best {
+            count_use(&best.node, &collection);
+        }
         best.map(Found::from)
             .ok_or_else(|| ServerError::new(Code::INTERNAL_ERROR, "the planner found no plan"))
+    }
+}
+
+/// Notes which indexes a plan goes by, or that it goes by none.
+fn count_use(plan: &Node, collection: &Collection) {
+    if plan.any(&|step| matches!(step, Step::Records { .. })) {
+        collection
+            .shared
+            .scans
+            .total
+            .fetch_add(1, Ordering::Relaxed);
+    }
+    for index in &collection.indexes {
+        if plan.any(&|step| step.index() == Some(&*index.spec.name)) {
+            index.spec.uses.add();
+        }
     }
 }
 

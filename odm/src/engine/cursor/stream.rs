@@ -15,7 +15,7 @@ use crate::engine::catalog::changes::{Event, Place, Read, What};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::{Item, Results};
 use crate::engine::expression::Globals;
-use crate::engine::pipeline::{MergeWrite, Pipeline, Source, Target};
+use crate::engine::pipeline::{Cx, MergeWrite, Pipeline, Source, Statistics, Target};
 use crate::error::{Code, ServerError};
 use crate::value::{print, raw};
 
@@ -171,10 +171,12 @@ impl Stream {
     fn push(&mut self, document: RawDocumentBuf, token: Token) -> Result<(), ServerError> {
         self.reached = token;
         let input = Box::new(std::iter::once(Ok(document)));
-        let output = self
-            .pipeline
-            .run_within(input, &Nothing, &self.globals)?
-            .next();
+        let cx = Cx {
+            source: &Nothing,
+            collection: "",
+            globals: &self.globals,
+        };
+        let output = self.pipeline.run_within(input, cx)?.next();
         let Some(document) = output.transpose()? else {
             return Ok(());
         };
@@ -291,6 +293,14 @@ impl Source for Nothing {
         _collection: &str,
         _filter: &RawDocument,
         _globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn statistics(
+        &self,
+        _collection: &str,
+        _asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         Err(unreachable_here())
     }

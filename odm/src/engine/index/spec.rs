@@ -8,6 +8,7 @@ use bson::{Bson, Document};
 
 use crate::engine::expression::Globals;
 use crate::engine::index::geo::Grid;
+use crate::engine::index::uses::Uses;
 use crate::engine::index::wildcard::Wildcard;
 use crate::engine::index::{partial, special, text};
 use crate::engine::matcher::Matcher;
@@ -75,6 +76,7 @@ pub(crate) struct Spec {
     pub(crate) wildcard: Option<Wildcard>,
     /// What `listIndexes` shows.
     pub(crate) document: Document,
+    pub(crate) uses: Uses,
 }
 
 /// The options in the order in which the server lists them.
@@ -137,6 +139,7 @@ impl Spec {
             collation: collation.cloned(),
             wildcard: None,
             document,
+            uses: Uses::default(),
         }
     }
 
@@ -258,6 +261,7 @@ impl Spec {
             key: document.get_document("key").cloned().unwrap_or_default(),
             name,
             document,
+            uses: Uses::default(),
         })
     }
 

@@ -26,6 +26,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Planned::No
     }
 
+    /// Its name, if it makes documents of its own in the place of a collection's: it must then be the first.
+    fn begins(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The collection that the stage writes to; it must then be the last.
     fn target(&self) -> Option<Target<'_>> {
         None
@@ -57,5 +62,7 @@ pub(crate) enum Planned<'s> {
 #[derive(Clone, Copy)]
 pub(crate) struct Cx<'a> {
     pub(crate) source: &'a dyn Source,
+    /// The collection whose documents come in at the beginning.
+    pub(crate) collection: &'a str,
     pub(crate) globals: &'a Globals,
 }

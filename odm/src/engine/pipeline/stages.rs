@@ -16,6 +16,7 @@ mod shapes;
 mod skip;
 mod sort;
 mod sort_by_count;
+mod statistics;
 mod union_with;
 mod unwind;
 
@@ -32,6 +33,7 @@ type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, Server
 const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$addFields", shapes::set, &[]),
     ("$changeStream", change_stream::parse, &[]),
+    ("$collStats", statistics::collection, statistics::PARTS),
     ("$count", count::parse, &[]),
     ("$facet", facet::parse, &[]),
     (
@@ -49,6 +51,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
         ],
     ),
     ("$group", group::parse, &[]),
+    ("$indexStats", statistics::indexes, &[]),
     ("$limit", limit::parse, &[]),
     (
         "$lookup",
@@ -90,13 +93,11 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
 const UNSUPPORTED: &[&str] = &[
     "$bucket",
     "$bucketAuto",
-    "$collStats",
     "$currentOp",
     "$densify",
     "$documents",
     "$fill",
     "$geoNear",
-    "$indexStats",
     "$listCachedAndActiveUsers",
     "$listCatalog",
     "$listLocalSessions",

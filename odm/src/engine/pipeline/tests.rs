@@ -31,6 +31,14 @@ impl Source for Held {
         Ok(found)
     }
 
+    fn statistics(
+        &self,
+        _collection: &str,
+        _asked: &super::Statistics,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Ok(Vec::new())
+    }
+
     fn random(&self) -> u64 {
         7
     }
@@ -83,7 +91,12 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
         .collect();
     let pipeline = Pipeline::parse(&stages, &globals)?;
     let input = Box::new(source.0.iter().cloned().map(Ok));
-    pipeline.run(0, input, source, &globals)?.collect()
+    let cx = super::Cx {
+        source,
+        collection: "stage_cases",
+        globals: &globals,
+    };
+    pipeline.run(0, input, cx)?.collect()
 }
 
 fn check(case: &Document, source: &Held) -> Result<(), String> {

@@ -34,6 +34,14 @@ impl Special {
         }
     }
 
+    /// The name of its index.
+    pub(crate) fn index(&self) -> &str {
+        match self {
+            Self::Near(plan) => &plan.scan.name,
+            Self::Text(scan) => &scan.name,
+        }
+    }
+
     /// Whether its records come with their documents.
     pub(crate) fn fetches(&self) -> bool {
         match self {

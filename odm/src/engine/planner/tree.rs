@@ -76,6 +76,17 @@ pub(crate) enum Step {
     Project,
 }
 
+impl Step {
+    /// The name of the index that it goes by.
+    pub(crate) fn index(&self) -> Option<&str> {
+        match self {
+            Self::ById(scan) | Self::Index(scan) | Self::CountIndex(scan) => Some(&scan.name),
+            Self::Special(special) => Some(special.index()),
+            _ => None,
+        }
+    }
+}
+
 /// A step and where its input comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {

@@ -145,9 +145,13 @@ impl Lookup {
         let leading = self.pipeline.leading().filter;
         let skip = usize::from(leading.is_some());
         let filter = both(equality, leading);
-        let others = cx.source.find(None, &self.from, &filter, &globals)?;
+        let others = match self.pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => cx.source.find(None, &self.from, &filter, &globals)?,
+        };
         let inner = Cx {
             source: cx.source,
+            collection: &self.from,
             globals: &globals,
         };
         let mut found = RawArrayBuf::new();

@@ -101,10 +101,17 @@ impl UnionWith {
     fn documents<'a>(&'a self, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let leading = self.pipeline.leading();
         let filter = leading.filter.unwrap_or_default();
-        let found = cx
-            .source
-            .find(None, &self.collection, &filter, cx.globals)?;
+        let found = match self.pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => cx
+                .source
+                .find(None, &self.collection, &filter, cx.globals)?,
+        };
+        let inner = Cx {
+            collection: &self.collection,
+            ..cx
+        };
         self.pipeline
-            .stream(0, Box::new(found.into_iter().map(Ok)), cx)
+            .stream(0, Box::new(found.into_iter().map(Ok)), inner)
     }
 }

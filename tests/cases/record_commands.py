@@ -392,6 +392,41 @@ def aggregates():
 
 
 @topic
+def statistics_stages():
+    """What $collStats and $indexStats tell, as far as it is not of the machine."""
+    told = {"$project": {"ns": 1, "count": 1, "queryExecStats": 1, "storageStats": {"size": 1, "count": 1, "avgObjSize": 1, "capped": 1, "nindexes": 1, "scaleFactor": 1}}}
+    uses = [{"$project": {"name": 1, "key": 1, "spec": 1, "ops": "$accesses.ops", "since": {"$type": "$accesses.since"}}}, {"$sort": {"name": 1}}]
+
+    def of(spec, **where):
+        return run({"$collStats": spec}, told, **where)
+
+    yield insert("a", *({"_id": i, "a": i, "b": i % 3} for i in range(8)))
+    yield create(index([("a", 1)], "a_1"), index([("b", -1), ("a", 1)], "ba", sparse=True))
+    yield {"create": "v", "viewOn": "a", "pipeline": []}
+    yield {"create": "w", "viewOn": "a", "pipeline": [{"$match": {"a": 1}}]}
+    yield from [find("a", {"a": 1}), find("a", {"_id": 1}), find("a", {"z": 1}), {"delete": "a", "deletes": [{"q": {"b": 1}, "limit": 1}]}]
+    yield from [run({"$indexStats": {}}, *uses, collection=name) for name in ("a", "v", "w", "nope")]
+    for spec in [{}, {"count": {}}, {"storageStats": {}}, {"storageStats": {"scale": 3}}, {"storageStats": {"scale": 2.9, "x": 1}}, {"storageStats": {"scale": None}}, {"queryExecStats": {}}, {"count": {}, "storageStats": {}, "queryExecStats": {}, "latencyStats": None}]:
+        yield from [of(spec), of(spec, collection="v"), of(spec, collection="nope")]
+    yield from [of(spec) for spec in [1, None, [], {"x": 1}, {"count": 1}, {"count": {"x": 1}}, {"queryExecStats": []}, {"queryExecStats": {"x": {"y": 1}}}, {"storageStats": True}, {"latencyStats": 1}, {"latencyStats": {"x": 1}}, {"latencyStats": {"histograms": 1}}]]
+    yield from [of({"storageStats": {"scale": scale}}) for scale in (0, -1, "a", [], float("nan"))]
+    yield from [run({"$indexStats": spec}) for spec in (1, None, [], {"x": 1})]
+    for stage in [{"$collStats": {"count": {}}}, {"$indexStats": {}}]:
+        yield {"aggregate": 1, "pipeline": [stage], "cursor": {}}
+        yield from [run({"$match": {}}, stage), run({"$facet": {"x": [stage]}}), run(stage, stage)]
+        ends = uses if "$indexStats" in stage else [{"$project": {"ns": 1, "count": 1}}]
+        yield run({"$match": {"_id": 0}}, {"$lookup": {"from": "a", "pipeline": [stage, *ends], "as": "x"}})
+        yield run({"$match": {"_id": 0}}, {"$unionWith": {"coll": "a", "pipeline": [stage, *ends]}})
+        yield run({"$match": {"_id": 0}}, {"$lookup": {"from": "v", "pipeline": [stage, *ends], "as": "x"}})
+        yield run({"$match": {"_id": 0}}, {"$lookup": {"from": "w", "pipeline": [stage, *ends], "as": "x"}})
+        yield run({"$match": {"_id": 0}}, {"$lookup": {"from": "a", "localField": "_id", "foreignField": "_id", "pipeline": [stage, *ends], "as": "x"}})
+        yield run({"$match": {"_id": 0}}, {"$lookup": {"from": "nope", "pipeline": [stage, *ends], "as": "x"}})
+        yield {"create": "told", "viewOn": "a", "pipeline": [stage, *ends]}
+        yield from [run(collection="told"), {"drop": "told"}]
+    yield from [{"collMod": "a", "index": {"name": "ba", "hidden": True}}, run({"$indexStats": {}}, *uses)]
+
+
+@topic
 def found_by_differential():
     """The smallest forms of what random cases showed; see tests/src/bin/differential."""
 

@@ -157,12 +157,14 @@ impl Pipeline {
             ));
         }
         if let Some(name) = parsed.iter().skip(1).find_map(|stage| stage.begins()) {
-            return Err(ServerError::new(
-                Code::location(40602),
-                format!("{name} is only valid as the first stage in a pipeline"),
-            ));
+            return Err(not_first(name));
         }
         Ok(Self { stages: parsed })
+    }
+
+    /// The other collections of the database that its stages ask about, and the stages in them that do.
+    pub(crate) fn tells_of(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.stages.iter().filter_map(|stage| stage.tells_of())
     }
 
     /// The first stage, if it asks for no documents of the collection.
@@ -291,6 +293,14 @@ fn single(stage: RawBsonRef<'_>) -> Result<(&str, RawBsonRef<'_>), ServerError> 
             "A pipeline stage specification object must contain exactly one field.",
         )),
     }
+}
+
+/// The refusal of a stage before which there are others.
+pub(crate) fn not_first(name: &str) -> ServerError {
+    ServerError::new(
+        Code::location(40602),
+        format!("{name} is only valid as the first stage in a pipeline"),
+    )
 }
 
 fn while_running(error: ServerError) -> ServerError {

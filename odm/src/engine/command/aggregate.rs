@@ -137,6 +137,7 @@ impl<'a> Aggregate<'a> {
         let asks = Pipeline::asks_for_metadata(asked.stages);
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
+        view::check_told(&root, &namespace.database, &pipeline)?;
         if let Some(stage) = pipeline.begins() {
             check_telling(call, &namespace, stage)?;
         }
@@ -205,7 +206,8 @@ impl<'a> Aggregate<'a> {
                         &self.globals,
                     )),
                 };
-            let source = CallSource::new(call);
+            let told = self.pipeline.begins().map(|_| &self.base);
+            let source = CallSource::new(call, told);
             let cx = Cx {
                 source: &source,
                 collection: &self.base.collection,

@@ -26,14 +26,17 @@ pub(crate) struct CallSource<'c, 'a> {
     root: Root,
     database: &'a str,
     call: RefCell<&'c mut Call<'a>>,
+    /// What the aggregation itself is about, where it asks about it: if that is a view, then not of what it is on.
+    told: Option<&'c Namespace>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
-    pub(crate) fn new(call: &'c mut Call<'a>) -> Self {
+    pub(crate) fn new(call: &'c mut Call<'a>, told: Option<&'c Namespace>) -> Self {
         Self {
             root: call.root(),
             database: call.database,
             call: RefCell::new(call),
+            told,
         }
     }
 
@@ -129,7 +132,11 @@ impl Source for CallSource<'_, '_> {
             context: call.context,
             now: call.now,
         };
-        asker.ask(&self.namespace(None, collection), asked)
+        let namespace = self.namespace(None, collection);
+        match self.root.resolve(&namespace)? {
+            Some(view) if self.told != Some(&namespace) => asker.ask(&view.namespace, asked),
+            _ => asker.ask(&namespace, asked),
+        }
     }
 
     fn random(&self) -> u64 {

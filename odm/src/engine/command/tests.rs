@@ -165,6 +165,7 @@ cases::files!("command", file, input: [], [
     retries,
     sessions,
     statistics,
+    statistics_stages,
     tailable,
     text_indexes,
     text_pipelines,

@@ -11,7 +11,7 @@ use crate::engine::command::call::Call;
 use crate::engine::command::find::Find;
 use crate::engine::cursor::query::Query;
 use crate::engine::expression::Globals;
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::{Pipeline, not_first};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -121,6 +121,21 @@ pub(crate) fn no_option(name: &str) -> ServerError {
 /// A view's stages, then those that are asked of it.
 pub(crate) fn joined(one: &RawArray, other: &RawArray) -> RawArrayBuf {
     raw::values(one).chain(raw::values(other)).collect()
+}
+
+/// Refuses to ask about a view as if it were a collection, where it has stages of its own.
+pub(crate) fn check_told(
+    root: &Root,
+    database: &str,
+    pipeline: &Pipeline,
+) -> Result<(), ServerError> {
+    for (collection, stage) in pipeline.tells_of() {
+        let view = root.resolve(&Namespace::new(database, collection))?;
+        if view.is_some_and(|view| !view.stages.is_empty()) {
+            return Err(not_first(stage));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a pipeline that reads views of another collation than its own.

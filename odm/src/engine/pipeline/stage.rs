@@ -31,6 +31,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Another collection of the database that it asks about in that way, and the name of the stage that does.
+    fn tells_of(&self) -> Option<(&str, &'static str)> {
+        None
+    }
+
     /// The collection that the stage writes to; it must then be the last.
     fn target(&self) -> Option<Target<'_>> {
         None

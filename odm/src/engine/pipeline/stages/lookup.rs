@@ -7,7 +7,7 @@ use crate::engine::expression::{Expression, Globals, check_variable_name, field_
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::engine::pipeline::stages::unwind::with;
-use crate::engine::pipeline::{Documents, Pipeline};
+use crate::engine::pipeline::{Documents, Pipeline, not_first};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
 use crate::value::raw::elements;
@@ -119,6 +119,10 @@ pub(super) fn parse(
     let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
     let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
     collections.extend(pipeline.collections());
+    // The fields are a filter before it.
+    if let (Some(stage), Some(_)) = (pipeline.begins(), &fields) {
+        return Err(not_first(stage));
+    }
     Ok(Box::new(Lookup {
         from,
         fields,
@@ -200,5 +204,9 @@ impl Stage for Lookup {
 
     fn collections(&self) -> Vec<(Option<String>, String)> {
         self.collections.clone()
+    }
+
+    fn tells_of(&self) -> Option<(&str, &'static str)> {
+        Some((&self.from, self.pipeline.begins()?))
     }
 }

@@ -90,6 +90,10 @@ impl Stage for UnionWith {
         self.pipeline.check_constants(globals)
     }
 
+    fn tells_of(&self) -> Option<(&str, &'static str)> {
+        Some((&self.collection, self.pipeline.begins()?))
+    }
+
     fn collections(&self) -> Vec<(Option<String>, String)> {
         let mut collections = self.pipeline.collections();
         collections.push((None, self.collection.clone()));

@@ -82,6 +82,31 @@ def text_pipelines():
 
 
 @topic
+def text_stored():
+    """Specifications in the form that `listIndexes` tells, as dumps have them."""
+    stored = [("_fts", "text"), ("_ftsx", 1)]
+    weights = {"weights": {"b": 5, "a": 1}}
+    for parts, options in [
+        (stored, weights), (stored, {}), (stored, {"weights": {}}), (stored, {"weights": "a"}),
+        (stored, {"weights": {"a": "x"}}), (stored, {"weights": {"a": 0}}), (stored, {"weights": {"$**": 1}}),
+        (stored, {"weights": {"a": 1}, "default_language": "klingon"}),
+        ([("p", 1), *stored, ("q", -1)], weights), ([("_fts", "text")], weights), (stored[::-1], weights),
+        ([("_fts", "text"), ("b", 1), ("_ftsx", 1)], weights), ([("_fts", "text"), ("_ftsx", 2)], weights),
+        ([("_fts", "text"), ("_ftsx", 1.0)], weights), ([("_fts", "text"), ("_ftsx", "text")], weights),
+        ([*stored, ("b", "text")], weights), ([("b", "text"), *stored], weights), ([("a", "text"), ("_ftsx", 1)], {}),
+        ([("_ftsx", 1), ("a", "text")], {}), ([("p", 1), ("_ftsx", 1), ("_fts", "text")], weights),
+        ([*stored, ("_ftsx2", 1)], weights), ([("_ftsx", 1)], {}), ([("a", "text")], {"weights": {"a": "x"}}),
+        ([("a", "text")], {"weights": {"a": 99_999}}), ([("a", "text")], {"weights": {"a": 100_000}}),
+    ]:
+        yield create(index(parts, **options))
+        yield {"listIndexes": "a"}
+        yield insert("a", {"_id": 0, "a": "word", "b": "other", "_fts": "third", "p": 1})
+        for search in ["word", "other", "third"]:
+            yield find("a", {**text(search), "p": 1})
+        yield {"drop": "a"}
+
+
+@topic
 def text_indexes():
     long = {"a": "word", "b": {"c": ["word word", {"d": "word"}]}, "p": 1}
     french = {"_id": 1, "a": "les mots", "language": "fr", "b": {"language": "none", "c": "les mots"}}

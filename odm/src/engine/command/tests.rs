@@ -171,6 +171,7 @@ cases::files!("command", file, input: [], [
     text_pipelines,
     text_refusals,
     text_search,
+    text_stored,
     transaction_options,
     transactions,
     updates,

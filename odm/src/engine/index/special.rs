@@ -300,6 +300,7 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     if runs > 1 {
         return Err(refused("'text' fields in index must all be adjacent"));
     }
+    let is_stored = is_stored_text(key)?;
     let mut weights: Vec<(String, Bson)> = match options.get("weights") {
         None => Vec::new(),
         Some(Bson::Document(weights)) => weights.clone().into_iter().collect(),
@@ -307,20 +308,25 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     };
     for (field, weight) in &weights {
         match number(weight) {
-            Some(weight) if weight > 0.0 && weight < 1e9 => {}
+            Some(weight) if weight > 0.0 && weight < 1e5 => {}
             Some(_) => {
                 return Err(refused(format!(
-                    "text index weight must be in the exclusive interval (0,1000000000) but found: {}",
+                    "text index weight must be in the exclusive interval (0,100000) but found: {}",
                     show(&doc! { field: weight.clone() })
                         .trim_start_matches(&format!("{{ {field}: "))
                         .trim_end_matches(" }")
                 )));
             }
-            None => return Err(refused("text index requires a numeric weight")),
+            None => return Err(refused("weight for text index needs numeric type")),
         }
     }
+    if is_stored && weights.is_empty() {
+        return Err(refused(
+            "text index option 'weights' must specify fields or the wildcard",
+        ));
+    }
     for (field, value) in key {
-        if is(value, "text") && !weights.iter().any(|(known, _)| known == field) {
+        if !is_stored && is(value, "text") && !weights.iter().any(|(known, _)| known == field) {
             weights.push((field.clone(), Bson::Int32(1)));
         }
     }
@@ -352,6 +358,29 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         .entry("textIndexVersion".to_owned())
         .or_insert(Bson::Int32(3));
     Ok(())
+}
+
+/// Whether the text fields are given in the form in which they are stored: then the weights name them.
+fn is_stored_text(key: &Document) -> Result<bool, ServerError> {
+    let reserved = |name: &str| matches!(name, "_fts" | "_ftsx");
+    let mut fields = key
+        .iter()
+        .skip_while(|(name, value)| !is(value, "text") && !reserved(name));
+    if fields.next().is_some_and(|(name, _)| name == "_fts") {
+        return match fields.next() {
+            Some((name, value)) if name == "_ftsx" => match number(value) {
+                Some(1.0) => Ok(true),
+                _ => Err(refused("expecting _ftsx:1")),
+            },
+            _ => Err(refused("expected _ftsx after _fts")),
+        };
+    }
+    if key.keys().any(|name| reserved(name)) {
+        return Err(refused(
+            "text index with reserved fields _fts/_ftsx not allowed",
+        ));
+    }
+    Ok(false)
 }
 
 /// The key pattern as the server stores it: a text index's fields become `_fts` and `_ftsx`.

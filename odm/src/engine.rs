@@ -29,9 +29,19 @@ pub(crate) mod txn;
 pub(crate) mod updater;
 
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::Root;
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::collection::Collection;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::namespace::Namespace;
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::options::to_raw;
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::view::View;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::Engine;
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::command::fork::Fork;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::reply::{Page, Written, failed};
 #[cfg(feature = "memory")]

@@ -14,6 +14,8 @@ mod connection;
 mod declaration;
 mod decode;
 mod encode;
+#[cfg(feature = "memory")]
+mod file;
 mod kind;
 mod other;
 mod reply;
@@ -35,6 +37,8 @@ pub(crate) use self::connection::ConnectionError;
 pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::decode::DecodeError;
 pub(crate) use self::encode::EncodeError;
+#[cfg(feature = "memory")]
+pub(crate) use self::file::FileError;
 pub(crate) use self::kind::Kind;
 pub use self::server::ServerError;
 pub(crate) use self::stale::StaleError;

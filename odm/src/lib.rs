@@ -35,6 +35,7 @@
 //! - [`Db`] and [`Collection`]: the verbs. [`query`] and [`update`]: what stands in their closures.
 //! - [`schema`]: validators, indexes, and the plan that brings a database in line.
 //! - [`relation`]: references and joins.
+//! - `dump`: folders of files that an in-memory database is filled from, and written to.
 //! - [`error`]: the one error type and what can be asked of it.
 //!
 //! # Features
@@ -56,6 +57,8 @@ extern crate self as odm;
 pub(crate) mod cases;
 
 pub mod collection;
+#[cfg(feature = "memory")]
+pub mod dump;
 pub(crate) mod engine;
 pub mod error;
 pub mod model;

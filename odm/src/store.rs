@@ -29,13 +29,15 @@ pub use self::capability::Capability;
 pub(crate) use self::cursor::RawCursor;
 #[cfg(feature = "mongodb")]
 use self::driver::Driver;
-#[cfg(all(feature = "memory", not(feature = "server")))]
-use self::memory::Memory;
+#[cfg(feature = "memory")]
+pub(crate) use self::memory::Memory;
 #[cfg(feature = "server")]
-pub(crate) use self::memory::{Memory, Patience};
+pub(crate) use self::memory::Patience;
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
+#[cfg(feature = "memory")]
+pub(crate) use self::response::command_error;
 pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
@@ -143,7 +145,7 @@ impl Store {
     }
 
     /// The engine in this process, if it is one.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "memory")]
     #[cfg_attr(
         not(feature = "mongodb"),
         expect(clippy::unnecessary_wraps, reason = "a driver's store has none")

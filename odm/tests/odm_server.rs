@@ -1,8 +1,11 @@
 //! The program `odm-server`: it says where it listens, serves, and ends cleanly when it is told to.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_odm-server");
@@ -41,12 +44,72 @@ fn it_prints_one_line_and_ends_with_either_signal() {
 }
 
 #[test]
+fn what_is_loaded_at_the_start_is_dumped_at_the_end() {
+    let folder = folder("seeded");
+    let fixtures = folder.join("fixtures");
+    fs::create_dir_all(fixtures.join("shop")).unwrap();
+    fs::write(fixtures.join("users.json"), "{\"_id\": 1}").unwrap();
+    fs::write(fixtures.join("notes.txt"), "").unwrap();
+    // `{"_id": 7}` as BSON.
+    let order = b"\x0e\0\0\0\x10_id\0\x07\0\0\0\0";
+    fs::write(fixtures.join("shop/orders.bson"), order).unwrap();
+    let dump = folder.join("dump");
+    // The second time, both are one folder.
+    for (seed, told) in [(&fixtures, "notes.txt: its name ends neither"), (&dump, "")] {
+        let mut server = Command::new(PROGRAM)
+            .args(["--listen", "127.0.0.1:0", "--seed"])
+            .arg(seed)
+            .arg("--dump")
+            .arg(&dump)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        assert!(line.starts_with("mongodb://"), "{line}");
+        let id = server.id().to_string();
+        assert!(Command::new("kill").arg(&id).status().unwrap().success());
+        let ended = server.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.success() && said.contains(told), "{said}");
+        assert_eq!(said.lines().count(), usize::from(!told.is_empty()));
+        assert_eq!(fs::read(dump.join("shop/orders.bson")).unwrap(), order);
+        assert!(dump.join("test/users.metadata.json").exists());
+        assert!(!dump.join(".odm-dump").exists());
+    }
+}
+
+/// A folder of the test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("odm_server")
+        .join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
 fn what_cannot_be_is_told() {
+    let broken = folder("broken");
+    fs::write(broken.join("books.json"), "{\"_id\": 1}\n{").unwrap();
+    let broken = broken.to_str().unwrap();
     for (arguments, reason) in [
         (vec!["--listen", "0.0.0.0:0"], "no loopback address"),
         (vec!["--listen", "nowhere"], "can't be opened"),
         (vec!["--user", "ann"], "ODM_SERVER_PASSWORD"),
         (vec!["--nonsense"], "--nonsense"),
+        (vec!["--seed"], "--seed"),
+        (vec!["--seed", "/nowhere"], "/nowhere: it can't be read"),
+        (vec!["--seed", broken], "books.json: document 2: EOF"),
+        (vec!["--seed", "/dev/null"], "/dev/null"),
+        (vec!["--dump", broken], "books.json would be lost"),
+        (
+            vec!["--dump", "/dev/null"],
+            "/dev/null: it can't be written",
+        ),
     ] {
         let output = Command::new(PROGRAM)
             .args(&arguments)

@@ -29,7 +29,7 @@ const FLOORS: &[&[&str]] = &[
     &["query"],
     &["update", "schema"],
     &["collection"],
-    &["relation", "server", "tree"],
+    &["dump", "relation", "server", "tree"],
     ROOF,
 ];
 

@@ -5,6 +5,7 @@
     reason = "a program prints"
 )]
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use odm::Db;
@@ -20,9 +21,15 @@ Options:
       --replica-set NAME  name of the replica set whose only member it is [default: odm]
       --max-connections N connections at once [default: 1000]
       --user NAME         lets in only who knows the password in the environment variable ODM_SERVER_PASSWORD
+      --seed FOLDER       loads the collections in it first: files of mongodump, or Extended JSON; see below
+      --dump FOLDER       writes all collections to it at the end, in the files of mongodump; replaces an older dump
       --test-commands     takes configureFailPoint, with which tests have commands fail
       --bind-all          lets other machines in, too: --listen takes any address; needs --user
   -h, --help              print this
+
+In the folder of --seed, `shop/books.bson` or `shop/books.json` is the collection `books` of the database `shop`, with options
+and indexes in `shop/books.metadata.json`. Files that lie in no folder of it are of the database `test`. Both may name one
+folder: then what was written is there again at the next start.
 ";
 
 fn main() -> ExitCode {
@@ -38,6 +45,8 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut listen = "127.0.0.1:27017".to_owned();
     let mut options = Server::options();
+    let mut seed = None;
+    let mut dump = None;
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         use lexopt::prelude::{Long, Short, ValueExt};
@@ -55,6 +64,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                 )?;
                 options = options.user(&arguments.value()?.string()?, &password)?;
             }
+            Long("seed") => seed = Some(PathBuf::from(arguments.value()?)),
+            Long("dump") => dump = Some(PathBuf::from(arguments.value()?)),
             Long("test-commands") => options = options.test_commands(),
             Long("bind-all") => options = options.bind_all(),
             Short('h') | Long("help") => {
@@ -70,9 +81,26 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         // A second signal finds nobody who listens, and need not.
         let _ = sender.send(());
     })?;
-    let server = options.bind(&Db::memory(), &*listen)?;
+    let db = Db::memory();
+    if let Some(folder) = seed {
+        for skipped in db.load(folder)?.skipped {
+            eprintln!(
+                "odm-server: not loaded: {}: {}",
+                skipped.path.display(),
+                skipped.reason
+            );
+        }
+    }
+    if let Some(folder) = &dump {
+        // At the end it would be too late to name another.
+        db.check_dump(folder)?;
+    }
+    let server = options.bind(&db, &*listen)?;
     println!("{}", server.uri());
     signals.recv()?;
     server.stop();
+    if let Some(folder) = dump {
+        db.dump(folder)?;
+    }
     Ok(())
 }

@@ -8,6 +8,7 @@
 pub(crate) mod changes;
 pub(crate) mod collection;
 pub(crate) mod draft;
+mod fork;
 pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod special;

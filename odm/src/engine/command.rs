@@ -21,6 +21,7 @@ mod drop_indexes;
 mod explain;
 mod find;
 mod find_and_modify;
+pub(crate) mod fork;
 mod get_more;
 mod hello;
 mod insert;

@@ -8,6 +8,8 @@ use super::connection::ConnectionError;
 use super::declaration::DeclarationError;
 use super::decode::DecodeError;
 use super::encode::EncodeError;
+#[cfg(feature = "memory")]
+use super::file::FileError;
 use super::other::OtherError;
 use super::reply::ReplyError;
 use super::stale::StaleError;
@@ -24,6 +26,8 @@ pub(crate) enum Kind {
     Declaration(DeclarationError),
     Decode(DecodeError),
     Encode(EncodeError),
+    #[cfg(feature = "memory")]
+    File(FileError),
     Other(OtherError),
     Reply(ReplyError),
     Server(ServerError),
@@ -58,6 +62,8 @@ impl Kind {
             Self::Connection(error) => error.source(),
             Self::Decode(error) => error.source(),
             Self::Encode(error) => error.source(),
+            #[cfg(feature = "memory")]
+            Self::File(error) => error.source(),
             Self::Other(error) => error.source(),
             _ => None,
         }
@@ -73,6 +79,8 @@ impl fmt::Display for Kind {
             Self::Declaration(error) => fmt::Display::fmt(error, f),
             Self::Decode(error) => fmt::Display::fmt(error, f),
             Self::Encode(error) => fmt::Display::fmt(error, f),
+            #[cfg(feature = "memory")]
+            Self::File(error) => fmt::Display::fmt(error, f),
             Self::Other(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),

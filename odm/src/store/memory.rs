@@ -85,6 +85,16 @@ impl Memory {
         Ok(self.reply(&command)?)
     }
 
+    /// All that is in the engine, at this moment.
+    pub(crate) fn root(&self) -> engine::Root {
+        self.0.shared.engine.catalog.root()
+    }
+
+    /// A copy of the engine, for what is to become visible at once.
+    pub(crate) fn fork(&self) -> engine::Fork<'_> {
+        self.0.shared.engine.fork()
+    }
+
     /// The engine's clock.
     #[cfg(feature = "server")]
     pub(crate) fn now(&self) -> bson::DateTime {
@@ -159,7 +169,6 @@ impl Memory {
     }
 
     /// What the engine's commands run in.
-    #[cfg(feature = "server")]
     pub(crate) fn context(&self) -> Context {
         self.0.shared.context.clone()
     }

@@ -98,6 +98,8 @@ pub(crate) struct Insert<'a> {
     /// Whether the first failure is the end.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
+    /// Whether these are documents of a collection as it was: all is stored as it stands.
+    pub(crate) restores: bool,
 }
 
 fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -106,6 +108,7 @@ fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         documents: batch(array, "insert.documents")?,
         ordered: call.args.bool("ordered").unwrap_or(true),
         bypass: call.args.flag("bypassDocumentValidation"),
+        restores: false,
     };
     Retry::check(call.command, insert.documents.len())?;
     insert.run(call)?.to_reply()
@@ -116,7 +119,8 @@ impl Insert<'_> {
         let namespace = call.namespace;
         namespace.check_write()?;
         let mut written = Written::default();
-        let (now, context) = (call.now, call.context);
+        let context = call.context;
+        let now = (!self.restores).then_some(call.now);
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut done = Vec::new();
         let mut write = |writer: &mut Writer<'_>| {
@@ -161,11 +165,11 @@ impl Insert<'_> {
 
 const TIMESTAMP: u8 = ElementType::Timestamp as u8;
 
-/// The document as it is stored: with an `_id`, which comes first.
+/// The document as it is stored: with an `_id`, which comes first. Empty timestamps become `now`, if it is given.
 fn prepare(
     document: &RawDocument,
     new_id: impl FnOnce() -> bson::oid::ObjectId,
-    now: bson::DateTime,
+    now: Option<bson::DateTime>,
 ) -> Result<Cow<'_, RawDocument>, ServerError> {
     let unset = |value: RawBsonRef<'_>| {
         matches!(
@@ -191,7 +195,7 @@ fn prepare(
     if let Some(id) = id {
         check_id(id)?;
     }
-    if id_first && !fills_in {
+    if id_first && !(fills_in && now.is_some()) {
         return Ok(Cow::Borrowed(document));
     }
     let mut stored = RawDocumentBuf::new();
@@ -199,22 +203,17 @@ fn prepare(
         Some(id) => stored.append(cstr!("_id"), id),
         None => stored.append(cstr!("_id"), new_id()),
     }
-    let seconds = u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0);
+    let seconds = now.map(|now| u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0));
     for element in document {
         let (name, value) = element
             .map_err(|e| ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}")))?;
         if name.as_str() == "_id" {
             continue;
         }
-        if unset(value) {
+        match seconds {
             // The server fills in its own clock.
-            let value = Timestamp {
-                time: seconds,
-                increment: 1,
-            };
-            stored.append(name, value);
-        } else {
-            stored.append(name, value);
+            Some(time) if unset(value) => stored.append(name, Timestamp { time, increment: 1 }),
+            _ => stored.append(name, value),
         }
     }
     Ok(Cow::Owned(stored))

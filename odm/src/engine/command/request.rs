@@ -40,6 +40,12 @@ pub(crate) enum Request<'a> {
     Insert {
         documents: &'a [RawDocumentBuf],
     },
+    /// `insert` of documents that a collection had before: nothing in them is filled in but an `_id`.
+    Restore {
+        documents: &'a [RawDocumentBuf],
+        /// Whether they need not pass the validator.
+        bypass: bool,
+    },
     Update {
         filter: &'a RawDocument,
         update: RawBsonRef<'a>,
@@ -62,6 +68,9 @@ pub(crate) enum Answer {
 const FILTER_OF_FIND: usize = 2;
 const DOCUMENT: usize = 3;
 const IN_STATEMENT: usize = 4;
+
+/// Where a document is in no command.
+const OUTERMOST: usize = 1;
 
 impl Engine {
     /// The documents of the filter `{path: value}`, of which only the first may be wanted. `None` where it is not known
@@ -145,6 +154,17 @@ impl Engine {
                     documents: insert::check_count(documents)?,
                     ordered: true,
                     bypass: false,
+                    restores: false,
+                };
+                insert.run(&mut call).map(Answer::Written)
+            }
+            Request::Restore { documents, bypass } => {
+                let documents = documents.iter().map(|document| &**document).collect();
+                let insert = Insert {
+                    documents: insert::check_count(documents)?,
+                    ordered: true,
+                    bypass,
+                    restores: true,
                 };
                 insert.run(&mut call).map(Answer::Written)
             }
@@ -182,6 +202,9 @@ impl Request<'_> {
             Self::Insert { documents } => documents
                 .iter()
                 .try_for_each(|document| raw::validate_at(document, DOCUMENT)),
+            Self::Restore { documents, .. } => documents
+                .iter()
+                .try_for_each(|document| raw::validate_at(document, OUTERMOST)),
             Self::Update { filter, update, .. } => {
                 raw::validate_at(filter, IN_STATEMENT)?;
                 match update {

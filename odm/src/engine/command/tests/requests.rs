@@ -53,6 +53,7 @@ fn command(collection: &str, request: Request<'_>) -> Document {
             command.append(cstr!("insert"), collection);
             command.append(cstr!("documents"), array(&documents));
         }
+        Request::Restore { .. } => panic!("no command keeps empty timestamps"),
         Request::Update {
             filter,
             update,

@@ -1,0 +1,235 @@
+//! What is in a folder: which file is which collection's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::dump::metadata::Metadata;
+use crate::dump::{SkippedFile, file, json, name};
+use crate::engine::Namespace;
+use crate::error::{Error, FileError, Result};
+
+/// The folder in which a dump is made, before it takes its place.
+pub(super) const STAGE: &str = ".odm-dump";
+
+/// What an older dump is moved to while a newer one takes its place.
+pub(super) const OLDER: &str = "older";
+
+/// What mongodump writes of itself.
+pub(super) const PRELUDE: &str = "prelude.json";
+
+/// The files of all collections.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub(super) collections: BTreeMap<Namespace, Files>,
+    pub(super) skipped: Vec<SkippedFile>,
+}
+
+/// The files of one.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub(super) documents: Option<(Format, PathBuf)>,
+    pub(super) metadata: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Bson,
+    Json,
+}
+
+/// What a file's name says that it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Documents(Format),
+    Metadata,
+}
+
+impl Kind {
+    /// The kind of a file, and its name without the endings.
+    pub(super) fn of(file: &str) -> Option<(Self, &str)> {
+        let plain = file.strip_suffix(".gz").unwrap_or(file);
+        [
+            (".metadata.json", Self::Metadata),
+            (".json", Self::Documents(Format::Json)),
+            (".bson", Self::Documents(Format::Bson)),
+        ]
+        .into_iter()
+        .find_map(|(ending, kind)| Some((kind, plain.strip_suffix(ending)?)))
+        .filter(|(_, name)| !name.is_empty())
+    }
+}
+
+impl Layout {
+    /// Reads which files there are. Those that lie in `folder` itself are of this database, those in a folder of it
+    /// of the database of that name.
+    pub(super) fn read(folder: &Path, database: &str) -> Result<Self> {
+        if folder.join(STAGE).join(OLDER).exists() {
+            return Err(unfinished(folder));
+        }
+        let mut layout = Self::default();
+        let entries = entries(folder)?;
+        let (folders, files): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.path.is_dir());
+        let any = !(folders.is_empty() && files.is_empty());
+        let mut files = files;
+        files.retain(|file| match file.name.trim_end_matches(".gz") {
+            "oplog.bson" => {
+                layout.skip(
+                    &file.path,
+                    "a log of what was written during a dump is not applied",
+                );
+                false
+            }
+            _ => true,
+        });
+        layout.add(database, files)?;
+        for folder in folders {
+            let (of_collections, others): (Vec<_>, Vec<_>) = self::entries(&folder.path)?
+                .into_iter()
+                .partition(|entry| !entry.path.is_dir());
+            for other in others {
+                layout.skip(&other.path, "a database's folder has files, and no folders");
+            }
+            layout.add(&folder.name, of_collections)?;
+        }
+        if any && layout.collections.is_empty() {
+            let message = "no collections are in it: it may hold a file for each (`books.bson`, `books.json`), or a \
+                           folder for each database (`shop/books.bson`)";
+            return Err(Error::new(FileError::new(folder, message)));
+        }
+        Ok(layout)
+    }
+
+    fn skip(&mut self, path: &Path, reason: &str) {
+        self.skipped.push(SkippedFile {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Adds the files of a database.
+    fn add(&mut self, database: &str, files: Vec<Entry>) -> Result<()> {
+        let has_metadata = files
+            .iter()
+            .any(|file| matches!(Kind::of(&file.name), Some((Kind::Metadata, _))));
+        for file in files {
+            let path = file.path;
+            let fault = |message: String| Error::new(FileError::new(&path, message));
+            let Some((kind, stem)) = Kind::of(&file.name) else {
+                self.skip(&path, "its name ends neither in `.bson` nor in `.json`");
+                continue;
+            };
+            if file.name.trim_end_matches(".gz") == PRELUDE && is_prelude(&path)? {
+                continue;
+            }
+            let Some(collection) = collection(&path, kind, stem)? else {
+                return Err(fault("this is no collection's name".to_owned()));
+            };
+            if let Some(reason) = why_skipped(database, &collection) {
+                self.skip(&path, reason);
+                continue;
+            }
+            if collection == "system.indexes" {
+                if has_metadata {
+                    self.skip(&path, "indexes are built from metadata");
+                    continue;
+                }
+                let message = "indexes are read from metadata, which MongoDB has dumped since 2.2";
+                return Err(fault(message.to_owned()));
+            }
+            if collection.starts_with("system.buckets.") {
+                return Err(fault("the engine has no time series".to_owned()));
+            }
+            let namespace = Namespace::new(database, &collection);
+            namespace
+                .check_create()
+                .map_err(|error| Error::from(error).context(path.display().to_string()))?;
+            let files = self.collections.entry(namespace).or_default();
+            let other = match kind {
+                Kind::Metadata => files.metadata.replace(path.clone()),
+                Kind::Documents(format) => files
+                    .documents
+                    .replace((format, path.clone()))
+                    .map(|(_, other)| other),
+            };
+            if let Some(other) = other {
+                let message = format!("{} is of the same collection", other.display());
+                return Err(fault(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a folder, by name. Hidden files are not.
+pub(super) fn entries(folder: &Path) -> Result<Vec<Entry>> {
+    let failed = |error| Error::new(FileError::io(folder, "read", error));
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        let Ok(name) = entry.file_name().into_string() else {
+            return Err(Error::new(FileError::new(&path, "its name is not UTF-8")));
+        };
+        if !name.starts_with('.') {
+            entries.push(Entry { name, path });
+        }
+    }
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(entries)
+}
+
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+}
+
+/// The collection that a file is of.
+fn collection(path: &Path, kind: Kind, stem: &str) -> Result<Option<String>> {
+    if !name::is_cut(stem) {
+        return Ok(name::decode(stem));
+    }
+    let is_compressed = path.extension().is_some_and(|ending| ending == "gz");
+    let ending = if is_compressed { ".gz" } else { "" };
+    let beside = match kind {
+        Kind::Metadata => path.to_owned(),
+        Kind::Documents(_) => path.with_file_name(format!("{stem}.metadata.json{ending}")),
+    };
+    Ok(Metadata::read(&beside)?.collection)
+}
+
+/// Whether the file is what mongodump writes of itself, and not a collection that is called so.
+fn is_prelude(path: &Path) -> Result<bool> {
+    let known = |name: &String| matches!(name.as_str(), "ServerVersion" | "ToolVersion");
+    Ok(json::document(&file::read(path)?)
+        .is_ok_and(|document| !document.is_empty() && document.keys().all(known)))
+}
+
+/// Why a collection of a server's own is not loaded.
+fn why_skipped(database: &str, collection: &str) -> Option<&'static str> {
+    let users = "users, roles and a server's version are not loaded";
+    let own = "a server keeps it for itself";
+    match (database, collection) {
+        (_, "system.views") => Some("views are made from their metadata"),
+        (_, "system.profile") => Some("what a profiler wrote is not loaded"),
+        (_, name) if name.starts_with('$') => Some(users),
+        ("admin", name) if name.starts_with("system.") => Some(users),
+        ("config" | "local", name) if name.starts_with("system.") => Some(own),
+        ("config", "transactions" | "image_collection") | ("local", "startup_log") => Some(own),
+        ("local", name) if name.starts_with("oplog.") || name.starts_with("replset.") => Some(own),
+        _ => None,
+    }
+}
+
+/// The error where a dump was interrupted while it took the place of an older one.
+pub(super) fn unfinished(folder: &Path) -> Error {
+    let stage = folder.join(STAGE);
+    let message = format!(
+        "a dump was interrupted while it took the place of an older one: what was moved of the older one is in {}, what \
+         is still to be moved of the newer one beside it; put one of them together, and remove {}",
+        stage.join(OLDER).display(),
+        stage.display(),
+    );
+    Error::new(FileError::new(folder, message))
+}

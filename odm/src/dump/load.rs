@@ -1,0 +1,258 @@
+//! From files to collections.
+
+use std::mem;
+use std::path::Path;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Document, doc};
+
+use crate::dump::file::{self, Documents};
+use crate::dump::json;
+use crate::dump::layout::{Files, Format, Layout};
+use crate::dump::metadata::Metadata;
+use crate::dump::{LoadReport, LoadedCollection, SkippedFile};
+use crate::engine::{Answer, Context, Engine, Fork, Namespace, Request};
+use crate::error::{Error, FileError, Result, ServerError};
+use crate::store::{Memory, command_error};
+
+/// How many documents, and how many bytes, are inserted at once.
+const MOST: usize = 10_000;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// Loads the collections of a folder: all of them, or nothing.
+pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<LoadReport> {
+    let Layout {
+        collections,
+        skipped,
+    } = Layout::read(folder, database)?;
+    let mut loader = Loader {
+        fork: memory.fork(),
+        context: memory.context(),
+        report: LoadReport {
+            collections: Vec::new(),
+            skipped,
+        },
+    };
+    let mut views = Vec::new();
+    for (namespace, files) in collections {
+        let metadata = loader.metadata(files.metadata.as_deref())?;
+        if metadata.is_view() {
+            views.push((namespace, files, metadata));
+        } else {
+            loader.collection(&namespace, &files, metadata)?;
+        }
+    }
+    // What a view reads may be a collection that comes later.
+    for (namespace, files, metadata) in views {
+        loader.view(&namespace, &files, metadata)?;
+    }
+    loader
+        .fork
+        .merge(&loader.context)
+        .map_err(|error| within(folder, error))?;
+    Ok(loader.report)
+}
+
+struct Loader<'m> {
+    fork: Fork<'m>,
+    context: Context,
+    report: LoadReport,
+}
+
+impl Loader<'_> {
+    fn metadata(&mut self, path: Option<&Path>) -> Result<Metadata> {
+        let Some(path) = path else {
+            return Ok(Metadata::default());
+        };
+        let mut metadata = Metadata::read(path)?;
+        for name in mem::take(&mut metadata.unknown) {
+            self.report.skipped.push(SkippedFile {
+                path: path.to_owned(),
+                reason: format!("its field `{name}` is not known"),
+            });
+        }
+        Ok(metadata)
+    }
+
+    fn collection(
+        &mut self,
+        namespace: &Namespace,
+        files: &Files,
+        metadata: Metadata,
+    ) -> Result<()> {
+        // Of what a collection comes from, one file there is.
+        let named = files.metadata.as_deref();
+        let described = named
+            .or(files.documents.as_ref().map(|(_, path)| path.as_path()))
+            .unwrap_or(Path::new(""));
+        let existing = self.fork.root().collection(namespace).cloned();
+        let exists = existing.is_some();
+        if let Some(existing) = existing {
+            self.check_options(namespace, &metadata.options, &existing.options.document)
+                .map_err(|error| error.context(described.display().to_string()))?;
+        } else {
+            let create = create(namespace, metadata.options);
+            self.run(namespace, create)
+                .map_err(|error| within(described, error))?;
+        }
+        // A new collection is as it was: what did not pass its validator then need not pass now.
+        let documents = match &files.documents {
+            Some((Format::Bson, path)) => self.bson(namespace, path, !exists)?,
+            Some((Format::Json, path)) => self.json(namespace, path, !exists)?,
+            None => 0,
+        };
+        self.report.collections.push(LoadedCollection {
+            database: namespace.database.to_string(),
+            collection: namespace.collection.to_string(),
+            documents,
+        });
+        if metadata.indexes.is_empty() {
+            return Ok(());
+        }
+        let indexes = self.indexes(namespace, metadata.indexes);
+        let create = doc! { "createIndexes": &*namespace.collection, "indexes": indexes };
+        self.run(namespace, create)
+            .map_err(|error| within(described, error))
+    }
+
+    /// Refuses options that the existing collection does not have.
+    fn check_options(
+        &self,
+        namespace: &Namespace,
+        given: &Document,
+        existing: &Document,
+    ) -> Result<()> {
+        if given.is_empty() {
+            return Ok(());
+        }
+        // What they come to where nothing is: the engine fills in and rounds.
+        let empty = Engine::new();
+        let command = to_raw(namespace, create(namespace, given.clone()))?;
+        if let Some(error) = command_error(&empty.run(&self.context, &command)) {
+            return Err(error.into());
+        }
+        let made = empty.catalog.collection(namespace);
+        let other = made
+            .iter()
+            .flat_map(|made| &made.options.document)
+            .find(|(name, value)| existing.get(name) != Some(value));
+        match other {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::usage(format!(
+                "the collection {namespace} exists, and has another `{name}`: load before it is made, or leave the \
+                 options out"
+            ))),
+        }
+    }
+
+    /// The specifications for `createIndexes`, of those that `listIndexes` told.
+    fn indexes(&self, namespace: &Namespace, indexes: Vec<Document>) -> Vec<Document> {
+        let has_collation = self
+            .fork
+            .root()
+            .collection(namespace)
+            .is_some_and(|collection| collection.options.collation.is_some());
+        let specification = |mut index: Document| {
+            // The name of the collection that it was of, and the version of what was stored.
+            index.remove("ns");
+            index.remove("v");
+            // Where it has none, `createIndexes` would take the collection's.
+            if has_collation && !index.contains_key("collation") {
+                index.insert("collation", doc! { "locale": "simple" });
+            }
+            index
+        };
+        indexes.into_iter().map(specification).collect()
+    }
+
+    fn view(&mut self, namespace: &Namespace, files: &Files, metadata: Metadata) -> Result<()> {
+        if let Some((_, path)) = &files.documents {
+            let message = "the metadata says that this is a view, which has no documents";
+            return Err(Error::new(FileError::new(path, message)));
+        }
+        let path = files.metadata.as_deref().unwrap_or(Path::new(""));
+        let create = create(namespace, metadata.options);
+        self.run(namespace, create)
+            .map_err(|error| within(path, error))?;
+        self.report.collections.push(LoadedCollection {
+            database: namespace.database.to_string(),
+            collection: namespace.collection.to_string(),
+            documents: 0,
+        });
+        Ok(())
+    }
+
+    fn bson(&self, namespace: &Namespace, path: &Path, bypass: bool) -> Result<u64> {
+        let mut documents = Documents::open(path)?;
+        let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
+        while let Some(document) = documents.next()? {
+            bytes += document.as_bytes().len();
+            batch.push(document);
+            if batch.len() == MOST || bytes >= MOST_BYTES {
+                done += self.insert(namespace, path, &batch, done, bypass)?;
+                batch.clear();
+                bytes = 0;
+            }
+        }
+        Ok(done + self.insert(namespace, path, &batch, done, bypass)?)
+    }
+
+    fn json(&self, namespace: &Namespace, path: &Path, bypass: bool) -> Result<u64> {
+        let documents = json::documents(&file::read(path)?)
+            .map_err(|message| Error::new(FileError::new(path, message)))?;
+        let mut done = 0;
+        for batch in documents.chunks(MOST) {
+            done += self.insert(namespace, path, batch, done, bypass)?;
+        }
+        Ok(done)
+    }
+
+    fn insert(
+        &self,
+        namespace: &Namespace,
+        path: &Path,
+        documents: &[RawDocumentBuf],
+        done: u64,
+        bypass: bool,
+    ) -> Result<u64> {
+        if documents.is_empty() {
+            return Ok(0);
+        }
+        let number = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
+        let request = Request::Restore { documents, bypass };
+        let answer = self.fork.answer(&self.context, namespace, request);
+        match answer.map_err(|error| within(path, error))? {
+            Answer::Written(mut written) if !written.errors.is_empty() => {
+                let (at, error) = written.errors.swap_remove(0);
+                let place = format!("document {}", done + number(at) + 1);
+                Err(Error::from(error)
+                    .context(place)
+                    .context(path.display().to_string()))
+            }
+            _ => Ok(number(documents.len())),
+        }
+    }
+
+    fn run(&self, namespace: &Namespace, command: Document) -> Result<(), ServerError> {
+        let command = to_raw(namespace, command)?;
+        match command_error(&self.fork.run(&self.context, &command)) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+fn create(namespace: &Namespace, options: Document) -> Document {
+    let mut command = doc! { "create": &*namespace.collection };
+    command.extend(options);
+    command
+}
+
+fn to_raw(namespace: &Namespace, mut command: Document) -> Result<RawDocumentBuf, ServerError> {
+    command.insert("$db", &*namespace.database);
+    crate::engine::to_raw(&command)
+}
+
+fn within(path: &Path, error: ServerError) -> Error {
+    Error::from(error).context(path.display().to_string())
+}

@@ -1,0 +1,109 @@
+//! How collections are named in files.
+//!
+//! A collection may have a name that no file may have, so mongodump writes some bytes as `%` and their number. A name
+//! that is too long for a file is cut, and stands in the metadata.
+
+use std::fmt::Write;
+
+use md5::{Digest, Md5};
+
+/// The longest name of a file without its endings, some of which take 17 bytes of 255.
+const LONGEST: usize = 238;
+
+/// What a cut name has before what tells it from others that begin alike: the `$` that no collection's name has.
+const CUT: &str = "%24";
+
+/// The file's name, without endings, of a collection.
+pub(super) fn encode(collection: &str) -> String {
+    let mut name = String::with_capacity(collection.len());
+    for byte in collection.bytes() {
+        let stands = byte.is_ascii_alphanumeric()
+            || matches!(
+                byte,
+                b'-' | b'_' | b'.' | b'~' | b'&' | b'+' | b'=' | b'@' | b'!' | b'\'' | b'(' | b')'
+            );
+        if stands {
+            name.push(char::from(byte));
+        } else {
+            push_hex(&mut name, Some('%'), byte);
+        }
+    }
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let mut digest = String::new();
+    for byte in Md5::digest(name.as_bytes()) {
+        push_hex(&mut digest, None, byte);
+    }
+    name.truncate(LONGEST - CUT.len() - digest.len());
+    name + CUT + &digest
+}
+
+fn push_hex(text: &mut String, mark: Option<char>, byte: u8) {
+    text.extend(mark);
+    // Nothing that is written to a string fails.
+    let _ = write!(text, "{byte:02X}");
+}
+
+/// Whether the name was cut: then the metadata has it.
+pub(super) fn is_cut(name: &str) -> bool {
+    name.len() == LONGEST && name.contains(CUT)
+}
+
+/// The collection that a file's name, without endings, is of. `None` where it is no such name.
+pub(super) fn decode(name: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let value = digit()? * 16 + digit()?;
+        bytes.push(u8::try_from(value).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_mongodump_writes() {
+        for (collection, name) in [
+            ("books", "books"),
+            ("cafés", "caf%C3%A9s"),
+            ("a/b c:d$e%f", "a%2Fb%20c%3Ad%24e%25f"),
+            ("fs.files", "fs.files"),
+        ] {
+            assert_eq!(encode(collection), name);
+            assert_eq!(decode(name).as_deref(), Some(collection));
+        }
+        // mongodump leaves these as they are, or does not: either is read.
+        assert_eq!(decode("a%26b&c").as_deref(), Some("a&b&c"));
+        for broken in ["%", "a%2", "%zz", "%+1", "%FF"] {
+            assert_eq!(decode(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_and_told_from_others() {
+        let (one, other) = ("é".repeat(100) + "a", "é".repeat(100) + "b");
+        assert!(is_cut(&encode(&one)) && is_cut(&encode(&other)));
+        assert_ne!(encode(&one), encode(&other));
+        assert!(!is_cut(&encode(&"a".repeat(LONGEST))));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_a_file_s_name_and_decodes(collection in "[^\0]{1,60}") {
+            let name = encode(&collection);
+            prop_assert!(name.is_ascii() && !name.contains('/'));
+            prop_assert!(is_cut(&name) || decode(&name) == Some(collection));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A state of its own that becomes everybody's at once: what is changed there is seen by nobody until it is merged.
+
+use std::collections::HashSet;
+use std::sync::{Arc, RwLock};
+
+use crate::engine::catalog::changes::{Change, Changes, What};
+use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::namespace::Namespace;
+use crate::engine::catalog::view::View;
+use crate::engine::catalog::{Catalog, Root};
+use crate::engine::clock::Clock;
+use crate::engine::index::RecordId;
+use crate::error::{Code, ServerError};
+
+impl Catalog {
+    /// A catalog that begins with this state, and shares nothing with this one but the locks of the collections.
+    pub(crate) fn fork(root: Root) -> Self {
+        Self {
+            root: RwLock::new(root),
+            clock: Clock::default(),
+            changes: Changes::default(),
+        }
+    }
+
+    /// Makes visible what a fork that began as `base` has become: all of it, or nothing where somebody else has
+    /// changed the same. A fork drops nothing, and removes no documents.
+    pub(crate) fn merge(&self, base: &Root, fork: &Root) -> Result<(), ServerError> {
+        let collections: Vec<_> = fork.new_collections(base).collect();
+        let views: Vec<_> = fork.new_views(base).collect();
+        // They come in the order of names, in which writer locks are always taken.
+        let held: Vec<_> = collections
+            .iter()
+            .map(|collection| collection.shared.lock())
+            .collect();
+        let is_held = held.iter().any(|locks| !locks.is_empty());
+        let mut root = self.publish();
+        let same = |namespace: &Namespace| {
+            let collection = (root.collection(namespace), base.collection(namespace));
+            let view = (root.view(namespace), base.view(namespace));
+            is_same(collection.0, collection.1) && is_same(view.0, view.1)
+        };
+        let unchanged = collections.iter().all(|new| same(&new.namespace))
+            && views.iter().all(|new| same(&new.namespace));
+        if is_held || !unchanged {
+            return Err(ServerError::new(
+                Code::WRITE_CONFLICT,
+                "somebody else has written to the same collections in the meantime",
+            ));
+        }
+        for new in &collections {
+            root.check_case(&new.namespace.database)?;
+        }
+        let mut replaced = Vec::new();
+        for new in &collections {
+            replaced.extend(root.put(Collection::clone(new)));
+        }
+        for view in views {
+            root.views.insert(view.namespace.clone(), Arc::clone(view));
+        }
+        self.log(&root, || {
+            collections
+                .iter()
+                .flat_map(|new| inserts(base.collection(&new.namespace), new))
+                .collect()
+        });
+        // The old versions go after the locks.
+        drop((root, held));
+        drop(replaced);
+        Ok(())
+    }
+}
+
+impl Root {
+    fn new_collections<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Arc<Collection>> {
+        self.databases()
+            .flat_map(|database| self.database(database))
+            .filter(|collection| !is_same(Some(collection), base.collection(&collection.namespace)))
+    }
+
+    fn new_views<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Arc<View>> {
+        self.views
+            .values()
+            .filter(|view| !is_same(Some(view), base.view(&view.namespace)))
+    }
+}
+
+fn is_same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// What those who watch are told: which documents the collection did not have.
+fn inserts(base: Option<&Arc<Collection>>, new: &Collection) -> Vec<Change> {
+    if new.namespace.is_system() {
+        return Vec::new();
+    }
+    let known: HashSet<RecordId> = base
+        .into_iter()
+        .flat_map(|base| base.all())
+        .map(|stored| stored.record)
+        .collect();
+    new.all()
+        .filter(|stored| !known.contains(&stored.record))
+        .filter_map(|stored| document(stored.bytes))
+        .map(|document| Change {
+            namespace: new.namespace.clone(),
+            uuid: Some(new.uuid),
+            what: What::Insert {
+                document: document.to_owned(),
+            },
+        })
+        .collect()
+}

@@ -411,6 +411,11 @@ def statistics_stages():
     yield from [of(spec) for spec in [1, None, [], {"x": 1}, {"count": 1}, {"count": {"x": 1}}, {"queryExecStats": []}, {"queryExecStats": {"x": {"y": 1}}}, {"storageStats": True}, {"latencyStats": 1}, {"latencyStats": {"x": 1}}, {"latencyStats": {"histograms": 1}}]]
     yield from [of({"storageStats": {"scale": scale}}) for scale in (0, -1, "a", [], float("nan"))]
     yield from [run({"$indexStats": spec}) for spec in (1, None, [], {"x": 1})]
+    yield from [run({"$planCacheStats": spec}) for spec in (1, None, {"x": 1}, {})]
+    yield from [run({"$planCacheStats": {}}, collection=name) for name in ("v", "nope")]
+    yield from [{"aggregate": 1, "pipeline": [{"$planCacheStats": {}}], "cursor": {}}, run({"$match": {}}, {"$planCacheStats": {}})]
+    yield {"dbStats": 1, "freeStorage": 1, "$only": ["ok", "objects", "freeStorageSize", "indexFreeStorageSize", "totalFreeStorageSize"]}
+    yield {"dbStats": 1, "freeStorage": 0, "$only": ["ok", "objects", "freeStorageSize", "indexFreeStorageSize", "totalFreeStorageSize"]}
     for stage in [{"$collStats": {"count": {}}}, {"$indexStats": {}}]:
         yield {"aggregate": 1, "pipeline": [stage], "cursor": {}}
         yield from [run({"$match": {}}, stage), run({"$facet": {"x": [stage]}}), run(stage, stage)]

@@ -84,7 +84,38 @@ async fn what_is_no_question_about_operations_is_refused() {
         ),
         (&admin, doc! { "getParameter": 1, "nothing": 1 }, 72),
         (&admin, doc! { "profile": 2 }, 115),
-        (&admin, doc! { "killOp": 1, "op": 1 }, 59),
+        (&other, doc! { "killOp": 1, "op": 1 }, 13),
+        (&admin, doc! { "killOp": 1 }, 4),
+        (&admin, doc! { "killOp": 1, "op": "x" }, 14),
+        (&admin, doc! { "killOp": 1, "op": 1.5 }, 2),
+        (&admin, doc! { "killOp": 1, "op": 1_i64 << 40 }, 26823),
+        (&other, doc! { "top": 1 }, 13),
+        (&other, doc! { "fsync": 1 }, 13),
+        (&admin, doc! { "fsync": 1, "lock": true }, 115),
+        (&admin, doc! { "fsyncUnlock": 1 }, 20),
+        (&other, doc! { "reIndex": "c" }, 20),
+        (&other, doc! { "reIndex": 1 }, 73),
+        (&admin, doc! { "replSetInitiate": {} }, 23),
+        (&other, doc! { "usersInfo": 2 }, 2),
+        (&other, doc! { "usersInfo": 1, "x": 1 }, 40415),
+        (&other, doc! { "rolesInfo": 2 }, 2),
+        (&other, doc! { "planCacheClear": 1 }, 73),
+        (&other, doc! { "planCacheClear": "" }, 73),
+        (&other, doc! { "planCacheClear": "c", "query": 1 }, 2),
+        (&other, doc! { "planCacheClear": "c", "sort": {} }, 2),
+        (
+            &other,
+            doc! { "planCacheClear": "c", "query": { "a": { "$zz": 1 } } },
+            2,
+        ),
+        (
+            &other,
+            doc! { "planCacheClear": "c", "query": {}, "sort": { "a": "x" } },
+            15974,
+        ),
+        (&admin, doc! { "mapReduce": "c" }, 59),
+        (&admin, doc! { "lockInfo": 1 }, 59),
+        (&admin, doc! { "compact": "c" }, 59),
     ] {
         let refused = db.run_command(command.clone()).await.unwrap_err();
         assert_eq!(refused.code().unwrap().number(), code, "{command}");
@@ -184,4 +215,102 @@ async fn times_of_commands_are_told_by_collection() {
     let command = doc! { "aggregate": "c", "pipeline": [stage], "cursor": {} };
     let refused = db.run_command(command).await.unwrap_err();
     assert_eq!(refused.code().unwrap().number(), 115);
+}
+
+#[tokio::test]
+async fn operations_are_killed() {
+    let server = Server::options().test_commands();
+    let server = server.bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let (one, other) = (admin(&server).await, admin(&server).await);
+    let shop = other.database("shop");
+    let documents: Vec<_> = (0..3000).map(|id| Bson::from(doc! { "_id": id })).collect();
+    shop.run_command(doc! { "insert": "c", "documents": documents })
+        .await
+        .unwrap();
+    let block = doc! {
+        "configureFailPoint": "failCommand",
+        "mode": { "times": 1 },
+        "data": { "failCommands": ["count"], "blockConnection": true, "blockTimeMS": 60_000 },
+    };
+    one.run_command(block).await.unwrap();
+    // One that waits, and one that works: each document is compared with all of them, three times over.
+    let lookup = |name: &str| doc! { "$lookup": { "from": "c", "pipeline": [{ "$match": { "$expr": { "$lt": ["$_id", -1] } } }], "let": { "id": "$_id" }, "as": name } };
+    let stages: Vec<_> = ["x", "y", "z"].map(lookup).map(Bson::from).into();
+    for command in [
+        doc! { "count": "c", "comment": "killed" },
+        doc! { "aggregate": "c", "pipeline": stages, "cursor": {}, "comment": "killed" },
+    ] {
+        let shop = shop.clone();
+        let waiting = tokio::spawn(async move { shop.run_command(command).await });
+        let number = loop {
+            let command = doc! { "currentOp": 1, "command.comment": "killed" };
+            let reply = one.run_command(command).await.unwrap();
+            if let Some(found) = reply.get_array("inprog").unwrap().first() {
+                break found.as_document().unwrap().get_i64("opid").unwrap();
+            }
+            assert!(!waiting.is_finished(), "it was never shown");
+        };
+        let kill = doc! { "killOp": 1, "op": number };
+        let reply = one.run_command(kill.clone()).await.unwrap();
+        assert_eq!(reply.get_str("info").unwrap(), "attempting to kill op");
+        let killed = waiting.await.unwrap().unwrap_err();
+        assert_eq!(killed.code().unwrap().number(), 11601);
+        // That is over, and nothing else is killed.
+        one.run_command(kill).await.unwrap();
+        let found = doc! { "find": "c", "limit": 1 };
+        other.database("shop").run_command(found).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn users_and_their_role_are_told() {
+    let server = Server::options()
+        .user("ann", "secret")
+        .unwrap()
+        .user("bob", "secret")
+        .unwrap()
+        .bind(&Db::memory(), "127.0.0.1:0")
+        .unwrap();
+    let uri = server.uri_of("admin").replace("//", "//ann:secret@");
+    let admin = Db::connect(&uri).await.unwrap();
+    let other = admin.database("other");
+    for (db, asked, names) in [
+        (&admin, Bson::from(1), &["ann", "bob"][..]),
+        (&admin, "bob".into(), &["bob"]),
+        (&admin, vec!["bob", "eve"].into(), &["bob"]),
+        (&other, 1.into(), &[]),
+        (&other, "ann".into(), &[]),
+        (
+            &other,
+            doc! { "user": "ann", "db": "admin" }.into(),
+            &["ann"],
+        ),
+        (&other, doc! { "forAllDBs": true }.into(), &["ann", "bob"]),
+    ] {
+        let reply = db.run_command(doc! { "usersInfo": asked }).await.unwrap();
+        let users: Vec<_> = reply
+            .get_array("users")
+            .unwrap()
+            .iter()
+            .map(|user| user.as_document().unwrap())
+            .collect();
+        let told: Vec<_> = users
+            .iter()
+            .map(|user| user.get_str("user").unwrap())
+            .collect();
+        assert_eq!(told, names);
+        for user in users {
+            let roles = user.get_array("roles").unwrap();
+            assert_eq!(roles, &[Bson::from(doc! { "role": "root", "db": "admin" })]);
+        }
+    }
+    for (asked, count) in [
+        (doc! { "rolesInfo": 1 }, 0),
+        (doc! { "rolesInfo": 1, "showBuiltinRoles": true }, 1),
+        (doc! { "rolesInfo": "root" }, 1),
+        (doc! { "rolesInfo": "other" }, 0),
+    ] {
+        let reply = admin.run_command(asked.clone()).await.unwrap();
+        assert_eq!(reply.get_array("roles").unwrap().len(), count, "{asked}");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bson::{DateTime, oid::ObjectId};
 
@@ -42,6 +43,7 @@ pub struct Context {
     object_ids: Arc<dyn Fn() -> ObjectId + Send + Sync>,
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     surroundings: Option<Arc<dyn Surroundings>>,
+    interrupt: Option<Arc<AtomicBool>>,
 }
 
 /// What the server that an engine is behind can tell, and the engine by itself can't.
@@ -81,6 +83,7 @@ impl Context {
             // Each `RandomState` is seeded from the operating system's entropy.
             random: Arc::new(|| RandomState::new().hash_one(0_u8)),
             surroundings: None,
+            interrupt: None,
         }
     }
 
@@ -115,6 +118,18 @@ impl Context {
     pub(crate) fn within(mut self, surroundings: Arc<dyn Surroundings>) -> Self {
         self.surroundings = Some(surroundings);
         self
+    }
+
+    /// The same, for commands that end when this becomes true.
+    #[cfg(feature = "server")]
+    pub(crate) fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
+        self.interrupt = Some(interrupt);
+        self
+    }
+
+    /// What ends a command when it becomes true.
+    pub(crate) fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt.as_ref()
     }
 
     /// The server around the engine, if there is one.

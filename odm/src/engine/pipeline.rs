@@ -84,6 +84,8 @@ pub(crate) enum Statistics {
     Collection(StatisticsOf),
     /// `$indexStats`: a document for each index.
     Indexes,
+    /// `$planCacheStats`: a document for each plan that is kept for later, of which there are none.
+    Plans,
 }
 
 /// The parts of `$collStats`.

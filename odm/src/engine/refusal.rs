@@ -196,7 +196,6 @@ const REASONS: &[(&str, &str)] = &[
     ("$listSessions", PROCESS),
     ("$mergeCursors", CLUSTER),
     ("$operationMetrics", PROCESS),
-    ("$planCacheStats", PLANS),
     ("$queue", "a stage of the server's own"),
     ("$search", "a service beside a server does it"),
     ("$setVariableFromSubPipeline", "a stage of the server's own"),

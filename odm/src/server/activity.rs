@@ -4,7 +4,7 @@ mod usage;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -53,6 +53,8 @@ pub(crate) struct Counters {
 pub(crate) struct Seat {
     pub(crate) connection: i64,
     pub(crate) address: SocketAddr,
+    /// True where somebody wants the operation to end.
+    pub(crate) killed: Arc<AtomicBool>,
     current: Mutex<Current>,
 }
 
@@ -107,6 +109,7 @@ impl Activities {
         let seat = Arc::new(Seat {
             connection,
             address,
+            killed: Arc::default(),
             current: Mutex::default(),
         });
         self.seats().insert(connection, Arc::clone(&seat));
@@ -128,6 +131,16 @@ impl Activities {
             all.merge(&seat.current().used);
         }
         all.into_sorted()
+    }
+
+    /// Has an operation end, if it is still under way.
+    pub(crate) fn kill(&self, operation: i64) {
+        for seat in self.seats().values() {
+            let current = seat.current();
+            if current.operation == operation && current.since.is_some() {
+                seat.killed.store(true, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Forgets what was done with collections that are no more.
@@ -163,6 +176,7 @@ impl Activities {
         let mut current = seat.current();
         current.operation = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
         current.since = Some(Instant::now());
+        seat.killed.store(false, Ordering::Relaxed);
         current.command.clear();
         if command.as_bytes().len() <= SHOWN {
             current.command.extend(command.as_bytes());

@@ -6,6 +6,7 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
 
 use crate::engine;
+use crate::engine::interrupted;
 use crate::error::{Code, ServerError};
 use crate::server::command::{self, Call};
 use crate::server::fail_point::{Strike, Target};
@@ -35,10 +36,11 @@ pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Ans
         },
     };
     if let Some(time) = strike.block {
-        host.pause(time);
+        host.pause(time, &peer.killed);
     }
     let outcome = match strike.error {
         Some(error) => Err(error),
+        None if peer.is_killed() => Err(interrupted()),
         None if strike.close => Ok(RawDocumentBuf::new()),
         None => run(host, peer, command),
     };
@@ -129,9 +131,9 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
         ));
     }
     Ok(if name == "getMore" {
-        await_data(host, command)
+        await_data(host, peer, command)
     } else {
-        wait(host, command)
+        wait(host, peer, command)
     })
 }
 
@@ -142,14 +144,17 @@ const AWAIT: Duration = Duration::from_secs(1);
 const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
-fn await_data(host: &Host, command: &RawDocument) -> RawDocumentBuf {
+fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
     let end = Instant::now() + limit(command).unwrap_or(AWAIT);
     loop {
         let seen = host.memory.changes_seen();
-        let reply = wait(host, command);
+        let reply = wait(host, peer, command);
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || !is_empty(&reply) || host.is_stopping() {
             return reply;
+        }
+        if peer.is_killed() {
+            return failed(&interrupted());
         }
         let id = raw::elements(command)
             .next()
@@ -173,10 +178,10 @@ fn is_empty(reply: &RawDocument) -> bool {
 }
 
 /// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.
-fn wait(host: &Host, command: &RawDocument) -> RawDocumentBuf {
+fn wait(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
     loop {
-        let reply = host.memory.answer(&host.context, command);
+        let reply = host.memory.answer(&peer.context, command);
         let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
         if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
         {
@@ -187,8 +192,12 @@ fn wait(host: &Host, command: &RawDocument) -> RawDocumentBuf {
         let patience = patience.get_or_insert_with(|| Patience::new(limit(command)));
         match patience.pause(conflict) {
             Ok(pause) => {
-                if host.pause(pause) {
-                    return reply;
+                if host.pause(pause, &peer.killed) {
+                    return if peer.is_killed() {
+                        failed(&interrupted())
+                    } else {
+                        reply
+                    };
                 }
             }
             Err(error) => return failed(&error),

@@ -2,14 +2,18 @@
 
 mod fail_point;
 mod hello;
+mod kill_op;
 mod list;
 mod operations;
 mod peer;
+mod plans;
 mod process;
 mod replica;
 mod sasl;
 mod status;
+mod storage;
 mod top;
+mod users;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -45,6 +49,8 @@ const COMMANDS: &[Command] = &[
     fail_point::CONFIGURE_FAIL_POINT,
     peer::CONNECTION_STATUS,
     operations::CURRENT_OP,
+    storage::FSYNC,
+    storage::FSYNC_UNLOCK,
     process::GET_CMD_LINE_OPTS,
     replica::GET_DEFAULT_RW_CONCERN,
     process::GET_FREE_MONITORING_STATUS,
@@ -54,16 +60,24 @@ const COMMANDS: &[Command] = &[
     process::HOST_INFO,
     hello::IS_MASTER,
     hello::ISMASTER,
+    kill_op::KILL_OP,
     list::LIST_COMMANDS,
     sasl::LOGOUT,
+    plans::CLEAR,
+    plans::CLEAR_FILTERS,
+    plans::LIST_FILTERS,
     process::PROFILE,
+    storage::RE_INDEX,
     replica::GET_CONFIG,
     replica::GET_STATUS,
+    replica::INITIATE,
+    users::ROLES_INFO,
     sasl::SASL_CONTINUE,
     sasl::SASL_START,
     status::SERVER_STATUS,
     process::SET_PARAMETER,
     top::TOP,
+    users::USERS_INFO,
     peer::WHATS_MY_URI,
 ];
 
@@ -102,9 +116,45 @@ pub(crate) fn reply(fields: Document) -> Result<RawDocumentBuf, ServerError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
 
     #[test]
     fn commands_are_sorted() {
         assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+    }
+
+    /// What to do when the section is stale.
+    const REMEDY: &str = "ODM_WRITE=1 cargo test -p odm --no-default-features --features server the_book_lists_what_a_server_adds";
+
+    /// The last section of the support table, from the table of commands and what a real server lists.
+    #[test]
+    fn the_book_lists_what_a_server_adds() {
+        let listed: Document = serde_json::from_str(&cases::text("names/server")).unwrap();
+        let listed = listed.get_array("commands").unwrap().iter();
+        let names = |wanted: &dyn Fn(&str) -> bool| {
+            let names = listed.clone().filter_map(bson::Bson::as_str);
+            let names: Vec<String> = names
+                .filter(|name| wanted(name))
+                .map(|name| format!("`{name}`"))
+                .collect();
+            names.join(" ")
+        };
+        let is_own = |name: &str| COMMANDS.iter().any(|command| command.name == name);
+        let is_absent = |name: &str| !is_own(name) && engine::command::is_absent(name);
+        let section = format!(
+            "\n## Behind a port\nWhat the feature `server` adds, or answers in the engine's place. Every other command of a server's is \
+             not found (59) there.\n\n| | |\n| --- | --- |\n| of the server | {} |\n| not found | {} |\n",
+            names(&is_own),
+            names(&is_absent)
+        );
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/support.md");
+        let page = std::fs::read_to_string(&path).unwrap();
+        let at = page.find("\n## Behind a port\n").unwrap_or(page.len());
+        let (before, found) = page.split_at(at);
+        if std::env::var_os("ODM_WRITE").is_some() {
+            std::fs::write(&path, format!("{before}{section}")).unwrap();
+        } else {
+            assert_eq!(found, section, "book/src/support.md is stale: {REMEDY}");
+        }
     }
 }

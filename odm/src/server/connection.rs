@@ -23,10 +23,11 @@ const KEPT: usize = 1024 * 1024;
 
 /// Serves a connection to its end.
 pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i64) {
+    let seat = host.activities.enter(id, address);
     let mut connection = Connection {
         host,
-        peer: Peer::new(id, address),
-        seat: host.activities.enter(id, address),
+        peer: Peer::new(&seat, host.context.clone()),
+        seat,
         writer: stream,
         sent: 0,
     };

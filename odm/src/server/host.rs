@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -122,14 +122,25 @@ impl Host {
         );
     }
 
-    /// Waits for a time, or until the server stops: true then.
-    pub(crate) fn pause(&self, limit: Duration) -> bool {
+    /// Has an operation end, also while it waits.
+    pub(crate) fn kill(&self, operation: i64) {
         let connections = self.connections();
+        self.activities.kill(operation);
+        drop(connections);
+        self.changed.notify_all();
+    }
+
+    /// Waits for a time, until the server stops, or until somebody wants the wait to end: true in these cases.
+    pub(crate) fn pause(&self, limit: Duration, killed: &AtomicBool) -> bool {
+        let connections = self.connections();
+        let is_killed = || killed.load(Ordering::Relaxed);
         let (connections, _) = self
             .changed
-            .wait_timeout_while(connections, limit, |connections| !connections.stopping)
+            .wait_timeout_while(connections, limit, |connections| {
+                !connections.stopping && !is_killed()
+            })
             .unwrap_or_else(PoisonError::into_inner);
-        connections.stopping
+        connections.stopping || is_killed()
     }
 }
 

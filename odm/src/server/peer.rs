@@ -2,9 +2,13 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bson::raw::RawDocumentBuf;
 
+use crate::engine::Context;
+use crate::server::activity::Seat;
 use crate::server::scram::Exchange;
 use crate::server::wire::Compressor;
 
@@ -12,6 +16,10 @@ use crate::server::wire::Compressor;
 pub(crate) struct Peer {
     pub(crate) id: i64,
     pub(crate) address: SocketAddr,
+    /// What its commands run in.
+    pub(crate) context: Context,
+    /// True where somebody wants what it does to end.
+    pub(crate) killed: Arc<AtomicBool>,
     /// What both know, the client's favourite first.
     pub(crate) compressors: Vec<Compressor>,
     /// What the client said of itself in its first `hello`.
@@ -36,15 +44,24 @@ pub(crate) enum Conversation {
 }
 
 impl Peer {
-    pub(crate) fn new(id: i64, address: SocketAddr) -> Self {
+    pub(crate) fn new(seat: &Seat, context: Context) -> Self {
         Self {
-            id,
-            address,
+            id: seat.connection,
+            address: seat.address,
+            context: context.interrupted_by(Arc::clone(&seat.killed)),
+            killed: Arc::clone(&seat.killed),
             compressors: Vec::new(),
             metadata: None,
             user: None,
             conversation: None,
         }
+    }
+}
+
+impl Peer {
+    /// Whether somebody wants what it does to end.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.killed.load(Ordering::Relaxed)
     }
 }
 

@@ -173,6 +173,13 @@ impl Memory {
         self.0.shared.context.clone()
     }
 
+    /// Whether there is a view of this name.
+    #[cfg(feature = "server")]
+    pub(crate) fn has_view(&self, database: &str, name: &str) -> bool {
+        let namespace = Namespace::new(database, name);
+        self.0.shared.engine.catalog.view(&namespace).is_some()
+    }
+
     /// Whether there is a collection or a view of this name.
     #[cfg(feature = "server")]
     pub(crate) fn has(&self, database: &str, collection: &str) -> bool {

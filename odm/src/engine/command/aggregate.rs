@@ -225,7 +225,7 @@ impl<'a> Aggregate<'a> {
 /// The first stage, if it is to tell of the collection.
 fn tells_of(stages: &RawArray) -> Option<&str> {
     let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
-    matches!(name, "$collStats" | "$indexStats").then_some(name)
+    matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
 }
 
 /// Refuses to tell of a collection where there is none, and in a transaction.

@@ -32,6 +32,7 @@ impl Asker<'_> {
         let told = match asked {
             Statistics::Collection(asked) => vec![self.collection(namespace, asked)?],
             Statistics::Indexes => self.indexes(namespace)?,
+            Statistics::Plans => self.plans(namespace)?,
         };
         told.iter()
             .map(|told| {
@@ -69,6 +70,19 @@ impl Asker<'_> {
             told
         });
         Ok(told.collect())
+    }
+
+    /// None are kept.
+    fn plans(&self, namespace: &Namespace) -> Result<Vec<Document>, ServerError> {
+        let base = self.root.resolve(namespace)?;
+        let namespace = base.as_ref().map_or(namespace, |view| &view.namespace);
+        match self.root.collection(namespace) {
+            Some(_) => Ok(Vec::new()),
+            None => Err(ServerError::new(
+                Code::location(50933),
+                format!("collection '{namespace}' does not exist"),
+            )),
+        }
     }
 
     fn collection(

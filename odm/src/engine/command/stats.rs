@@ -91,11 +91,7 @@ fn number(value: i64) -> Bson {
 pub(crate) const DB_STATS: Command = Command {
     name: "dbStats",
     idl: "dbStats",
-    fields: &[
-        field("scale", Kind::Any),
-        // There is no space that is kept and not used.
-        field("freeStorage", Kind::Unsupported),
-    ],
+    fields: &[field("scale", Kind::Any), field("freeStorage", Kind::Any)],
     target: Target::Database,
     transaction: InTransaction::Refused,
     retryable: false,
@@ -135,7 +131,9 @@ fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         data as f64 / objects as f64
     };
-    reply(doc! {
+    // There is no space that is kept and not used.
+    let is_free_told = call.args.flag("freeStorage");
+    let mut told = doc! {
         "db": call.database,
         "collections": number(collections),
         "views": i32::try_from(root.views(call.database).count()).unwrap_or(i32::MAX),
@@ -143,11 +141,21 @@ fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         "avgObjSize": average,
         "dataSize": scaled(data),
         "storageSize": scaled(data),
-        "indexes": number(indexes),
-        "indexSize": scaled(keys),
-        "totalSize": scaled(data + keys),
-        "scaleFactor": scale as f64,
-    })
+    };
+    if is_free_told {
+        told.insert("freeStorageSize", 0.0);
+    }
+    told.insert("indexes", number(indexes));
+    told.insert("indexSize", scaled(keys));
+    if is_free_told {
+        told.insert("indexFreeStorageSize", 0.0);
+    }
+    told.insert("totalSize", scaled(data + keys));
+    if is_free_told {
+        told.insert("totalFreeStorageSize", 0.0);
+    }
+    told.insert("scaleFactor", scale as f64);
+    reply(told)
 }
 
 pub(crate) const DATA_SIZE: Command = Command {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -30,6 +30,8 @@ use crate::value::raw;
 pub(crate) struct Deadline {
     context: Option<Context>,
     at: Option<DateTime>,
+    /// True where somebody wants the operation to end.
+    interrupt: Option<Arc<AtomicBool>>,
     /// The work that was done since the last look at the clock.
     units: u64,
 }
@@ -46,6 +48,7 @@ impl Deadline {
         Self {
             context: at.map(|_| context.clone()),
             at,
+            interrupt: context.interrupt().map(Arc::clone),
             units: 0,
         }
     }
@@ -55,6 +58,7 @@ impl Deadline {
         Self {
             context: None,
             at: None,
+            interrupt: None,
             units: 0,
         }
     }
@@ -66,15 +70,22 @@ impl Deadline {
 
     /// Looks at the clock now and then, after so much work.
     pub(crate) fn check(&mut self, units: u64) -> Result<(), ServerError> {
-        let (Some(at), Some(context)) = (self.at, &self.context) else {
+        if self.at.is_none() && self.interrupt.is_none() {
             return Ok(());
-        };
+        }
         self.units += units;
         if self.units < Self::UNITS {
             return Ok(());
         }
         self.units = 0;
-        if context.now() > at {
+        if let Some(interrupt) = &self.interrupt
+            && interrupt.load(Ordering::Relaxed)
+        {
+            return Err(interrupted());
+        }
+        if let (Some(at), Some(context)) = (self.at, &self.context)
+            && context.now() > at
+        {
             return Err(ServerError::new(
                 Code::MAX_TIME_MS_EXPIRED,
                 "operation exceeded time limit",
@@ -82,6 +93,11 @@ impl Deadline {
         }
         Ok(())
     }
+}
+
+/// The refusal to go on, where somebody wants it to end.
+pub(crate) fn interrupted() -> ServerError {
+    ServerError::new(Code::INTERRUPTED, "operation was interrupted")
 }
 
 /// What to look for.

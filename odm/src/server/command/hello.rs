@@ -161,7 +161,7 @@ fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
     if process == Some(call.host.process) && counter == Some(COUNTER) {
         // A day is longer than any client waits.
         let limit = Duration::from_millis(millis).min(Duration::from_secs(24 * 3600));
-        call.host.pause(limit);
+        call.host.pause(limit, &call.peer.killed);
     }
     Ok(())
 }

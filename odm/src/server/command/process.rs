@@ -159,16 +159,40 @@ fn set_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
 
 fn host_info(call: &Call<'_>) -> Document {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    doc! {
-        "system": {
-            "currentTime": call.host.memory.now(),
-            "hostname": call.host.address.to_string(),
-            "cpuAddrSize": i32::try_from(usize::BITS).unwrap_or(64),
-            "numCores": i32::try_from(cores).unwrap_or(i32::MAX),
-            "cpuArch": std::env::consts::ARCH,
-            "numaEnabled": false,
-        },
-        "os": { "type": std::env::consts::OS, "name": std::env::consts::FAMILY },
-        "extra": {},
+    let mut system = doc! {
+        "currentTime": call.host.memory.now(),
+        "hostname": call.host.address.to_string(),
+        "cpuAddrSize": i32::try_from(usize::BITS).unwrap_or(64),
+    };
+    if let Some(memory) = memory() {
+        system.insert("memSizeMB", memory);
     }
+    system.insert("numCores", i32::try_from(cores).unwrap_or(i32::MAX));
+    system.insert("cpuArch", std::env::consts::ARCH);
+    system.insert("numaEnabled", false);
+    let mut os = doc! { "type": family(), "name": std::env::consts::OS };
+    if let Ok(release) = std::fs::read_to_string("/proc/sys/kernel/osrelease") {
+        os.insert("version", format!("Kernel {}", release.trim()));
+    }
+    doc! { "system": system, "os": os, "extra": {} }
+}
+
+/// The kind of system, as a server names it.
+fn family() -> &'static str {
+    match std::env::consts::OS {
+        "linux" => "Linux",
+        "macos" => "Darwin",
+        "windows" => "Windows",
+        other => other,
+    }
+}
+
+/// The machine's memory in mebibytes, where the system tells it as Linux does.
+fn memory() -> Option<i64> {
+    let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: i64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1024)
 }

@@ -4,7 +4,7 @@ use bson::{DateTime, Document, doc};
 
 use super::hello::TERM;
 use super::{Call, Command, only_admin};
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 
 pub(super) const GET_STATUS: Command = Command {
     name: "replSetGetStatus",
@@ -15,6 +15,19 @@ pub(super) const GET_STATUS: Command = Command {
 pub(super) const GET_CONFIG: Command = Command {
     name: "replSetGetConfig",
     run: config,
+    is_open: false,
+};
+
+/// The set is there from the beginning.
+pub(super) const INITIATE: Command = Command {
+    name: "replSetInitiate",
+    run: |call| {
+        only_admin(call)?;
+        Err(ServerError::new(
+            Code::ALREADY_INITIALIZED,
+            "already initialized",
+        ))
+    },
     is_open: false,
 };
 

@@ -1,4 +1,4 @@
-//! `$collStats` and `$indexStats`: what is told of a collection, in the place of its documents.
+//! `$collStats`, `$indexStats` and `$planCacheStats`: what is told of a collection, in the place of its documents.
 
 use bson::raw::{RawBsonRef, RawDocument};
 
@@ -12,6 +12,7 @@ use crate::value::raw::elements;
 
 const COLLECTION: &str = "$collStats";
 const INDEXES: &str = "$indexStats";
+const PLANS: &str = "$planCacheStats";
 
 /// What `$collStats` can be asked; sorted.
 pub(super) const PARTS: &[&str] = &["count", "latencyStats", "queryExecStats", "storageStats"];
@@ -26,6 +27,7 @@ impl Stage for Statistics {
         Some(match self {
             Self::Collection(_) => COLLECTION,
             Self::Indexes => INDEXES,
+            Self::Plans => PLANS,
         })
     }
 }
@@ -42,6 +44,26 @@ pub(super) fn indexes(
         _ => Err(ServerError::new(
             Code::location(28803),
             "The $indexStats stage specification must be an empty object",
+        )),
+    }
+}
+
+pub(super) fn plans(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let refuse = |message: String| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    match spec {
+        RawBsonRef::Document(spec) if elements(spec).next().is_none() => {
+            Ok(Box::new(Statistics::Plans))
+        }
+        RawBsonRef::Document(_) => {
+            refuse("$planCacheStats parameters object must be empty. Found: object".to_owned())
+        }
+        other => refuse(format!(
+            "$planCacheStats value must be an object. Found: {}",
+            text::type_name(Some(other))
         )),
     }
 }

@@ -11,6 +11,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -667,4 +668,96 @@ async fn documents_are_stored_as_they_stand() {
         fs::read(dumped.join("test/a.bson")).unwrap(),
         bytes(&documents)
     );
+}
+
+#[tokio::test]
+async fn who_watches_is_told_what_was_loaded() {
+    let folder = folder("watched");
+    write(&folder, "a.json", r#"{"_id": 1}{"_id": 2}"#);
+    let db = Db::memory();
+    run(&db, doc! { "insert": "a", "documents": [{ "_id": 0 }] }).await;
+    let watch = doc! { "aggregate": 1, "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+    let cursor = run(&db, watch).await;
+    let id = cursor
+        .get_document("cursor")
+        .unwrap()
+        .get_i64("id")
+        .unwrap();
+    db.load(&folder).unwrap();
+    let more = doc! { "getMore": id, "collection": "$cmd.aggregate" };
+    let reply = run(&db, more).await;
+    let batch = reply
+        .get_document("cursor")
+        .unwrap()
+        .get_array("nextBatch")
+        .unwrap();
+    let told: Vec<_> = batch
+        .iter()
+        .map(|event| event.as_document().unwrap())
+        .map(|event| {
+            assert_eq!(event.get_str("operationType").unwrap(), "insert");
+            event.get_document("fullDocument").unwrap().clone()
+        })
+        .collect();
+    assert_eq!(told, [doc! { "_id": 1 }, doc! { "_id": 2 }]);
+}
+
+#[test]
+fn loads_and_writes_at_the_same_time_lose_nothing() {
+    const LOADS: i32 = 40;
+    let folder = folder("at-once");
+    let db = Db::memory();
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+    };
+    let (loaded, written) = std::thread::scope(|scope| {
+        let loader = scope.spawn(|| {
+            let mut loaded = 0;
+            for id in 0..LOADS {
+                write(&folder, "a.json", format!("{{\"_id\": {id}}}"));
+                write(
+                    &folder,
+                    &format!("b{id}.json"),
+                    format!("{{\"_id\": {id}}}"),
+                );
+                match db.load(&folder) {
+                    Ok(report) => {
+                        assert_eq!(report.documents(), 2);
+                        loaded += 1;
+                    }
+                    Err(error) => assert!(error.is_retryable(), "{error}"),
+                }
+                fs::remove_file(folder.join(format!("b{id}.json"))).unwrap();
+            }
+            loaded
+        });
+        let mut written = 0;
+        runtime().block_on(async {
+            for id in 1_000.. {
+                run(&db, doc! { "insert": "a", "documents": [{ "_id": id }] }).await;
+                written += 1;
+                if loader.is_finished() {
+                    break;
+                }
+                // Loads need a while in which nobody else writes.
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        (loader.join().unwrap(), written)
+    });
+    let (count, collections) = runtime().block_on(async {
+        let count = run(&db, doc! { "count": "a" }).await.get_i32("n").unwrap();
+        let list = run(
+            &db,
+            doc! { "listCollections": 1, "cursor": { "batchSize": 1_000 } },
+        )
+        .await;
+        let cursor = list.get_document("cursor").unwrap();
+        (count, cursor.get_array("firstBatch").unwrap().len())
+    });
+    assert!(loaded > 0);
+    assert_eq!(count, loaded + written);
+    assert_eq!(i32::try_from(collections).unwrap(), loaded + 1);
 }

@@ -1,0 +1,85 @@
+//! Numbers and dates at the ends of what they hold.
+
+use odm::bson::{Bson, Document, doc};
+
+use crate::cases::Order;
+use crate::compare::normal;
+use crate::json::json;
+
+use super::Exception;
+use super::seen::{Seen, message};
+
+pub(super) const KNOWN: &[Exception] = &[
+    ("Dates next to the end of 64 bits", overflown_dates),
+    ("Time zones", local_mean_time),
+    ("Sums of numbers near the ends of 64 bits", large_sums),
+    ("Nested $multiply and $add", rounded),
+];
+
+fn overflown_dates(seen: &Seen<'_>) -> bool {
+    message(seen.memory).contains("dateAdd overflowed")
+}
+
+fn local_mean_time(seen: &Seen<'_>) -> bool {
+    let named = |key: &str, value: &Bson| {
+        key == "timezone" && json(&doc! { "": value.clone() }).contains('/')
+    };
+    seen.both_answer()
+        && seen.has(&["$dateDiff"])
+        && seen.mentions(&named)
+        && differ_in_numbers(seen, &|one, other| (one - other).abs() <= 1.0)
+}
+
+fn large_sums(seen: &Seen<'_>) -> bool {
+    let mut commands = seen
+        .before
+        .iter()
+        .map(|step| &step.command)
+        .chain([&seen.command]);
+    seen.both_answer()
+        && commands.any(|command| is_large(&json(command)))
+        && seen.has(&["$avg", "$add", "$subtract", "$sum", "$multiply"])
+        && differ_in_numbers(seen, &|_, _| true)
+}
+
+/// By no more than how numbers are rounded, and when they overflow.
+fn rounded(seen: &Seen<'_>) -> bool {
+    let close = |one: f64, other: f64| {
+        !one.is_finite()
+            || !other.is_finite()
+            || (one - other).abs() <= 1e-12 * one.abs().max(other.abs())
+    };
+    seen.both_answer()
+        && seen.has(&["$multiply", "$add", "$group", "$sum"])
+        && differ_in_numbers(seen, &close)
+}
+
+/// Whether a number is written that has more digits than a double.
+fn is_large(text: &str) -> bool {
+    ["922337203685477", "1e20", "1e308", "E+6144"]
+        .iter()
+        .any(|digits| text.contains(digits))
+}
+
+/// Whether two replies differ in numbers alone, and those by so little.
+fn differ_in_numbers(seen: &Seen<'_>, close: &dyn Fn(f64, f64) -> bool) -> bool {
+    let (here, there) = (numbers(seen.memory), numbers(seen.server));
+    let mut pairs = here.1.iter().zip(&there.1);
+    here.0 == there.0 && pairs.all(|(one, other)| close(*one, *other))
+}
+
+/// A reply without its numbers, and these.
+fn numbers(reply: &Document) -> (String, Vec<f64>) {
+    let text = json(&normal(reply, Order::Exact));
+    let (mut out, mut found) = (String::new(), Vec::new());
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("{\"$number") {
+        out.push_str(before);
+        out.push('n');
+        let (number, after) = after.split_once('}').unwrap_or((after, ""));
+        let digits = number.split('"').nth(2).unwrap_or("");
+        found.push(digits.parse().unwrap_or(f64::NAN));
+        rest = after;
+    }
+    (out + rest, found)
+}

@@ -1,0 +1,79 @@
+//! What stages do in another order, or another engine of a server's.
+
+use odm::bson::{Bson, Document};
+
+use crate::json::json;
+
+use super::Exception;
+use super::replies::{in_order, sorted};
+use super::seen::{Seen, code, has_number, message};
+
+pub(super) const KNOWN: &[Exception] = &[
+    ("Errors within $group", group_errors),
+    ("Overflows and rare types within $group", group_types),
+    ("$lookup by fields alone", lookups),
+    ("Fields dropped and computed again", old_places),
+    ("Moved stages", moved),
+    ("$zip", zip),
+    ("Batches of no documents", unread),
+];
+
+const GROUPS: &[&str] = &["$group", "$sortByCount", "$count"];
+
+fn group_errors(seen: &Seen<'_>) -> bool {
+    let said = message(seen.server);
+    code(seen.server) == 4_822_806 && seen.has(&["$group"])
+        || said.starts_with("PlanExecutor") && said.contains("mergeObjects")
+        || seen.has(GROUPS) && !seen.both_answer()
+}
+
+fn group_types(seen: &Seen<'_>) -> bool {
+    let odd = ["$symbol", "$code", "$maxKey", "$minKey"];
+    let (here, there) = (json(seen.memory), json(seen.server));
+    seen.both_answer()
+        && seen.has(GROUPS)
+        && (odd.iter().any(|kind| here.contains(kind)) || there.contains("$numberDecimal"))
+}
+
+fn lookups(seen: &Seen<'_>) -> bool {
+    let as_strings = ["\"$code\"", "\"$symbol\""];
+    let here = json(seen.memory);
+    let by_number =
+        |key: &str, value: &Bson| key == "localField" && value.as_str().is_some_and(has_number);
+    seen.both_answer()
+        && seen.has(&["$lookup"])
+        && (as_strings.iter().any(|kind| here.contains(kind))
+            || seen.mentions(&by_number)
+            || sorted(seen.memory) == sorted(seen.server))
+}
+
+fn old_places(seen: &Seen<'_>) -> bool {
+    seen.both_answer() && seen.stages() > 1 && in_order(seen.memory) == in_order(seen.server)
+}
+
+fn moved(seen: &Seen<'_>) -> bool {
+    let runs = |reply: &Document| message(reply).starts_with("PlanExecutor");
+    let drops = ["skip", "limit"]
+        .iter()
+        .any(|name| seen.command.contains_key(*name));
+    seen.stages() > 1 && runs(seen.memory) && runs(seen.server)
+        || seen.here()
+            && !seen.there()
+            && (seen.stages() > 1 || drops && runs(seen.memory))
+        // It is moved before the index that $unwind adds.
+        || seen.both_answer()
+            && seen.has(&["includeArrayIndex"])
+            && seen.has(&["$sort"])
+            && sorted(seen.memory) == sorted(seen.server)
+}
+
+fn zip(seen: &Seen<'_>) -> bool {
+    seen.here() && !seen.there() && seen.has(&["$zip"])
+}
+
+fn unread(seen: &Seen<'_>) -> bool {
+    let cursor = seen.command.get_document("cursor").unwrap_or(&seen.command);
+    seen.here()
+        && (matches!(cursor.get("batchSize"), Some(Bson::Int32(0)))
+            || seen.command.contains_key("getMore"))
+}

@@ -1,0 +1,111 @@
+//! What one of the two refuses, or both for another reason.
+
+use odm::bson::Document;
+
+use crate::json::json;
+
+use super::Exception;
+use super::seen::{Seen, code, message};
+
+pub(super) const KNOWN: &[Exception] = &[
+    ("Symbols and collations", symbols_with_collation),
+    ("Filters in stages", unread_filters),
+    ("Which of two refusals", which_of_two),
+    ("What a server overlooks, the engine refuses", overlooked),
+    ("Negated ranges of symbols and code", negated_ranges),
+    ("Positional projections", positional),
+    ("An `_id` that an upsert makes an array", array_as_id),
+    ("Constants that fail", constants),
+    ("$expr beside other conditions", expr_beside),
+    ("Upserts by a $jsonSchema", upserts_by_schema),
+];
+
+fn symbols_with_collation(seen: &Seen<'_>) -> bool {
+    json(seen.server).contains("Cannot index type Symbol with a collation")
+}
+
+fn unread_filters(seen: &Seen<'_>) -> bool {
+    let unread = [
+        "pipeline :: caused by :: unknown top level operator: $",
+        "pipeline :: caused by :: unknown operator: $alwaysFalse",
+        "cannot nest $ under $in",
+    ];
+    unread
+        .iter()
+        .any(|text| message(seen.server).contains(text))
+}
+
+fn which_of_two(seen: &Seen<'_>) -> bool {
+    let of_keys = |reply: &Document| {
+        let text = json(reply);
+        ["11000", "16766", "16746", "171", "201"]
+            .iter()
+            .any(|code| text.contains(&format!("\"code\": {{\"$numberInt\": \"{code}\"}}")))
+    };
+    let of_index =
+        |reply: &Document| message(reply).contains("is not valid for an index specification");
+    seen.both_refuse() && (seen.command.contains_key("collMod") || of_index(seen.server))
+        || seen.both_say("Failed to optimize pipeline") && seen.computed() > 1
+        || of_keys(seen.memory) && of_keys(seen.server)
+}
+
+fn overlooked(seen: &Seen<'_>) -> bool {
+    let ignored = [
+        "singleBatch",
+        "batchSize",
+        "bypassDocumentValidation",
+        "term",
+    ];
+    let refused = message(seen.memory);
+    let is_field = refused.contains("is an unknown field")
+        && ignored.iter().any(|name| refused.contains(name));
+    let is_by_id = |query: &Document| query.len() == 1 && query.contains_key("_id");
+    let is_sort = seen.here()
+        && !seen.there()
+        && seen.command.contains_key("findAndModify")
+        && seen.command.contains_key("sort")
+        && seen.command.get_document("query").is_ok_and(is_by_id);
+    is_field || is_sort
+}
+
+fn negated_ranges(seen: &Seen<'_>) -> bool {
+    code(seen.server) == 4_457_011
+}
+
+fn positional(seen: &Seen<'_>) -> bool {
+    let shapes = ["projection", "fields"].map(|name| seen.command.get_document(name));
+    let mut paths = shapes.into_iter().flatten().flat_map(Document::keys);
+    (code(seen.server) == 51_246 || !seen.there())
+        && paths.any(|path| {
+            path.strip_suffix(".$")
+                .is_some_and(|path| path.contains('.'))
+        })
+}
+
+fn array_as_id(seen: &Seen<'_>) -> bool {
+    let is_array = |reply: &Document| {
+        let text = json(reply);
+        text.contains("cannot be of type array")
+            || text.contains("to be an array or array descendant")
+    };
+    is_array(seen.memory) && is_array(seen.server)
+}
+
+fn constants(seen: &Seen<'_>) -> bool {
+    message(seen.server).contains("Failed to optimize pipeline")
+        && seen.has(&["$unionWith", "$lookup", "$graphLookup"])
+}
+
+fn expr_beside(seen: &Seen<'_>) -> bool {
+    let faults = |reply: &Document| {
+        let errors = reply.get_array("writeErrors").map_or(0, Vec::len);
+        (reply.contains_key("code") || errors > 0, errors)
+    };
+    faults(seen.memory) != faults(seen.server)
+        && seen.has(&["$expr"])
+        && (seen.has(&["$jsonSchema"]) || seen.indexed(&|_, _| true))
+}
+
+fn upserts_by_schema(seen: &Seen<'_>) -> bool {
+    seen.has(&["upsert"]) && seen.has(&["$jsonSchema"])
+}

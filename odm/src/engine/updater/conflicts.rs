@@ -1,5 +1,7 @@
 //! The tree of paths that one update acts on; two operators that would act on one place are refused.
 
+use std::collections::BTreeMap;
+
 use smallvec::SmallVec;
 
 use crate::engine::updater::behaviour::{Behaviour, bad_value};
@@ -156,6 +158,56 @@ impl Tree {
         }
     }
 }
+
+/// Refuses trees that turn out to stand for one place, the element at `path`, if they would act on one thing in it.
+pub(super) fn check_merged(trees: &[&Tree], path: &str) -> Result<(), ServerError> {
+    let (mut fields, mut elements): (Named<'_>, Named<'_>) = Default::default();
+    let mut positional = Vec::new();
+    let (mut has_leaf, mut has_fields) = (false, false);
+    let trees = trees.iter().filter(|tree| !matches!(tree, Tree::Reserved));
+    if trees.clone().count() < 2 {
+        return Ok(());
+    }
+    for tree in trees {
+        match tree {
+            Tree::Reserved => {}
+            Tree::Leaf(_) => has_leaf = true,
+            Tree::Fields(below) => {
+                has_fields = true;
+                for (name, tree) in &below.named {
+                    fields.entry(name).or_default().push(tree);
+                }
+                positional.extend(below.positional.as_deref());
+            }
+            Tree::Elements(below) => {
+                for (identifier, tree) in below {
+                    elements.entry(identifier).or_default().push(tree);
+                }
+            }
+        }
+    }
+    if has_leaf || has_fields && !elements.is_empty() {
+        return Err(ServerError::new(
+            Code::CONFLICTING_UPDATE_OPERATORS,
+            format!("Update created a conflict at '{path}'"),
+        ));
+    }
+    let fields = fields
+        .into_iter()
+        .map(|(name, trees)| (format!("{path}.{name}"), trees));
+    let elements = elements
+        .into_iter()
+        .map(|(identifier, trees)| (format!("{path}.$[{identifier}]"), trees));
+    for (path, trees) in fields
+        .chain(elements)
+        .chain([(format!("{path}.$"), positional)])
+    {
+        check_merged(&trees, &path)?;
+    }
+    Ok(())
+}
+
+type Named<'a> = BTreeMap<&'a str, Vec<&'a Tree>>;
 
 /// A fresh chain of nodes down to `tree`.
 fn branch(path: &str, parts: &[&str], at: usize, tree: Tree) -> Result<Tree, ServerError> {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::engine::expression::text;
 use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
-use crate::engine::updater::conflicts::{Fields, Tree, dollar_prefixed};
+use crate::engine::updater::conflicts::{Fields, Tree, check_merged, dollar_prefixed};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
@@ -36,7 +36,7 @@ impl Walk<'_> {
         at: &mut At<'_>,
     ) -> Result<bool, ServerError> {
         let mut modified = false;
-        for (name, trees) in self.children(fields)? {
+        for (name, trees) in self.merged(fields, &at.path)? {
             let index = document.iter().position(|(key, _)| *key == name);
             let current = index
                 .and_then(|index| document.get_mut(index))
@@ -131,7 +131,7 @@ impl Walk<'_> {
             Node::Document(document) => self.document(fields, document, at)?,
             Node::Array(array) => {
                 let mut modified = false;
-                for (name, trees) in self.children(fields)? {
+                for (name, trees) in self.merged(fields, &at.path)? {
                     let Some(index) = padded_index(&name) else {
                         self.blocked(&name, "", &trees, &Node::Array(array.clone()), at)?;
                         continue;
@@ -147,7 +147,7 @@ impl Walk<'_> {
                 modified
             }
             scalar @ (Node::Raw(_) | Node::Owned(_)) => {
-                for (name, trees) in self.children(fields)? {
+                for (name, trees) in self.merged(fields, &at.path)? {
                     self.blocked(&name, "", &trees, scalar, at)?;
                 }
                 false
@@ -190,7 +190,11 @@ impl Walk<'_> {
             if trees.is_empty() {
                 continue;
             }
-            match self.step(&index.to_string(), &trees, Some(&mut *element), at)? {
+            let name = index.to_string();
+            if trees.len() > 1 {
+                check_merged(&trees, &format!("{}.{name}", at.path))?;
+            }
+            match self.step(&name, &trees, Some(&mut *element), at)? {
                 Change::Nothing => continue,
                 Change::Edited => {}
                 Change::Remove => *element = Node::Raw(NULL),
@@ -203,6 +207,15 @@ impl Walk<'_> {
         } else {
             Change::Nothing
         })
+    }
+
+    /// The same of fields at `path`, unless two of them would act on one thing.
+    fn merged<'a>(&self, fields: &[&'a Fields], path: &str) -> Result<Children<'a>, ServerError> {
+        let children = self.children(fields)?;
+        for (name, trees) in children.iter().filter(|(_, trees)| trees.len() > 1) {
+            check_merged(trees, &format!("{path}.{name}"))?;
+        }
+        Ok(children)
     }
 
     /// The trees by field name, in the order in which the server visits them: by bytes, but of two that begin like
@@ -262,7 +275,8 @@ impl Walk<'_> {
                     return Err(ServerError::new(Code::PATH_NOT_VIABLE, message));
                 }
                 Tree::Fields(fields) => {
-                    for (below, trees) in self.children(&[fields])? {
+                    let here = full();
+                    for (below, trees) in self.merged(&[fields], &here)? {
                         let rest = format!("{rest}.{below}");
                         self.blocked(name, &rest, &trees, parent, at)?;
                     }

@@ -40,6 +40,12 @@ pub(crate) use self::parse::operand::integer;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::regex::Regex;
 
+/// Whether it is plain of a `$jsonSchema` that no document matches it.
+#[cfg(feature = "memory")]
+pub(crate) fn is_never_met(schema: &RawDocument) -> bool {
+    json_schema::Schema::parse(schema).is_ok_and(|schema| schema.is_never_met())
+}
+
 /// A compiled filter.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {

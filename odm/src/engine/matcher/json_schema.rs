@@ -102,6 +102,22 @@ impl Schema {
         parse::schema(source, true)
     }
 
+    /// Whether it is plain that no document matches: types and values are asked for that no document has.
+    #[cfg(feature = "memory")]
+    pub(super) fn is_never_met(&self) -> bool {
+        let is_document = |operand: &Operand| operand.value().as_document().is_some();
+        self.whole
+            && self.rules.iter().any(|rule| match &rule.demand {
+                Demand::Type(types) => !types.contains(bson::spec::ElementType::EmbeddedDocument),
+                Demand::Enum(values) => !values.iter().any(is_document),
+                Demand::AllOf(schemas) => schemas.iter().any(Self::is_never_met),
+                Demand::AnyOf(schemas) | Demand::OneOf(schemas) => {
+                    schemas.iter().all(Self::is_never_met)
+                }
+                _ => false,
+            })
+    }
+
     /// Whether a document matches.
     pub(super) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
         self.admits(bson::RawBsonRef::Document(document))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::matcher;
 use crate::engine::updater::Update;
 use crate::engine::updater::node::{Node, append, build, fields};
 use crate::error::{Code, ServerError};
@@ -95,10 +96,12 @@ pub(crate) fn before_expr(filter: &RawDocument) -> RawDocumentBuf {
 fn never_matches(filter: &RawDocument) -> bool {
     let is_empty =
         |value| matches!(value, RawBsonRef::Array(list) if values(list).next().is_none());
+    let never = |clause| matches!(clause, RawBsonRef::Document(clause) if never_matches(clause));
     fields(filter).any(|(key, value)| match (key, value) {
         ("$alwaysFalse", _) => true,
-        ("$and", RawBsonRef::Array(clauses)) => values(clauses)
-            .any(|clause| matches!(clause, RawBsonRef::Document(clause) if never_matches(clause))),
+        ("$and", RawBsonRef::Array(clauses)) => values(clauses).any(never),
+        ("$or", RawBsonRef::Array(clauses)) => values(clauses).all(never),
+        ("$jsonSchema", RawBsonRef::Document(schema)) => matcher::is_never_met(schema),
         (_, RawBsonRef::Document(condition)) if is_operators(condition) => {
             fields(condition).any(|(operator, operand)| operator == "$all" && is_empty(operand))
         }
@@ -119,7 +122,9 @@ fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), Ser
                 }
             }
             ("$or", RawBsonRef::Array(clauses)) => {
-                let mut clauses = values(clauses);
+                let mut clauses = values(clauses).filter(|clause| {
+                    !matches!(clause, RawBsonRef::Document(clause) if never_matches(clause))
+                });
                 if let (Some(RawBsonRef::Document(only)), None) = (clauses.next(), clauses.next()) {
                     collect(only, found)?;
                 }

@@ -230,25 +230,34 @@ impl Form {
                 })
             }
             Self::Switch { branches, default } => {
-                let mut values = all(default.iter(), env, bound)?;
-                let mut never = default.is_none();
+                let mut otherwise = default
+                    .as_ref()
+                    .map(|node| node.constant(env, bound))
+                    .transpose()?;
+                let mut is_open = false;
                 for (case, then) in branches {
-                    let case = case.constant(env, bound)?;
-                    // A branch that is never taken is dropped, not looked at.
-                    if case.as_ref().is_some_and(|case| !case.truthy()) {
-                        continue;
+                    match case.constant(env, bound)? {
+                        // A branch that is never taken is dropped, not looked at.
+                        Some(case) if !case.truthy() => {}
+                        // One that is always taken is the last.
+                        Some(_) => {
+                            otherwise = Some(then.constant(env, bound)?);
+                            break;
+                        }
+                        None => {
+                            is_open = true;
+                            then.constant(env, bound)?;
+                        }
                     }
-                    never = false;
-                    values.push(case);
-                    values.push(then.constant(env, bound)?);
                 }
-                if never {
-                    return refuse(
+                match otherwise {
+                    Some(value) if !is_open => Ok(value),
+                    None if !is_open => refuse(
                         40069,
                         "Cannot execute a switch statement where all the cases evaluate to false without a default",
-                    );
+                    ),
+                    _ => Ok(None),
                 }
-                whole(node, env, &values)
             }
             Self::Let { variables, within } => {
                 all(variables.iter().map(|(_, node)| node), env, bound)?;

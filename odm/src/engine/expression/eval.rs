@@ -103,6 +103,7 @@ impl Node {
                 arguments,
             } => {
                 let mut values = Vec::with_capacity(arguments.len());
+                let substitutes = Substitutes::of(operator.name);
                 if let ("$divide" | "$subtract", [Some(left), Some(right)]) =
                     (operator.name, arguments.as_slice())
                 {
@@ -111,14 +112,12 @@ impl Node {
                     values.extend([left.eval(env)?, right]);
                 }
                 for (at, argument) in arguments.iter().enumerate().skip(values.len()) {
-                    // What stands in for a null is computed only where there is one, and for a failure only after it.
-                    let is_needed = operator.name != "$convert"
-                        || at < 2
-                        || at == 3 && values.first().is_some_and(Value::is_nullish);
                     let value = match argument {
-                        Some(argument) if is_needed => argument.eval(env).map_err(|error| {
-                            first_fault(operator.name, at, arguments, env, error)
-                        })?,
+                        Some(argument) if substitutes.is_none_or(|of| at < of.first) => {
+                            argument.eval(env).map_err(|error| {
+                                first_fault(operator.name, at, arguments, env, error)
+                            })?
+                        }
                         _ => Value::Missing,
                     };
                     let ends = decides(operator.name, at, &value)
@@ -129,16 +128,15 @@ impl Node {
                         break;
                     }
                 }
+                let is_null = values.first().is_none_or(Value::is_nullish);
                 let result = (operator.eval)(&mut Args {
                     operator: operator.name,
                     values,
                     given: arguments.iter().map(Option::is_some).collect(),
                     globals: env.globals,
                 });
-                if let ("$convert", Err(error), Some(Some(instead))) =
-                    (operator.name, &result, arguments.get(2))
-                    && error.code() == Code::CONVERSION_FAILURE
-                {
+                let instead = substitutes.and_then(|of| of.instead(&result, is_null));
+                if let Some(Some(instead)) = instead.and_then(|at| arguments.get(at)) {
                     return instead.eval(env);
                 }
                 result
@@ -160,6 +158,42 @@ impl Node {
                     })
             }
             Self::Form(form) => form.eval(env),
+        }
+    }
+}
+
+/// Arguments that stand in for what an operator gives: they are computed only where they do.
+#[derive(Clone, Copy)]
+struct Substitutes {
+    /// No argument from here on is computed before.
+    first: usize,
+    /// What stands in where the first argument is null.
+    on_null: usize,
+    on_error: Option<usize>,
+}
+
+impl Substitutes {
+    fn of(operator: &str) -> Option<Self> {
+        let (first, on_null, on_error) = match operator {
+            "$convert" => (2, 3, Some(2)),
+            "$dateFromString" => (3, 3, Some(4)),
+            "$dateToString" => (3, 3, None),
+            _ => return None,
+        };
+        Some(Self {
+            first,
+            on_null,
+            on_error,
+        })
+    }
+
+    /// The one that the result calls for: an operator gives nothing at all in place of its substitute.
+    fn instead(self, result: &Outcome<'_>, is_null: bool) -> Option<usize> {
+        match result {
+            Ok(Value::Missing) if is_null => Some(self.on_null),
+            Ok(Value::Missing) => self.on_error,
+            Err(error) if error.code() == Code::CONVERSION_FAILURE => self.on_error,
+            _ => None,
         }
     }
 }

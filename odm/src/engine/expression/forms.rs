@@ -121,7 +121,9 @@ fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
 /// A constant decides before anything else is evaluated: a server has seen to it beforehand.
 fn constants_first(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
     let mut nodes = list(raw, scope)?;
-    nodes.sort_by_key(|node| !matches!(node, Node::Literal(_)));
+    if !scope.is_as_written() {
+        nodes.sort_by_key(|node| !matches!(node, Node::Literal(_)));
+    }
     Ok(nodes)
 }
 

@@ -56,7 +56,12 @@ pub(crate) fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
     {
         return coerced(n);
     }
-    match integral(number) {
+    // A server asks whether a decimal is a whole number when it is a double.
+    let whole = match Number::from_raw(number) {
+        Some(decimal @ Number::Decimal(_)) => Number::Double(decimal.to_f64()).to_i64_exact(),
+        _ => integral(number),
+    };
+    match whole {
         Some(n) if n > 0 => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
         Some(n) => refuse(5_787_908, format!("'n' must be greater than 0, found {n}")),
         None => refuse(

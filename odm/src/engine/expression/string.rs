@@ -300,33 +300,22 @@ fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             ),
         );
     };
-    let points: Vec<char> = input.chars().collect();
-    let (start, end) = bounds(args, points.len())?;
-    let wanted: Vec<char> = wanted.chars().collect();
-    owned(position(
-        points.get(start..end).unwrap_or_default(),
-        &wanted,
-        (start, end),
-        points.len(),
-    ))
-}
-
-fn position(
-    points: &[char],
-    wanted: &[char],
-    (start, end): (usize, usize),
-    length: usize,
-) -> bson::raw::RawBson {
-    let none = bson::raw::RawBson::Int32(-1);
-    if wanted.is_empty() {
-        // Only an empty text has an empty one at its end.
-        let is_found = start < end || length == 0 && start == 0;
-        return if is_found { count(start) } else { none };
+    let length = input.chars().count();
+    let (start, end) = bounds(args, length)?;
+    if length == 0 && start == 0 && wanted.is_empty() {
+        return owned(count(0));
     }
-    points
-        .windows(wanted.len())
-        .position(|window| window == wanted)
-        .map_or(none, |index| count(index + start))
+    // The end bounds where the wanted text begins, not where it ends.
+    let starts = input
+        .char_indices()
+        .enumerate()
+        .take(end)
+        .skip(start)
+        .find(|(_, (byte, _))| {
+            let rest = input.get(*byte..).unwrap_or_default();
+            rest.starts_with(&*wanted)
+        });
+    owned(starts.map_or(bson::raw::RawBson::Int32(-1), |(index, _)| count(index)))
 }
 
 /// The start and the end of a search, third and fourth argument, within `length`.

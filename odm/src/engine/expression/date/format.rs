@@ -101,7 +101,8 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
 pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
         _ if !args.given(1) => None,
-        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
+        // No date comes before no format.
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
             check_format(format, READ)?;
             Some(format)
@@ -125,7 +126,7 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             null()
         };
     }
-    let Some(zone) = zone else {
+    let Some(zone) = zone.filter(|_| !args.given(1) || format.is_some()) else {
         return null();
     };
     let read = match args.get(0) {

@@ -293,6 +293,10 @@ impl Parser<'_> {
     fn fields(&mut self, spec: &RawDocument, prefix: &str) -> Result<(), ServerError> {
         elements(spec).try_for_each(|(name, value)| {
             let path = joined(prefix, name);
+            let is_empty = matches!(value, RawBsonRef::Document(below) if below.is_empty());
+            if !prefix.is_empty() && name.starts_with('$') && !is_empty {
+                field_path(name)?;
+            }
             if is_meta(value) && !path.ends_with(".$") {
                 // It goes with either kind.
                 self.check_id(&path)?;
@@ -465,7 +469,7 @@ impl Parser<'_> {
                 "Cannot use positional projection in aggregation projection",
             );
         }
-        Expression::parse(value, self.scope).map_err(unknown_here)
+        Expression::parse(value, self.scope).map_err(|error| unknown_here(error, value))
     }
 
     /// The positional operator and `$elemMatch`, the only one that includes where nothing else says so, exclude
@@ -497,12 +501,20 @@ impl Parser<'_> {
     }
 }
 
-/// A projection words the refusal of an unknown operator in its own way.
-fn unknown_here(error: ServerError) -> ServerError {
+/// A projection words the refusal of an unknown operator in its own way, but not of one within another's arguments.
+fn unknown_here(error: ServerError, value: RawBsonRef<'_>) -> ServerError {
+    let RawBsonRef::Document(written) = value else {
+        return error;
+    };
     let name = error
         .message()
         .strip_prefix("Unrecognized expression '")
-        .and_then(|rest| rest.strip_suffix('\''));
+        .and_then(|rest| rest.strip_suffix('\''))
+        .filter(|name| {
+            elements(written)
+                .next()
+                .is_some_and(|(known, _)| known == *name)
+        });
     match name {
         Some("$elemMatch") => {
             ServerError::new(error.code(), "Cannot use $elemMatch in this context")

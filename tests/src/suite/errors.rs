@@ -12,6 +12,7 @@ cases![
     a_value_that_does_not_fit_says_how_to_read_it,
     a_conflict_says_to_run_the_transaction_again,
     a_collation_has_five_strengths,
+    nulls_among_the_statements_of_a_write_are_overlooked,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -111,6 +112,25 @@ async fn a_value_that_does_not_fit_says_how_to_read_it(db: &Db) {
         "Person.e: the document can't be read: 4 is not what the field holds: invalid type: \
          integer `4`, expected a string; say with `with_type` what it does"
     );
+}
+
+async fn nulls_among_the_statements_of_a_write_are_overlooked(db: &Db) {
+    let insert = doc! {"insert": "people", "documents": [null, {"_id": 1}, null]};
+    let reply = db.run_command(insert).await.unwrap();
+    assert_eq!(reply.get_i32("n"), Ok(1));
+    for (command, statements) in [
+        ("insert", "documents"),
+        ("update", "updates"),
+        ("delete", "deletes"),
+    ] {
+        let nothing = doc! {command: "people", statements: [null]};
+        let error = db.run_command(nothing).await.unwrap_err();
+        assert_eq!(error.server().map(|it| it.code().number()), Some(16));
+        let number = doc! {command: "people", statements: [null, 1]};
+        let error = db.run_command(number).await.unwrap_err();
+        let told = format!("BSON field '{command}.{statements}.1' is the wrong type 'int'");
+        assert!(error.to_string().contains(&told), "{error}");
+    }
 }
 
 async fn a_conflict_says_to_run_the_transaction_again(db: &Db) {

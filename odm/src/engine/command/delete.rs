@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Args, Field, Kind, field, required, whole};
+use crate::engine::command::args::{Args, Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, check_capped, is_fatal};
 use crate::engine::command::modify::{self, Outcome, Target as Wanted};
@@ -13,9 +13,11 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, no_multi};
 use crate::engine::cursor::point::{Equality, Found};
+use crate::engine::expression::text;
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
-use crate::value::{print, raw};
+use crate::value::number::Number;
+use crate::value::raw;
 
 const FIELDS: &[Field] = &[
     required("deletes", Kind::Array),
@@ -67,15 +69,15 @@ impl<'a> Row<'a> {
         let args = Args::of_statement(statement, "delete.deletes", STATEMENT)?;
         let limit = args.get("limit").unwrap_or(RawBsonRef::Null);
         // What is no number counts as zero, as on the server.
-        let multi = match whole(limit) {
-            Some(0) | None => true,
-            Some(1) => false,
-            Some(_) => {
+        let multi = match Number::from_raw(limit).map(Number::to_f64) {
+            None | Some(0.0) => true,
+            Some(1.0) => false,
+            Some(number) => {
                 return Err(ServerError::new(
                     Code::FAILED_TO_PARSE,
                     format!(
                         "The limit field in delete objects must be 0 or 1. Got {}",
-                        print::value(limit)
+                        text::double(number)
                     ),
                 ));
             }

@@ -47,10 +47,14 @@ type Batch<'a> = SmallVec<[&'a RawDocument; 1]>;
 pub(crate) fn batch<'a>(array: &'a RawArray, name: &str) -> Result<Batch<'a>, ServerError> {
     let mut documents = Batch::new();
     for (at, value) in raw::values(array).enumerate() {
-        let RawBsonRef::Document(document) = value else {
-            return Err(wrong_type(&format!("{name}.{at}"), value, "type 'object'"));
-        };
-        documents.push(document);
+        match value {
+            RawBsonRef::Document(document) => documents.push(document),
+            // A server reads past them.
+            RawBsonRef::Null | RawBsonRef::Undefined => {}
+            value => {
+                return Err(wrong_type(&format!("{name}.{at}"), value, "type 'object'"));
+            }
+        }
     }
     check_count(documents)
 }

@@ -82,13 +82,24 @@ impl Change<'_> {
 /// Most writes are of one.
 type Records = SmallVec<[RecordId; 1]>;
 
+/// What was found to be changed.
+#[derive(Debug, Default)]
+struct Matching {
+    records: Records,
+    /// What finds the position of a match; none where no array was met.
+    matcher: Option<Arc<Matcher>>,
+    /// What ended the walk early: a document of which it can't be said whether it matches. Those before it are changed
+    /// all the same, as on a server.
+    failure: Option<ServerError>,
+}
+
 /// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
 /// met twice.
 fn find(
     writer: &mut Writer<'_>,
     target: &Target<'_>,
     collation: &str,
-) -> Result<(Records, Option<Arc<Matcher>>), ServerError> {
+) -> Result<Matching, ServerError> {
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
@@ -109,7 +120,10 @@ fn find(
             point::Found::Nothing => Records::new(),
         };
         // No array was met on the way to an `_id`, so there is no position.
-        return Ok((records, None));
+        return Ok(Matching {
+            records,
+            ..Matching::default()
+        });
     }
     let query = Query {
         filter: Some(target.filter),
@@ -135,11 +149,19 @@ fn find(
         };
         pictured.explain_hint(error)
     })?;
-    let matcher = prepared.matcher.clone();
+    let mut matching = Matching {
+        matcher: prepared.matcher.clone(),
+        ..Matching::default()
+    };
     let mut found = prepared.run(snapshot, target.deadline.clone())?;
-    let mut records = Records::new();
     while let Some(row) = found.next() {
-        let row = row?;
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                matching.failure = Some(error);
+                break;
+            }
+        };
         if !target.multi {
             // For what is returned of it.
             target.globals.set_known(Known {
@@ -147,9 +169,9 @@ fn find(
                 record: i64::try_from(row.0).ok(),
             });
         }
-        records.push(row.0);
+        matching.records.push(row.0);
     }
-    Ok((records, matcher))
+    Ok(matching)
 }
 
 /// Updates the matching documents. With `writer` absent there is no collection, and nothing matches.
@@ -161,7 +183,11 @@ pub(crate) fn update(
     new_id: impl FnOnce() -> ObjectId,
 ) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
-    let (records, matcher) = find(writer, target, SIMPLE)?;
+    let Matching {
+        records,
+        matcher,
+        failure,
+    } = find(writer, target, SIMPLE)?;
     let mut outcome = Outcome::default();
     for record in records {
         writer.settle();
@@ -194,6 +220,9 @@ pub(crate) fn update(
             };
             writer.replace(record, applied.document, description)?;
         }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     if outcome.matched == 0 && change.upsert {
         let inserted = inserted(target, checked, new_id)?;
@@ -247,14 +276,14 @@ fn inserted(
 /// Removes the matching documents; the last of them is returned where only one is wanted.
 pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
-    let (records, _) = find(writer, target, "")?;
+    let found = find(writer, target, "")?;
     let mut outcome = Outcome::default();
-    for record in records {
+    for record in found.records {
         if target.returns {
             outcome.before = writer.collection().get(record).map(Arc::from);
         }
         writer.remove(record)?;
         outcome.matched += 1;
     }
-    Ok(outcome)
+    found.failure.map_or(Ok(outcome), Err)
 }

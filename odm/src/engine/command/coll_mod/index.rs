@@ -9,7 +9,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::coll_mod::invalid;
 use crate::engine::command::create::to_document;
-use crate::engine::index::spec::{Spec, same_key, show};
+use crate::engine::index::spec::{Kind as IndexKind, Spec, same_key, show};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -126,6 +126,12 @@ impl Wanted {
             }
             if dry_run {
                 return Ok(());
+            }
+            if index.spec.kind == IndexKind::Hashed {
+                return Err(ServerError::new(
+                    Code::location(16764),
+                    "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
+                ));
             }
             reply.insert("unique_new", true);
             let prepared = index

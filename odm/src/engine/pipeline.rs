@@ -132,6 +132,19 @@ pub(crate) struct Pipeline {
     stages: Vec<Box<dyn Stage>>,
 }
 
+/// Takes away the sort at the end, or in front of filters there: of two in a row a server runs the second alone, which
+/// shows in what that one leaves in place.
+fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
+    let before = stages
+        .iter()
+        .rposition(|stage| !matches!(stage.planned(), Planned::Filter(_)));
+    if let Some(at) = before
+        && let Some(Planned::Sort(_)) = stages.get(at).map(|stage| stage.planned())
+    {
+        stages.remove(at);
+    }
+}
+
 impl Pipeline {
     /// Checks only that the stages have the form and the names of stages, as a server does of all pipelines of a
     /// batch before it runs the first.
@@ -146,7 +159,11 @@ impl Pipeline {
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
             let (name, spec) = single(stage)?;
-            parsed.push(stages::parse(name, spec, globals)?);
+            let stage = stages::parse(name, spec, globals)?;
+            if let Planned::Sort(_) = stage.planned() {
+                drop_sort(&mut parsed);
+            }
+            parsed.push(stage);
         }
         let last = parsed.len().saturating_sub(1);
         if let Some(target) = parsed.iter().take(last).find_map(|stage| stage.target()) {

@@ -13,10 +13,11 @@ use crate::engine::cursor::query::{Query, Shape};
 use crate::engine::cursor::sort::check_path;
 use crate::engine::index::Index;
 use crate::engine::index::spec::Kind as IndexKind;
+use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key;
-use crate::value::path::Path;
+use crate::value::path::{Path, Segment};
 use crate::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -50,10 +51,16 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             "Key field cannot contain an embedded null byte",
         ));
     }
-    check_path(key)?;
-    let path = Path::new(key);
     let filter = call.args.document("query");
     let globals = call.globals(call.args.document("collation"), None, collection.as_deref())?;
+    if let Err(refusal) = check_path(key) {
+        // A server meets what is wrong with the filter first.
+        filter
+            .map(|filter| Matcher::parse_query(filter, &globals))
+            .transpose()?;
+        return Err(refusal);
+    }
+    let path = Path::new(key);
     let mut only = RawDocumentBuf::new();
     if key != "_id" {
         only.append(cstr!("_id"), 0);
@@ -129,6 +136,38 @@ fn index_of<'c>(
         .map(|index| index.spec.name.as_str())
 }
 
+/// The values at a path. Unlike elsewhere, a number in it stands for an element alone where there is an array, and not
+/// for a field of the array's documents, too.
+fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+    let Some((head, rest)) = path.split_first() else {
+        found.push(value);
+        return;
+    };
+    let is_number =
+        !head.name().is_empty() && head.name().bytes().all(|byte| byte.is_ascii_digit());
+    match value {
+        RawBsonRef::Document(document) => {
+            if let Some(value) = raw::get(document, head.name()) {
+                collect(value, rest, found);
+            }
+        }
+        RawBsonRef::Array(array) if is_number => {
+            let element = head.index().and_then(|index| raw::values(array).nth(index));
+            if let Some(value) = element {
+                collect(value, rest, found);
+            }
+        }
+        RawBsonRef::Array(array) => {
+            for value in raw::values(array) {
+                if matches!(value, RawBsonRef::Document(_)) {
+                    collect(value, path, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The values so far, in the order of values, as on the server.
 #[derive(Debug)]
 struct Values<'c> {
@@ -150,7 +189,10 @@ impl<'c> Values<'c> {
 
     /// Adds what a document has; of an array, its elements.
     fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
-        for value in self.path.get_all(document) {
+        let mut found = Vec::new();
+        let document = RawBsonRef::Document(document);
+        collect(document, self.path.segments(), &mut found);
+        for value in found {
             let elements: Vec<_> = match value {
                 RawBsonRef::Array(array) => raw::values(array).collect(),
                 value => vec![value],

@@ -113,7 +113,10 @@ fn special(
     let RawBsonRef::Document(document) = value else {
         return None;
     };
-    let (name, argument) = elements(document).next()?;
+    let mut fields = elements(document);
+    let (Some((name, argument)), None) = (fields.next(), fields.next()) else {
+        return None;
+    };
     let parsed = match name {
         "$slice" => Slice::parse(argument).map(|slice| {
             let transform: Arc<dyn Transform> = Arc::new(slice);
@@ -193,7 +196,12 @@ impl Slice {
 /// The nearest integer of 32 bits; 0 for NaN.
 fn held(number: Number) -> i64 {
     let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
-    match number.to_i64_truncated() {
+    // A decimal is rounded, a double cut off.
+    let whole = number.to_i64_truncated().map(|whole| match number {
+        Number::Decimal(decimal) => decimal.to_i64_rounded(),
+        _ => whole,
+    });
+    match whole {
         Some(number) => number.clamp(least, most),
         None if number.is_nan() => 0,
         None if number.compare(Number::Int32(0)).is_lt() => least,

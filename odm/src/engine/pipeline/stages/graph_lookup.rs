@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::expression::{Expression, Globals, field_path, memory, text};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
-use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
+use crate::engine::pipeline::stages::foreign::{self, both, one, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::error::{Code, ServerError};
 use crate::value::key;
@@ -147,6 +147,20 @@ fn path(name: &str, value: RawBsonRef<'_>) -> Result<Option<Vec<String>>, Server
 }
 
 impl GraphLookup {
+    /// A filter for the documents that one of the values leads to.
+    fn wanted(&self, frontier: &[RawBson]) -> RawDocumentBuf {
+        let mut any = RawArrayBuf::new();
+        for value in frontier {
+            any.push(value.clone());
+        }
+        let mut condition = one("$in", RawBsonRef::Array(&any));
+        // A missing field is not null here, though `$in` takes it for one.
+        if frontier.contains(&RawBson::Null) {
+            condition.append(cstr!("$exists"), true);
+        }
+        one(self.connect_to.as_str(), RawBsonRef::Document(&condition))
+    }
+
     /// The documents in reach, nearest first.
     fn reached(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
         let collator = cx.globals.collator();
@@ -165,27 +179,11 @@ impl GraphLookup {
             if frontier.is_empty() || self.max_depth.is_some_and(|most| depth > most) {
                 return Ok(reached);
             }
-            let wanted = any_of(
-                self.connect_to.as_str(),
-                frontier.iter().map(RawBson::as_raw_bson_ref),
-            );
-            let filter = both(Some(wanted), self.restriction.clone());
-            // These are equal to more than themselves in a filter.
-            let is_plain = !frontier.iter().any(|value| {
-                matches!(
-                    value,
-                    RawBson::Null | RawBson::Undefined | RawBson::RegularExpression(_)
-                )
-            });
+            let filter = both(Some(self.wanted(&frontier)), self.restriction.clone());
             let mut next = Vec::new();
             for found in cx.source.find(None, &self.from, &filter, cx.globals)? {
-                // A missing field is not null here, though `$in` takes it for one.
-                let is_connected = is_plain
-                    || spread(&self.connect_to, &found)
-                        .into_iter()
-                        .any(|value| asked.contains(&key::of(value, collator)));
                 let id = get(&found, "_id").unwrap_or(RawBsonRef::Null);
-                if !is_connected || !visited.insert(key::of(id, None)) {
+                if !visited.insert(key::of(id, None)) {
                     continue;
                 }
                 next.extend(

@@ -152,9 +152,13 @@ impl Unwind {
     fn unwound(&self, document: RawDocumentBuf) -> Vec<RawDocumentBuf> {
         match at(&document, &self.path) {
             Some(RawBsonRef::Array(items)) if !items.is_empty() => self.items(&document, items),
-            // The number takes the array's place with its name.
+            // The number takes the array's place, with its name or under it.
             Some(RawBsonRef::Array(_))
-                if self.keep_empty && self.index.as_ref() == Some(&self.path) =>
+                if self.keep_empty
+                    && self
+                        .index
+                        .as_ref()
+                        .is_some_and(|index| index.starts_with(&self.path)) =>
             {
                 vec![self.numbered(document, None)]
             }

@@ -101,7 +101,7 @@ impl Path {
     }
 
     /// Shows the same values, and of each whether it is the element of an array that the last part is the index of; and
-    /// `None` for each document that lacks its part of the path.
+    /// `None` where a document lacks its part of the path, or has a scalar in its way.
     pub(crate) fn visit<'a>(
         &self,
         document: &'a RawDocument,
@@ -130,6 +130,7 @@ fn descend<'a>(element: &Element<'a>, rest: &[Segment], by_index: bool, show: Sh
         return;
     };
     let Some(children) = element.children() else {
+        show(None, false);
         return;
     };
     if element.element_type() == Some(bson::spec::ElementType::EmbeddedDocument) {

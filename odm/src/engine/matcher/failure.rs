@@ -282,18 +282,22 @@ impl Outcome<'_> {
     /// The values at a path, `None` where there is none.
     fn values(&self, path: &Path, expand: bool) -> Option<Vec<RawBsonRef<'_>>> {
         let mut values = Vec::new();
-        // A server looks no further where the first document on the way lacks the field.
-        let mut first = None;
-        path.visit(self.document, &mut |value, by_index| {
-            first.get_or_insert(value.is_some());
-            match value {
-                Some(RawBsonRef::Array(array)) if expand && !by_index => {
-                    values.extend(raw::values(array));
+        let (mut is_found, mut is_over) = (false, false);
+        path.visit(self.document, &mut |value, by_index| match value {
+            _ if is_over => {}
+            // A server looks no further than where the field is missing.
+            None => is_over = true,
+            Some(value) => {
+                is_found = true;
+                match value {
+                    RawBsonRef::Array(array) if expand && !by_index => {
+                        values.extend(raw::values(array));
+                    }
+                    value => values.push(value),
                 }
-                value => values.extend(value),
             }
         });
-        first.unwrap_or(false).then_some(values)
+        is_found.then_some(values)
     }
 }
 

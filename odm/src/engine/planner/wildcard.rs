@@ -68,6 +68,10 @@ impl Asked<'_> {
     fn bounds(&self, test: &Test) -> bool {
         match test {
             Test::Compare(Comparison::Eq, operand) => self.has_key(operand),
+            // No document is less than the empty one.
+            Test::Compare(Comparison::Lte, operand) if matches!(operand.value(), RawBsonRef::Document(document) if document.is_empty()) => {
+                true
+            }
             Test::Compare(_, operand) => {
                 self.is_comparable(operand)
                     && !matches!(

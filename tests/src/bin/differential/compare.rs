@@ -140,9 +140,14 @@ pub(crate) fn bare(text: &str) -> String {
     }
     let is_uuid =
         |word: &&str| word.trim_end_matches(':').len() == 36 && word.matches('-').count() == 4;
+    let is_now = |word: &&str| DateTime::parse_rfc3339_str(word).is_ok_and(recent);
     let words: Vec<_> = text
         .split(' ')
-        .map(|word| if is_uuid(&word) { "uuid" } else { word })
+        .map(|word| match word {
+            word if is_uuid(&word) => "uuid",
+            word if is_now(&word) => "now",
+            word => word,
+        })
         .collect();
     words.join(" ")
 }

@@ -2,6 +2,8 @@
 
 use odm::bson::{Bson, Document};
 
+use crate::cases::Order;
+use crate::compare::normal;
 use crate::json::json;
 
 use super::Exception;
@@ -12,6 +14,8 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Ranges of all values", everything),
     ("null by an index of a path with a number", null_by_number),
     ("null by an index of a path with a number", nested_ranges),
+    ("null by an index of a path with a number", nothing),
+    ("Sorting an array without elements", sorted_nothing),
     ("Null ranges by a wildcard index", null_ranges),
 ];
 
@@ -26,7 +30,23 @@ fn wildcard_hints(seen: &Seen<'_>) -> bool {
             )
             || *value == Bson::Null
     };
-    has_no_plan(seen.memory) != has_no_plan(seen.server) && seen.mentions(&unclear)
+    has_no_plan(seen.memory) != has_no_plan(seen.server)
+        && (seen.mentions(&unclear) || seen.indexed(&|key, _| key == "partialFilterExpression"))
+}
+
+fn sorted_nothing(seen: &Seen<'_>) -> bool {
+    let without = |reply: &Document| {
+        let mut reply = normal(reply, Order::Exact);
+        reply.remove("nModified");
+        json(&reply)
+    };
+    let is_empty =
+        |key: &str, value: &Bson| key == "$each" && value.as_array().is_some_and(Vec::is_empty);
+    seen.has(&["$push"])
+        && seen.has(&["$sort"])
+        && seen.mentions(&is_empty)
+        && seen.indexed(&|_, _| true)
+        && without(seen.memory) == without(seen.server)
 }
 
 fn everything(seen: &Seen<'_>) -> bool {
@@ -42,7 +62,28 @@ fn everything(seen: &Seen<'_>) -> bool {
 fn null_by_number(seen: &Seen<'_>) -> bool {
     seen.both_answer()
         && seen.indexed(&|key, _| key.split('.').skip(1).any(is_number))
-        && seen.mentions(&|_, value| *value == Bson::Null)
+        && seen.mentions(&|_, value| has_null(value))
+}
+
+fn has_null(value: &Bson) -> bool {
+    match value {
+        Bson::Null => true,
+        Bson::Array(values) => values.contains(&Bson::Null),
+        _ => false,
+    }
+}
+
+/// Neither null nor an empty array: by an index a server loses documents with an empty array on the way.
+fn nothing(seen: &Seen<'_>) -> bool {
+    let empty = Bson::Array(Vec::new());
+    let is_neither = |key: &str, value: &Bson| {
+        key == "$nin"
+            && has_null(value)
+            && value
+                .as_array()
+                .is_some_and(|values| values.contains(&empty))
+    };
+    seen.both_answer() && seen.indexed(&|_, _| true) && seen.mentions(&is_neither)
 }
 
 fn nested_ranges(seen: &Seen<'_>) -> bool {

@@ -13,6 +13,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Overflows and rare types within $group", group_types),
     ("$lookup by fields alone", lookups),
     ("Fields dropped and computed again", old_places),
+    ("Fields dropped and computed again", old_elements),
     ("Moved stages", moved),
     ("$zip", zip),
     ("Batches of no documents", unread),
@@ -36,7 +37,7 @@ fn group_types(seen: &Seen<'_>) -> bool {
 }
 
 fn lookups(seen: &Seen<'_>) -> bool {
-    let as_strings = ["\"$code\"", "\"$symbol\""];
+    let as_strings = ["\"$code\"", "\"$symbol\"", "\"$maxKey\"", "\"$minKey\""];
     let here = json(seen.memory);
     let by_number =
         |key: &str, value: &Bson| key == "localField" && value.as_str().is_some_and(has_number);
@@ -48,7 +49,20 @@ fn lookups(seen: &Seen<'_>) -> bool {
 }
 
 fn old_places(seen: &Seen<'_>) -> bool {
-    seen.both_answer() && seen.stages() > 1 && in_order(seen.memory) == in_order(seen.server)
+    let is_piped = seen.stages() > 1 || seen.was_piped();
+    seen.both_answer() && is_piped && in_order(seen.memory) == in_order(seen.server)
+}
+
+/// What an inclusion drops from an array within an array, the next stage of an update still meets.
+fn old_elements(seen: &Seen<'_>) -> bool {
+    let is_update = seen.was_piped() || seen.command.get_array("update").is_ok();
+    let nested = |key: &str, _: &Bson| key.contains('.');
+    seen.both_answer()
+        && is_update
+        && seen.mentions(&nested)
+        && seen.has(&["$project"])
+        && seen.has(&["$set", "$addFields"])
+        && json(seen.memory).contains("[[")
 }
 
 fn moved(seen: &Seen<'_>) -> bool {

@@ -18,6 +18,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
     ("Upserts by a $jsonSchema", upserts_by_schema),
+    ("The positional $ behind a $jsonSchema", position_by_schema),
 ];
 
 fn symbols_with_collation(seen: &Seen<'_>) -> bool {
@@ -28,6 +29,7 @@ fn unread_filters(seen: &Seen<'_>) -> bool {
     let unread = [
         "pipeline :: caused by :: unknown top level operator: $",
         "pipeline :: caused by :: unknown operator: $alwaysFalse",
+        "pipeline :: caused by :: unknown operator: $and",
         "cannot nest $ under $in",
     ];
     unread
@@ -44,7 +46,11 @@ fn which_of_two(seen: &Seen<'_>) -> bool {
     };
     let of_index =
         |reply: &Document| message(reply).contains("is not valid for an index specification");
+    let is_shape = |code: i32| matches!(code, 40180 | 40181);
     seen.both_refuse() && (seen.command.contains_key("collMod") || of_index(seen.server))
+        || seen.both_say("Error in specification")
+        || is_shape(code(seen.memory)) && is_shape(code(seen.server))
+        || seen.both_refuse() && seen.projected() > 1
         || seen.both_say("Failed to optimize pipeline") && seen.computed() > 1
         || of_keys(seen.memory) && of_keys(seen.server)
 }
@@ -103,7 +109,13 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
     };
     faults(seen.memory) != faults(seen.server)
         && seen.has(&["$expr"])
-        && (seen.has(&["$jsonSchema"]) || seen.indexed(&|_, _| true))
+        && (seen.has(&["$jsonSchema", "views"]) || seen.indexed(&|_, _| true))
+}
+
+/// A $jsonSchema gives no position here.
+fn position_by_schema(seen: &Seen<'_>) -> bool {
+    json(seen.memory).contains("The positional operator did not find the match")
+        && seen.has(&["$jsonSchema"])
 }
 
 fn upserts_by_schema(seen: &Seen<'_>) -> bool {

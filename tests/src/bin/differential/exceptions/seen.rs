@@ -59,6 +59,17 @@ impl<'a> Seen<'a> {
         self.mentions(&|key, _| names.contains(&key))
     }
 
+    /// Whether a command before it has such a field.
+    pub(super) fn mentioned(&self, wanted: &dyn Fn(&str, &Bson) -> bool) -> bool {
+        let mut before = self.before.iter();
+        before.any(|step| mentions(&step.command, wanted))
+    }
+
+    /// Whether the collection may have a collation.
+    pub(super) fn was_collated(&self) -> bool {
+        self.mentioned(&|key, _| key == "collation")
+    }
+
     /// Whether an index was made with such a field.
     pub(super) fn indexed(&self, wanted: &dyn Fn(&str, &Bson) -> bool) -> bool {
         self.before.iter().any(|step| {
@@ -66,10 +77,33 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// How many stages the command runs.
+    /// How many stages the command runs, one more where it reads a view.
     pub(super) fn stages(&self) -> usize {
-        ["pipeline", "views", "update"]
+        let views = self.command.get_array("views").map_or(0, |it| it.len() + 1);
+        let stages = ["pipeline", "update"]
             .map(|name| self.command.get_array(name).map_or(0, Vec::len))
+            .iter()
+            .sum::<usize>();
+        views + stages
+    }
+
+    /// Whether an update before it ran more than one stage: what it left behind is read now.
+    pub(super) fn was_piped(&self) -> bool {
+        let is_long =
+            |update: Option<&Bson>| matches!(update, Some(Bson::Array(it)) if it.len() > 1);
+        self.before.iter().any(|step| {
+            let updates = step.command.get_array("updates").into_iter().flatten();
+            is_long(step.command.get("update"))
+                || updates
+                    .filter_map(Bson::as_document)
+                    .any(|update| is_long(update.get("u")))
+        })
+    }
+
+    /// How many expressions the projection computes.
+    pub(super) fn projected(&self) -> usize {
+        ["projection", "fields"]
+            .map(|name| self.command.get(name).map_or(0, expressions))
             .iter()
             .sum()
     }

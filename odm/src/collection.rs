@@ -30,6 +30,7 @@ mod save;
 mod sync;
 mod transaction;
 mod update;
+mod watch;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -57,6 +58,10 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
 pub use self::update::Update;
+pub use self::watch::{
+    Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,
+    Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription, Watch, Watched,
+};
 pub use crate::error::{BulkWriteResult, WriteError};
 use crate::error::{Error, Result};
 use crate::model::Document;
@@ -64,8 +69,8 @@ pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
+use crate::store::{self, Store};
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
-use crate::store::{Operation, Store};
 
 /// The documents of the model `M` in one database: [`Db::collection`].
 ///
@@ -120,12 +125,12 @@ impl<M: Document> Collection<M> {
         Arc::make_mut(self.defaults.get_or_insert_default())
     }
 
-    fn call<'s>(&self, operation: Operation) -> Call<'s> {
+    fn call<'s>(&self, operation: store::Operation) -> Call<'s> {
         self.try_call(Ok(operation))
     }
 
     /// A call of what its builder made, if it could.
-    fn try_call<'s>(&self, operation: Result<Operation>) -> Call<'s> {
+    fn try_call<'s>(&self, operation: Result<store::Operation>) -> Call<'s> {
         Call::new(&self.store, self.defaults.as_ref(), M::model(), operation)
     }
 

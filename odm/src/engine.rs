@@ -31,6 +31,8 @@ pub(crate) mod updater;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::Root;
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::catalog::changes::Signal;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::collection::Collection;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::namespace::Namespace;

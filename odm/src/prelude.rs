@@ -17,8 +17,9 @@ pub use bson::{Bson, DateTime, Decimal128, Uuid, doc};
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::collection::{
-    Collation, Collection, Cursor, Db, Hint, Loaded, ReadConcern, ReadPreference, ReturnDocument,
-    Session, TransactionOptions, WriteConcern,
+    Change, ChangeStream, Collation, Collection, Cursor, Db, FullDocument,
+    FullDocumentBeforeChange, Hint, Loaded, Operation, OperationType, ReadConcern, ReadPreference,
+    ResumeToken, ReturnDocument, Session, TransactionOptions, WriteConcern,
 };
 pub use crate::model::Ref;
 pub use crate::query::{Field, Filter, Sort, raw};

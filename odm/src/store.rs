@@ -5,11 +5,14 @@
 
 mod batch;
 mod capability;
+mod changes;
 mod cursor;
 #[cfg(feature = "mongodb")]
 mod driver;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "memory")]
+mod memory_changes;
 #[cfg(feature = "memory")]
 mod memory_cursor;
 mod monitor;
@@ -17,6 +20,7 @@ pub(crate) mod operation;
 pub(crate) mod options;
 mod response;
 mod session;
+mod watch;
 
 use std::future::ready;
 use std::sync::Arc;
@@ -26,13 +30,14 @@ use bson::Document;
 use futures::future::BoxFuture;
 
 pub use self::capability::Capability;
+pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
 #[cfg(feature = "mongodb")]
 use self::driver::Driver;
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::Memory;
 #[cfg(feature = "server")]
-pub(crate) use self::memory::Patience;
+pub(crate) use self::memory::{AWAIT, Patience, is_empty, max_time};
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
@@ -42,6 +47,7 @@ pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
 pub use self::session::{Session, SessionOptions, TransactionOptions};
+pub(crate) use self::watch::{Scope, Watch};
 #[cfg(feature = "memory")]
 use crate::engine::Context;
 use crate::error::{Error, Result};
@@ -268,7 +274,7 @@ impl Store {
             #[cfg(feature = "memory")]
             Backend::Memory(memory) => {
                 let raw = bson::RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
-                let reply = memory.run_in(&self.0.database, raw, session, None).await;
+                let reply = memory.run_written(&self.0.database, raw, session).await;
                 reply.and_then(|reply| {
                     Document::try_from(&*reply)
                         .map_err(|_| Error::malformed_reply("well-formed BSON"))
@@ -325,6 +331,35 @@ impl Store {
             );
         }
         Ok(documents)
+    }
+
+    /// Opens a change stream.
+    pub(crate) async fn watch(
+        self,
+        watch: Watch,
+        session: Option<&mut Session>,
+    ) -> Result<RawChanges<'_>> {
+        if let Some(options) = watch.options.chosen() {
+            options.check()?;
+        }
+        let is_shown = self.0.monitor.is_on();
+        let shown = is_shown.then(|| watch.command()).transpose()?;
+        let started = Instant::now();
+        let opened = match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => memory.watch(watch, session).await,
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => driver.watch(watch, session).await,
+        };
+        if let Some(command) = shown {
+            let done = bson::doc! { "ok": 1 };
+            let outcome = opened.as_ref().map(|_| &done);
+            let Inner {
+                database, monitor, ..
+            } = &*self.0;
+            monitor.report(database, &command, outcome, started);
+        }
+        opened
     }
 
     /// Drops the whole database.

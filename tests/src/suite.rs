@@ -9,6 +9,7 @@ mod indexes;
 mod joins;
 mod pipelines;
 mod places;
+mod resuming;
 mod saves;
 mod sessions;
 mod statistics;
@@ -19,6 +20,7 @@ mod updates;
 mod validation;
 mod values;
 mod views;
+mod watch;
 
 use crate::case::Case;
 
@@ -34,6 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
         joins::CASES,
         pipelines::CASES,
         places::CASES,
+        resuming::CASES,
         saves::CASES,
         sessions::CASES,
         statistics::CASES,
@@ -44,6 +47,7 @@ pub(crate) fn cases() -> Vec<Case> {
         values::CASES,
         validation::CASES,
         views::CASES,
+        watch::CASES,
     ]
     .concat()
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Trial};
 use odm::bson::{self, doc, oid::ObjectId};
@@ -36,6 +37,12 @@ impl Server {
             .await
             .expect("a server started with --setParameter enableTestCommands=1");
         Self { db, name }
+    }
+
+    /// Ends what is left of faults.
+    async fn heal(&self) {
+        let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
+        self.db.database("admin").run_command(off).await.unwrap();
     }
 
     /// Makes the next `times` runs of `command` fail as `how` says.
@@ -147,7 +154,44 @@ async fn faults_are_retried_or_told(uri: &str) {
     }
     assert_eq!((read, failed), (10, 1));
 
-    let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
-    server.db.database("admin").run_command(off).await.unwrap();
+    server.heal().await;
+    streams_survive_faults(&server, &counters).await;
+
+    server.heal().await;
     server.db.drop().await.unwrap();
+}
+
+/// A change stream survives what breaks, and misses nothing; what it can't survive it tells, and ends.
+async fn streams_survive_faults(server: &Server, counters: &Collection<Counter>) {
+    let wait = Duration::from_millis(100);
+    let mut changes = counters.watch().max_await_time(wait).await.unwrap();
+    let mut id = 200;
+    for fault in [
+        doc! {"closeConnection": true},
+        doc! {"errorCode": 43},
+        doc! {"errorCode": 91, "errorLabels": ["ResumableChangeStreamError"]},
+    ] {
+        for fails in [false, true] {
+            id += 1;
+            counters.insert_one(Counter { id, n: 0 }).await.unwrap();
+            if fails {
+                server.fail(1, "getMore", fault.clone()).await;
+            }
+            let change = changes.next().await.unwrap().unwrap();
+            assert_eq!(change.id(), Some(&id), "{fault}");
+        }
+    }
+    let token = changes.resume_token();
+    counters
+        .insert_one(Counter { id: 300, n: 0 })
+        .await
+        .unwrap();
+    server.fail(1, "getMore", doc! {"errorCode": 286}).await;
+    let failed = changes.next().await.unwrap().unwrap_err();
+    assert_eq!(failed.code().unwrap().number(), 286, "{failed}");
+    assert!(changes.next().await.is_none());
+    assert_eq!(changes.resume_token(), token);
+    let mut changes = counters.watch().resume_after(token).await.unwrap();
+    let change = changes.next().await.unwrap().unwrap();
+    assert_eq!(change.id(), Some(&300));
 }

@@ -1,6 +1,6 @@
 //! A database: where collections come from.
 
-use super::Collection;
+use super::{Change, ChangeStream, Collection};
 #[cfg(feature = "memory")]
 use crate::engine::Context;
 use crate::error::Result;
@@ -107,4 +107,5 @@ const _: () = {
     shared::<Db>();
     shared::<crate::error::Error>();
     sent::<Session>();
+    sent::<ChangeStream<'static, Change<bson::Document>>>();
 };

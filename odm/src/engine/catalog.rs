@@ -142,10 +142,10 @@ impl Catalog {
         self.root.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, all that is written is logged.
-    pub(crate) fn log_changes(&self, now: DateTime) {
-        if !self.changes.start(&self.clock, now) {
-            return;
+    /// From now on, all that is written is logged. False if it was so before.
+    pub(crate) fn log_changes(&self, now: DateTime) -> bool {
+        if self.changes.is_on() || !self.changes.start(&self.clock, now) {
+            return false;
         }
         // Who is writing already may not know, and so must end first.
         let root = self.root();
@@ -154,6 +154,7 @@ impl Catalog {
                 drop(collection.shared.lock());
             }
         }
+        true
     }
 
     /// Logs what has just been made visible, while `_root` still keeps others from seeing it.

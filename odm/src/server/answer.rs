@@ -12,7 +12,7 @@ use crate::server::command::{self, Call};
 use crate::server::fail_point::{Strike, Target};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
-use crate::store::Patience;
+use crate::store::{AWAIT, Patience, is_empty, max_time};
 use crate::value::raw;
 
 /// What becomes of a command.
@@ -137,15 +137,12 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
     })
 }
 
-/// How long a cursor waits for documents to come where the client does not say it.
-const AWAIT: Duration = Duration::from_secs(1);
-
 /// How often one that waits looks whether the server stops.
 const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
 fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
-    let end = Instant::now() + limit(command).unwrap_or(AWAIT);
+    let end = Instant::now() + max_time(command).unwrap_or(AWAIT);
     loop {
         let seen = host.memory.changes_seen();
         let reply = wait(host, peer, command);
@@ -166,17 +163,6 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
     }
 }
 
-/// Whether a reply has no documents, and its cursor goes on.
-fn is_empty(reply: &RawDocument) -> bool {
-    let Some(RawBsonRef::Document(cursor)) = raw::get(reply, "cursor") else {
-        return false;
-    };
-    let Some(RawBsonRef::Array(batch)) = raw::get(cursor, "nextBatch") else {
-        return false;
-    };
-    raw::values(batch).next().is_none() && raw::get(cursor, "id") != Some(RawBsonRef::Int64(0))
-}
-
 /// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.
 fn wait(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
@@ -189,7 +175,7 @@ fn wait(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
         }
         let message = raw::get(&reply, "errmsg").and_then(RawBsonRef::as_str);
         let conflict = ServerError::new(Code::WRITE_CONFLICT, message.unwrap_or_default());
-        let patience = patience.get_or_insert_with(|| Patience::new(limit(command)));
+        let patience = patience.get_or_insert_with(|| Patience::new(max_time(command)));
         match patience.pause(conflict) {
             Ok(pause) => {
                 if host.pause(pause, &peer.killed) {
@@ -203,19 +189,6 @@ fn wait(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
             Err(error) => return failed(&error),
         }
     }
-}
-
-/// `maxTimeMS`, where it says something.
-fn limit(command: &RawDocument) -> Option<Duration> {
-    let millis = match raw::get(command, "maxTimeMS")? {
-        RawBsonRef::Int32(millis) => i64::from(millis),
-        RawBsonRef::Int64(millis) => millis,
-        _ => return None,
-    };
-    u64::try_from(millis)
-        .ok()
-        .filter(|millis| *millis > 0)
-        .map(Duration::from_millis)
 }
 
 /// Whether a client that takes several replies is to get another.

@@ -126,6 +126,19 @@ impl Batch {
         }
     }
 
+    /// Where a change stream can be resumed behind the batch.
+    #[cfg(feature = "memory")]
+    pub(crate) fn resume_token(&self) -> Option<Cow<'_, RawDocument>> {
+        match &self.documents {
+            Documents::Reply(reading) => {
+                let cursor = field(reading.reply.document(), "cursor")?.as_document()?;
+                let token = field(cursor, "postBatchResumeToken")?.as_document()?;
+                Some(Cow::Borrowed(token))
+            }
+            Documents::Page { page, .. } => page.token.as_deref().map(Cow::Borrowed),
+        }
+    }
+
     pub(crate) fn is_read(&self) -> bool {
         match &self.documents {
             Documents::Reply(reading) => reading.next >= reading.end,

@@ -119,15 +119,13 @@ impl<'s> RawCursor<'s> {
         self.start_watch();
         let polled = match &mut self.source {
             #[cfg(feature = "memory")]
-            Source::Memory(cursor) => Poll::Ready(Some(cursor.next_batch())),
+            Source::Memory(cursor) => cursor.poll_batch(cx).map(Some),
             #[cfg(feature = "mongodb")]
             Source::Driver(cursor) => cursor.poll_batch(cx),
             #[cfg(feature = "mongodb")]
             Source::DriverSession(cursor) => cursor.poll_batch(cx),
             Source::Exhausted(_) => Poll::Ready(None),
         };
-        #[cfg(not(feature = "mongodb"))]
-        let _ = cx;
         if let Poll::Ready(Some(outcome)) = &polled {
             self.report(outcome);
         }

@@ -1,6 +1,7 @@
 //! The store behind the official driver. Its actions are used where it has them, so that
 //! retryable reads and writes, sessions, pools and server selection stay the driver's.
 
+mod changes;
 mod connect;
 mod cursor;
 mod errors;
@@ -45,6 +46,7 @@ use bson::raw::RawDocumentBuf;
 use mongodb::{Collection, Database};
 
 use self::action::Action;
+pub(crate) use self::changes::DriverChanges;
 pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
 pub(crate) use self::errors::error;
 pub(crate) use self::transaction::start_transaction;

@@ -1,5 +1,7 @@
 //! The store in the process: requests and commands go to the engine, answers come back.
 
+mod await_data;
+mod listener;
 mod parts;
 mod patience;
 
@@ -12,17 +14,23 @@ use std::time::Duration;
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
+#[cfg(feature = "server")]
+pub(crate) use self::await_data::{AWAIT, is_empty, max_time};
+pub(crate) use self::listener::Listener;
 use self::parts::{Outcome, Parts};
 pub(crate) use self::patience::Patience;
-use crate::engine::{self, Answer, Context, Engine, Namespace, Page};
+use crate::engine::{self, Answer, Context, Engine, Namespace, Page, Signal};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
+use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
+use crate::store::memory_changes::MemoryChanges;
 use crate::store::memory_cursor::MemoryCursor;
 use crate::store::operation::{Condition, Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::response::{self, Response, WriteKind, count, field};
 use crate::store::session::Session;
+use crate::store::watch::{Scope, Watch};
 
 /// The engine and the context that its commands run in; clones share the data.
 #[derive(Clone)]
@@ -102,7 +110,7 @@ impl Memory {
     }
 
     /// How many cursors are open.
-    #[cfg(feature = "server")]
+    #[cfg(any(feature = "server", test))]
     pub(crate) fn open_cursors(&self) -> usize {
         self.0.shared.engine.cursors.count()
     }
@@ -132,32 +140,35 @@ impl Memory {
         [sessions, transactions, engine.cursors.count()]
     }
 
-    /// From now on, all that is written is logged for change streams.
-    #[cfg(feature = "server")]
-    pub(crate) fn log_changes(&self) {
-        self.0.shared.engine.catalog.log_changes(self.now());
+    /// What the engine answered, once those are woken who wait for what it may have written.
+    #[inline]
+    fn answered<T>(&self, answer: T) -> T {
+        self.signal().wake();
+        answer
+    }
+
+    fn signal(&self) -> &Signal {
+        &self.0.shared.engine.catalog.changes.signal
+    }
+
+    /// From now on, all that is written is logged for change streams. False if it was so before.
+    pub(crate) fn log_changes(&self) -> bool {
+        let catalog = &self.0.shared.engine.catalog;
+        catalog.log_changes(self.0.shared.context.now())
     }
 
     /// How often the log of changes was written to.
-    #[cfg(feature = "server")]
     pub(crate) fn changes_seen(&self) -> u64 {
-        self.0.shared.engine.catalog.changes.signal.count()
+        self.signal().count()
     }
 
     /// Blocks until it was written to since then, or the time is up.
     #[cfg(feature = "server")]
     pub(crate) fn wait_for_changes(&self, seen: u64, limit: Duration) {
-        self.0
-            .shared
-            .engine
-            .catalog
-            .changes
-            .signal
-            .wait(seen, limit);
+        self.signal().wait(seen, limit);
     }
 
     /// Whether a cursor waits for documents to come.
-    #[cfg(feature = "server")]
     pub(crate) fn awaits(&self, cursor: i64) -> bool {
         self.0.shared.engine.cursors.awaits(cursor)
     }
@@ -165,7 +176,7 @@ impl Memory {
     /// Answers a command that names its database, once; a failure is a reply, too.
     #[cfg(feature = "server")]
     pub(crate) fn answer(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
-        self.0.shared.engine.run(context, command)
+        self.answered(self.0.shared.engine.run(context, command))
     }
 
     /// What the engine's commands run in.
@@ -196,7 +207,7 @@ impl Memory {
 
     fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
         let shared = &*self.0.shared;
-        let reply = shared.engine.run(&shared.context, command);
+        let reply = self.answered(shared.engine.run(&shared.context, command));
         match response::command_error(&reply) {
             Some(error) => Err(error),
             None => Ok(reply),
@@ -212,7 +223,7 @@ impl Memory {
     ) -> Result<Answer, ServerError> {
         let shared = &*self.0.shared;
         let namespace = self.namespace(database, collection);
-        shared.engine.answer(&shared.context, &namespace, request)
+        self.answered(shared.engine.answer(&shared.context, &namespace, request))
     }
 
     /// The documents of a request that finds one value at one path, where that is all there is to do.
@@ -243,9 +254,11 @@ impl Memory {
         };
         let shared = &*self.0.shared;
         let namespace = self.namespace(database, collection);
-        shared
-            .engine
-            .remove(&shared.context, &namespace, path, value)
+        self.answered(
+            shared
+                .engine
+                .remove(&shared.context, &namespace, path, value),
+        )
     }
 
     fn namespace(&self, database: &str, collection: &str) -> Cow<'_, Namespace> {
@@ -339,6 +352,22 @@ impl Memory {
             )))
         };
         RawCursor::new(first, source, batch_size)
+    }
+
+    /// Opens a change stream.
+    pub(crate) async fn watch<'s>(
+        &self,
+        watch: Watch,
+        session: Option<&'s mut Session>,
+    ) -> Result<RawChanges<'s>> {
+        check(&watch.options)?;
+        let database = match watch.scope {
+            Scope::Cluster => "admin".into(),
+            Scope::Collection(_) | Scope::Database => Arc::clone(&self.0.database),
+        };
+        let changes = MemoryChanges::open(self, &database, watch, session).await?;
+        let start = changes.start();
+        Ok(RawChanges::new(Events::Memory(Box::new(changes)), start))
     }
 
     /// Runs one operation: in parts where it has no options and no session, else as its command.

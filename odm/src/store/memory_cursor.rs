@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use bson::raw::{RawArrayBuf, RawDocumentBuf, cstr};
 
 use crate::engine::{Answer, Request};
 use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
-use crate::store::memory::Memory;
+use crate::store::memory::{Listener, Memory};
 
 /// An open cursor of the engine.
 pub(crate) struct MemoryCursor {
@@ -19,6 +20,9 @@ pub(crate) struct MemoryCursor {
     batch_size: Option<u32>,
     /// `lsid` and the transaction's fields, where the cursor belongs to a session.
     session: Option<RawDocumentBuf>,
+    /// How often the log of changes had been written to when a batch was empty: more comes when it is again.
+    seen: Option<u64>,
+    listener: Option<Listener>,
 }
 
 impl MemoryCursor {
@@ -36,10 +40,31 @@ impl MemoryCursor {
             id: first.cursor_id,
             batch_size,
             session,
+            seen: None,
+            listener: None,
         }
     }
 
-    pub(crate) fn next_batch(&mut self) -> Result<Batch> {
+    /// The next batch. Behind an empty one of a cursor that goes on, that is when something was written: the task is
+    /// woken then, and no thread and no timer waits for it.
+    pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Batch>> {
+        if let Some(seen) = self.seen {
+            let listener = self
+                .listener
+                .get_or_insert_with(|| Listener::new(&self.memory));
+            std::task::ready!(listener.poll(seen, cx));
+            self.seen = None;
+        }
+        let seen = self.memory.changes_seen();
+        let batch = self.next_batch()?;
+        // What was written before the log was kept has woken nobody: then the next batch is fetched at once.
+        if batch.is_read() && batch.cursor_id != 0 && !self.memory.log_changes() {
+            self.seen = Some(seen);
+        }
+        Poll::Ready(Ok(batch))
+    }
+
+    fn next_batch(&mut self) -> Result<Batch> {
         // Whatever happens, the engine has no use for this id any more unless it says so.
         let cursor = std::mem::take(&mut self.id);
         let batch = match &self.session {

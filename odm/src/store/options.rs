@@ -2,6 +2,7 @@
 
 mod collation;
 mod concern;
+mod images;
 mod preference;
 
 use std::ops::{Deref, DerefMut};
@@ -15,6 +16,7 @@ use crate::error::Result;
 pub use self::collation::{Alternate, CaseFirst, Collation, MaxVariable};
 pub(crate) use self::concern::millis;
 pub use self::concern::{Acknowledgment, ReadConcern, WriteConcern};
+pub use self::images::{FullDocument, FullDocumentBeforeChange};
 #[cfg(feature = "mongodb")]
 pub(crate) use self::preference::Mode as ReadMode;
 pub use self::preference::ReadPreference;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
 use odm::Code;
 use odm::bson::{Bson, Document as Event, doc};
 use odm::prelude::*;
@@ -20,6 +21,8 @@ cases![
     stages_choose_and_shape_events,
     all_databases_are_told_of,
     what_no_stream_can_do_is_refused,
+    a_command_for_more_waits_for_it,
+    the_cursor_of_a_stream_waits_for_more,
 ];
 
 /// An open stream, and what it told last.
@@ -574,4 +577,72 @@ async fn what_no_stream_can_do_is_refused(db: &Db) {
     "pipeline": [{ "$match": {} }, { "$changeStream": {} }] };
     let refused = db.run_command(second).await.unwrap_err();
     assert_eq!(refused.code(), Some(Code::from(40602)));
+}
+
+async fn a_command_for_more_waits_for_it(db: &Db) {
+    let stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
+    let more = |millis: i64| {
+        let more = doc! {
+            "getMore": stream.cursor,
+            "collection": &stream.collection,
+            "maxTimeMS": millis,
+        };
+        let more = db.run_command(more);
+        async move {
+            let start = Instant::now();
+            let reply = more.await.unwrap();
+            let told = documents(reply.get_document("cursor").unwrap(), "nextBatch");
+            (told.len(), start.elapsed())
+        }
+    };
+    let (told, took) = more(150).await;
+    assert_eq!(told, 0);
+    assert!(took >= Duration::from_millis(140), "{took:?}");
+    // In one task: whoever waits must let the other write.
+    let write = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        insert(db, "things", doc! { "_id": 1 }).await;
+    };
+    let ((told, took), ()) = futures::join!(more(30_000), write);
+    assert_eq!(told, 1);
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+async fn the_cursor_of_a_stream_waits_for_more(db: &Db) {
+    let things = db.collection::<Thing>();
+    let mut cursor = things
+        .aggregate([doc! { "$changeStream": {} }])
+        .await
+        .unwrap();
+    assert!(cursor.next().now_or_never().is_none());
+    for id in 1..=3 {
+        things.insert_one(&Thing { id, size: 1 }).await.unwrap();
+        let event = cursor.next().await.unwrap().unwrap();
+        assert_eq!(field(&event, "documentKey"), Some(doc! { "_id": id }));
+        assert!(cursor.next().now_or_never().is_none());
+    }
+
+    // So does one that follows a capped collection, though nobody watches it.
+    let capped = doc! { "create": "log", "capped": true, "size": 4096 };
+    db.run_command(capped).await.unwrap();
+    insert(db, "log", doc! { "_id": 1 }).await;
+    let open = doc! { "find": "log", "tailable": true, "awaitData": true };
+    let reply = db.run_command(open).await.unwrap();
+    let opened = reply.get_document("cursor").unwrap();
+    assert_eq!(documents(opened, "firstBatch").len(), 1);
+    let more = doc! {
+        "getMore": opened.get_i64("id").unwrap(),
+        "collection": "log",
+        "maxTimeMS": 30_000,
+    };
+    let write = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        insert(db, "log", doc! { "_id": 2 }).await;
+    };
+    let start = Instant::now();
+    let (reply, ()) = futures::join!(db.run_command(more).into_future(), write);
+    let reply = reply.unwrap();
+    let told = documents(reply.get_document("cursor").unwrap(), "nextBatch");
+    assert_eq!(told.len(), 1);
+    assert!(start.elapsed() < Duration::from_secs(20));
 }

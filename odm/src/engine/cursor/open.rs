@@ -140,7 +140,7 @@ impl Cursors {
     }
 
     /// How many are open.
-    #[cfg(feature = "server")]
+    #[cfg(any(feature = "server", test))]
     pub(crate) fn count(&self) -> usize {
         self.open().len()
     }
@@ -152,7 +152,6 @@ impl Cursors {
     }
 
     /// Whether a cursor is open, and `getMore` waits for what it may find.
-    #[cfg(feature = "server")]
     pub(crate) fn awaits(&self, id: i64) -> bool {
         self.open()
             .get(&id)

@@ -1,13 +1,16 @@
 //! Our options as the driver's.
 
+use bson::Document;
 use mongodb::options as theirs;
 use mongodb::options::SelectionCriteria;
 
 use crate::error::{Error, Result};
+use crate::store::driver::changes;
 use crate::store::options::{
-    Acknowledgment, Collation, Hint, Options, ReadConcern, ReadMode, ReadPreference,
-    ReturnDocument, WriteConcern,
+    Acknowledgment, Collation, FullDocument, FullDocumentBeforeChange, Hint, Options, ReadConcern,
+    ReadMode, ReadPreference, ReturnDocument, WriteConcern,
 };
+use crate::store::watch::Watch;
 
 /// Fills a struct of the driver from ours: `field` as it is, `field: function` converted.
 macro_rules! fill {
@@ -91,6 +94,38 @@ pub(super) fn aggregate(o: &Options) -> Result<theirs::AggregateOptions> {
         collation = collation(o)?, hint = hint(o), read_concern = read(o),
         selection_criteria = selection(o), write_concern = write(o),
     }))
+}
+
+pub(super) fn change_stream(watch: &Watch) -> Result<theirs::ChangeStreamOptions> {
+    let o = &*watch.options;
+    let resume = |token: &Option<Document>| token.as_ref().map(changes::token).transpose();
+    Ok(fill!(theirs::ChangeStreamOptions, o, {
+        batch_size, comment, collation = collation(o)?, read_concern = read(o),
+        selection_criteria = selection(o),
+        full_document = watch.full_document.map(full_document),
+        full_document_before_change = watch.full_document_before_change.map(before_change),
+        resume_after = resume(&watch.resume_after)?,
+        start_after = resume(&watch.start_after)?,
+        start_at_operation_time = watch.start_at_operation_time,
+        max_await_time = watch.max_await_time,
+    }))
+}
+
+fn full_document(told: FullDocument) -> theirs::FullDocumentType {
+    match told {
+        FullDocument::UpdateLookup => theirs::FullDocumentType::UpdateLookup,
+        FullDocument::WhenAvailable => theirs::FullDocumentType::WhenAvailable,
+        FullDocument::Required => theirs::FullDocumentType::Required,
+    }
+}
+
+fn before_change(told: FullDocumentBeforeChange) -> theirs::FullDocumentBeforeChangeType {
+    match told {
+        FullDocumentBeforeChange::WhenAvailable => {
+            theirs::FullDocumentBeforeChangeType::WhenAvailable
+        }
+        FullDocumentBeforeChange::Required => theirs::FullDocumentBeforeChangeType::Required,
+    }
 }
 
 pub(super) fn count(o: &Options) -> Result<theirs::CountOptions> {

@@ -1,0 +1,329 @@
+//! `watch`: what is written, as it is written.
+
+mod change;
+mod fields;
+mod read;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bson::{Document as BsonDocument, Timestamp, doc};
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+
+pub use self::change::{
+    Change, Namespace, Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription,
+};
+pub use self::fields::ChangeFields;
+pub use self::read::Watched;
+pub use self::stream::ChangeStream;
+use super::call::Defaults;
+use super::decode::decode;
+use super::options::options;
+use super::{Collection, Db};
+use crate::error::{Error, Result};
+use crate::model::Document;
+use crate::query::Filter;
+use crate::store::options::Options;
+pub use crate::store::options::{FullDocument, FullDocumentBeforeChange};
+use crate::store::{Scope, Session, Store, Watch as Watching};
+
+/// Opens a change stream: [`Collection::watch`], [`Db::watch`], [`Db::watch_cluster`].
+///
+/// Its events are read as `E`: a [`Change`] unless [`with_type`](Self::with_type) says otherwise.
+#[must_use = "nothing is watched until it is awaited"]
+pub struct Watch<'s, T: Watched, E = Change<T>> {
+    call: Call<'s>,
+    read: stream::Read<E>,
+    of: PhantomData<fn() -> T>,
+}
+
+/// What is asked for so far, where it goes, and in which session.
+#[derive(Debug)]
+struct Call<'s> {
+    store: Store,
+    model: &'static str,
+    watch: Watching,
+    session: Option<&'s mut Session>,
+    defaults: Option<Arc<Defaults>>,
+    error: Option<Error>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Watches the collection: each insert, update, replacement and delete of a document, and what becomes of the
+    /// collection as a whole, in order and as soon as it is there. `.await` gives a [`ChangeStream`], which begins
+    /// with what is written from then on.
+    ///
+    /// A server must be a member of a replica set. The in-memory engine needs nothing.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "orders")]
+    /// struct Order {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     status: String,
+    ///     total: i64,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let orders = db.collection::<Order>();
+    /// let mut changes = orders.watch().await?;
+    ///
+    /// orders.insert_one(&Order { id: 7, status: "new".into(), total: 40 }).await?;
+    /// orders.update_one(|o| o.id.eq(7), |o| o.status.set("paid")).await?;
+    ///
+    /// let change = changes.next().await.expect("the collection is there")?;
+    /// let Operation::Insert { id, full_document } = change.operation else { panic!("{change:?}") };
+    /// assert_eq!((id, full_document.total), (7, 40));
+    ///
+    /// let change = changes.next().await.expect("the collection is there")?;
+    /// let Operation::Update { id, update_description, .. } = change.operation else { panic!() };
+    /// assert_eq!((id, update_description.updated_fields), (7, doc! { "status": "paid" }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn watch<'s>(&self) -> Watch<'s, M> {
+        let model = M::model();
+        let scope = Scope::Collection(model.collection);
+        Watch::new(&self.store, self.defaults.clone(), model.name, scope)
+    }
+}
+
+impl Db {
+    /// Watches every collection of the database. Its events hold documents of any model;
+    /// [`Change::of`] reads those of one.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, total: i64 }
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "customers")]
+    /// # struct Customer { #[serde(rename = "_id")] id: String }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let mut changes = db.watch().await?;
+    /// db.collection::<Customer>().insert_one(&Customer { id: "ada".into() }).await?;
+    /// db.collection::<Order>().insert_one(&Order { id: 1, total: 40 }).await?;
+    ///
+    /// let mut seen = Vec::new();
+    /// while seen.len() < 2 {
+    ///     let Some(change) = changes.next().await.transpose()? else { break };
+    ///     if let Some(order) = change.of::<Order>()? {
+    ///         seen.push(format!("order {:?}", order.id()));
+    ///     } else if let Some(customer) = change.of::<Customer>()? {
+    ///         seen.push(format!("customer {:?}", customer.id()));
+    ///     }
+    /// }
+    /// assert_eq!(seen, [r#"customer Some("ada")"#, "order Some(1)"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn watch<'s>(&self) -> Watch<'s, BsonDocument> {
+        Watch::new(&self.store, None, ANY, Scope::Database)
+    }
+
+    /// Watches every collection of every database of the server or the engine, but for `admin`, `config` and `local`:
+    /// [`Change::namespace`] tells which.
+    pub fn watch_cluster<'s>(&self) -> Watch<'s, BsonDocument> {
+        Watch::new(&self.store, None, ANY, Scope::Cluster)
+    }
+}
+
+/// What errors call a document that is of no model.
+const ANY: &str = "Change";
+
+impl<T: Watched> Watch<'_, T> {
+    fn new(
+        store: &Store,
+        defaults: Option<Arc<Defaults>>,
+        model: &'static str,
+        scope: Scope,
+    ) -> Self {
+        Self {
+            call: Call {
+                store: store.clone(),
+                model,
+                watch: Watching::new(scope),
+                session: None,
+                defaults,
+                error: None,
+            },
+            read: |event, _| read::change(event),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M: Document> Watch<'_, M> {
+    /// Tells only of what matches, a condition on the event: its `operation_type`, the document's `id`, fields of the
+    /// `full_document`, of the document before the change, or among the `updated_fields`.
+    ///
+    /// An event tells the full document only where [`full_document`](Self::full_document) says; those of deletes have
+    /// none, and so match no positive condition on it.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, status: String, total: i64 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let orders = db.collection::<Order>();
+    /// let mut large_and_paid = orders
+    ///     .watch()
+    ///     .full_document(FullDocument::UpdateLookup)
+    ///     .filter(|change| {
+    ///         change.updated_fields.status.eq("paid") & change.full_document.total.gte(100)
+    ///     })
+    ///     .await?;
+    ///
+    /// for (id, total) in [(1, 40), (2, 250)] {
+    ///     orders.insert_one(&Order { id, status: "new".into(), total }).await?;
+    ///     orders.update_one(|o| o.id.eq(id), |o| o.status.set("paid")).await?;
+    /// }
+    /// let change = large_and_paid.next().await.expect("the collection is there")?;
+    /// assert_eq!(change.id(), Some(&2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn filter(mut self, condition: impl FnOnce(ChangeFields<M>) -> Filter<Change<M>>) -> Self {
+        match condition(ChangeFields::new()).into_document() {
+            Ok(filter) => self.call.watch.pipeline.push(doc! { "$match": filter }),
+            Err(error) => {
+                self.call.error.get_or_insert(error);
+            }
+        }
+        self
+    }
+}
+
+impl<'s, T: Watched, E> Watch<'s, T, E> {
+    options!(session command batch_size comment collation read_concern read_preference);
+
+    /// Sends events through these stages, as written: `$match`, `$project`, `$set` and their like. They may not touch
+    /// an event's `_id`, by which a stream is resumed; where they change its shape,
+    /// [`with_type`](Self::with_type) says what is read.
+    pub fn pipeline(mut self, stages: impl IntoIterator<Item = BsonDocument>) -> Self {
+        self.call.watch.pipeline.extend(stages);
+        self
+    }
+
+    /// Tells with an update the whole document, which otherwise only inserts and replacements do.
+    pub fn full_document(mut self, full_document: FullDocument) -> Self {
+        self.call.watch.full_document = Some(full_document);
+        self
+    }
+
+    /// Tells the document as it was before an update, a replacement or a delete. The collection must keep images:
+    /// `{collMod: …, changeStreamPreAndPostImages: {enabled: true}}` by [`Db::run_command`].
+    pub fn full_document_before_change(mut self, before: FullDocumentBeforeChange) -> Self {
+        self.call.watch.full_document_before_change = Some(before);
+        self
+    }
+
+    /// Goes on behind this token: with what was written since, as far back as the store remembers it. The filter and the
+    /// stages are those of the stream that gave it: a server may refuse the token of an event that others leave out.
+    pub fn resume_after(mut self, token: impl Into<Option<ResumeToken>>) -> Self {
+        self.call.watch.resume_after = token.into().map(ResumeToken::into_document);
+        self
+    }
+
+    /// The same; the token may also be that of an [`Operation::Invalidate`], behind which a new stream starts.
+    pub fn start_after(mut self, token: impl Into<Option<ResumeToken>>) -> Self {
+        self.call.watch.start_after = token.into().map(ResumeToken::into_document);
+        self
+    }
+
+    /// Begins with what was written at this time or later: a [`Change::cluster_time`], or an `operationTime` that a
+    /// server told.
+    pub fn start_at_operation_time(mut self, time: impl Into<Option<Timestamp>>) -> Self {
+        self.call.watch.start_at_operation_time = time.into();
+        self
+    }
+
+    /// How long a server waits for something to tell before it answers that there is nothing, and is asked again.
+    /// Nobody asks the in-memory engine again: it wakes the stream when something is written.
+    pub fn max_await_time(mut self, time: Duration) -> Self {
+        self.call.watch.max_await_time = Some(time);
+        self
+    }
+
+    /// Reads events as `U`, by serde alone.
+    pub fn with_type<U: DeserializeOwned>(self) -> Watch<'s, T, U> {
+        Watch {
+            call: self.call,
+            read: decode::<U>,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s> Call<'s> {
+    fn options(&mut self) -> &mut Options {
+        &mut self.watch.options
+    }
+
+    /// Fills in the collection's defaults, unless something failed on the way here.
+    fn complete(&mut self) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error.with_model(self.model));
+        }
+        if let Some(defaults) = &self.defaults {
+            let options = &mut self.watch.options;
+            if options.read_concern.is_none() && defaults.read_concern.is_some() {
+                options.read_concern = defaults.read_concern;
+            }
+            if options.read_preference.is_none() && defaults.read_preference.is_some() {
+                options
+                    .read_preference
+                    .clone_from(&defaults.read_preference);
+            }
+        }
+        Ok(())
+    }
+
+    fn command(mut self) -> Result<BsonDocument> {
+        self.complete()?;
+        let model = self.model;
+        self.watch
+            .command()
+            .map_err(|error| error.with_model(model))
+    }
+
+    async fn open<E>(mut self, read: stream::Read<E>) -> Result<ChangeStream<'s, E>> {
+        self.complete()?;
+        let model = self.model;
+        let opened = self.store.watch(self.watch, self.session).await;
+        let opened = opened.map_err(|error| error.with_model(model))?;
+        Ok(ChangeStream::new(opened, read, model))
+    }
+}
+
+impl<'s, T: Watched, E: 'static> IntoFuture for Watch<'s, T, E> {
+    type Output = Result<ChangeStream<'s, E>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.call.open(self.read))
+    }
+}
+
+impl<T: Watched, E> fmt::Debug for Watch<'_, T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.call, f)
+    }
+}

@@ -1,0 +1,47 @@
+//! The typed fields of events.
+
+use std::fmt;
+
+use bson::Timestamp;
+
+use super::change::{Change, OperationType};
+use crate::model::{Document, Path};
+use crate::query::Field;
+
+/// The fields of an event about the model `M`, for the closure of [`Watch::filter`](super::Watch::filter).
+#[non_exhaustive]
+pub struct ChangeFields<M: Document> {
+    /// What was done.
+    pub operation_type: Field<Change<M>, OperationType>,
+    /// The document's `_id`.
+    pub id: Field<Change<M>, M::Id>,
+    /// When it was done.
+    pub cluster_time: Field<Change<M>, Timestamp>,
+    /// The fields of the document, where the event tells it.
+    pub full_document: M::Fields<Change<M>>,
+    /// The fields of the document before, where the event tells it.
+    pub full_document_before_change: M::Fields<Change<M>>,
+    /// What an update made of the fields that it changed as a whole. Of what it changed inside of a field, the event has
+    /// the whole path as one name, which no filter can speak of.
+    pub updated_fields: M::Fields<Change<M>>,
+}
+
+impl<M: Document> ChangeFields<M> {
+    pub(super) fn new() -> Self {
+        let at = |name| Path::root().child(name);
+        Self {
+            operation_type: Field::at_path(at("operationType")),
+            id: Field::at_path(at("documentKey").child("_id")),
+            cluster_time: Field::at_path(at("clusterTime")),
+            full_document: M::fields(at("fullDocument")),
+            full_document_before_change: M::fields(at("fullDocumentBeforeChange")),
+            updated_fields: M::fields(at("updateDescription").child("updatedFields")),
+        }
+    }
+}
+
+impl<M: Document> fmt::Debug for ChangeFields<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChangeFields<{}>", M::model().name)
+    }
+}

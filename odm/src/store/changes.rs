@@ -1,0 +1,109 @@
+//! Open change streams, over raw events from either store.
+
+use std::fmt;
+use std::task::{Context, Poll};
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+#[cfg(feature = "memory")]
+use crate::error::Error;
+use crate::error::Result;
+#[cfg(feature = "mongodb")]
+use crate::store::driver::DriverChanges;
+#[cfg(feature = "memory")]
+use crate::store::memory_changes::MemoryChanges;
+use crate::value::raw;
+
+/// What was written, event by event; `'s` is the session's borrow.
+pub(crate) struct RawChanges<'s> {
+    source: Source<'s>,
+    token: Option<Document>,
+}
+
+/// Where events come from.
+pub(crate) enum Source<'s> {
+    #[cfg(feature = "memory")]
+    Memory(Box<MemoryChanges>),
+    #[cfg(feature = "mongodb")]
+    Driver(DriverChanges<'s>),
+    /// Nowhere: the stream is over.
+    Over(std::marker::PhantomData<&'s ()>),
+}
+
+/// What one step of a stream found.
+pub(crate) enum Step {
+    Event(RawDocumentBuf),
+    /// No event, but a later place to resume at.
+    Token(Option<Document>),
+    Over,
+}
+
+impl<'s> RawChanges<'s> {
+    pub(crate) fn new(source: Source<'s>, token: Option<Document>) -> Self {
+        Self { source, token }
+    }
+
+    /// Behind the last event, or behind all that was looked at without finding one.
+    pub(crate) fn token(&self) -> Option<&Document> {
+        self.token.as_ref()
+    }
+
+    /// The next event. An error ends the stream; what the store can recover from it does not tell.
+    pub(crate) fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<RawDocumentBuf>>> {
+        loop {
+            let step = match &mut self.source {
+                #[cfg(feature = "memory")]
+                Source::Memory(changes) => changes.poll_step(cx),
+                #[cfg(feature = "mongodb")]
+                Source::Driver(changes) => changes.poll_step(cx),
+                Source::Over(_) => return Poll::Ready(None),
+            };
+            match std::task::ready!(step) {
+                Ok(Step::Event(event)) => {
+                    self.token = token(&event);
+                    return Poll::Ready(Some(Ok(event)));
+                }
+                Ok(Step::Token(token)) => {
+                    if token.is_some() {
+                        self.token = token;
+                    }
+                }
+                Ok(Step::Over) => self.end(),
+                Err(error) => {
+                    self.end();
+                    return Poll::Ready(Some(Err(error)));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.source = Source::Over(std::marker::PhantomData);
+    }
+}
+
+/// The token of an event: its `_id`.
+pub(crate) fn token(event: &RawDocument) -> Option<Document> {
+    match raw::get(event, "_id")? {
+        RawBsonRef::Document(token) => Document::try_from(token).ok(),
+        _ => None,
+    }
+}
+
+/// A token that a reply tells.
+#[cfg(feature = "memory")]
+pub(crate) fn document(token: &RawDocument) -> Result<Document> {
+    Document::try_from(token).map_err(|_| Error::malformed_reply("a resume token"))
+}
+
+impl fmt::Debug for RawChanges<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawChanges")
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}

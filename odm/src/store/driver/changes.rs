@@ -1,0 +1,153 @@
+//! The driver's change streams, which resume by themselves.
+
+use std::fmt;
+use std::task::{Context, Poll};
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document};
+use futures::future::BoxFuture;
+use mongodb::ClientSession;
+use mongodb::change_stream::ChangeStream;
+use mongodb::change_stream::event::ResumeToken;
+use mongodb::change_stream::session::SessionChangeStream;
+
+use super::{Driver, client_session, error, options};
+use crate::error::{Error, Result};
+use crate::store::changes::{RawChanges, Source, Step};
+use crate::store::session::Session;
+use crate::store::watch::{Scope, Watch};
+
+/// An open stream, or the step that it makes. The driver's own stream can't be asked for its token while it is polled,
+/// and a poll can be given up at any time: so it is kept within the step, which goes on when it is polled again.
+pub(crate) struct DriverChanges<'s>(State<'s>);
+
+enum State<'s> {
+    Idle(Stream<'s>),
+    Stepping(BoxFuture<'s, Stepped<'s>>),
+    Gone,
+}
+
+enum Stream<'s> {
+    Implicit(Box<ChangeStream<RawDocumentBuf>>),
+    Session(
+        Box<SessionChangeStream<RawDocumentBuf>>,
+        &'s mut ClientSession,
+    ),
+}
+
+/// What a step found, and the stream behind it.
+struct Stepped<'s> {
+    stream: Stream<'s>,
+    event: mongodb::error::Result<Option<RawDocumentBuf>>,
+    token: Option<ResumeToken>,
+    is_alive: bool,
+}
+
+impl Driver {
+    pub(crate) async fn watch<'s>(
+        &self,
+        watch: Watch,
+        session: Option<&'s mut Session>,
+    ) -> Result<RawChanges<'s>> {
+        let options = options::change_stream(&watch)?;
+        let session = client_session(session)?;
+        /// The scopes' actions have no trait in common.
+        macro_rules! open {
+            ($of:expr) => {{
+                let action = $of.watch().pipeline(watch.pipeline).with_options(options);
+                match session {
+                    Some(session) => {
+                        let session = &mut session.session;
+                        let opened = action.session(&mut *session).await.map_err(error)?;
+                        Stream::Session(Box::new(opened.with_type()), session)
+                    }
+                    None => {
+                        let opened = action.await.map_err(error)?;
+                        Stream::Implicit(Box::new(opened.with_type()))
+                    }
+                }
+            }};
+        }
+        let stream = match watch.scope {
+            Scope::Collection(name) => {
+                let collection = self.collection(name);
+                open!(collection)
+            }
+            Scope::Database => open!(self.database),
+            Scope::Cluster => open!(self.database.client()),
+        };
+        let token = stream.token().map(document).transpose()?;
+        let changes = DriverChanges(State::Idle(stream));
+        Ok(RawChanges::new(Source::Driver(changes), token))
+    }
+}
+
+impl<'s> Stream<'s> {
+    fn token(&self) -> Option<ResumeToken> {
+        match self {
+            Self::Implicit(stream) => stream.resume_token(),
+            Self::Session(stream, _) => stream.resume_token(),
+        }
+    }
+
+    /// One event, or at most one batch without any.
+    async fn step(mut self) -> Stepped<'s> {
+        let event = match &mut self {
+            Self::Implicit(stream) => stream.next_if_any().await,
+            Self::Session(stream, session) => stream.next_if_any(session).await,
+        };
+        Stepped {
+            token: self.token(),
+            is_alive: match &self {
+                Self::Implicit(stream) => stream.is_alive(),
+                Self::Session(stream, _) => stream.is_alive(),
+            },
+            event,
+            stream: self,
+        }
+    }
+}
+
+impl DriverChanges<'_> {
+    /// The next event, or batch without one.
+    pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step>> {
+        let mut step = match std::mem::replace(&mut self.0, State::Gone) {
+            State::Stepping(step) => step,
+            State::Idle(stream) => Box::pin(stream.step()),
+            State::Gone => return Poll::Ready(Ok(Step::Over)),
+        };
+        let Poll::Ready(stepped) = step.as_mut().poll(cx) else {
+            self.0 = State::Stepping(step);
+            return Poll::Pending;
+        };
+        self.0 = State::Idle(stepped.stream);
+        Poll::Ready(match stepped.event.map_err(error) {
+            Ok(Some(event)) => Ok(Step::Event(event)),
+            Ok(None) if stepped.is_alive => {
+                stepped.token.map(document).transpose().map(Step::Token)
+            }
+            Ok(None) => Ok(Step::Over),
+            Err(error) => Err(error),
+        })
+    }
+}
+
+/// The driver's token as the document that it is.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map`")]
+fn document(token: ResumeToken) -> Result<Document> {
+    match bson::serialize_to_bson(&token) {
+        Ok(Bson::Document(token)) => Ok(token),
+        _ => Err(Error::malformed_reply("a resume token")),
+    }
+}
+
+/// The document as the driver's token.
+pub(super) fn token(document: &Document) -> Result<ResumeToken> {
+    bson::deserialize_from_document(document.clone()).map_err(Error::encode)
+}
+
+impl fmt::Debug for DriverChanges<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DriverChanges")
+    }
+}

@@ -1,0 +1,102 @@
+//! What a change stream is asked for, and the command that opens it.
+
+use std::time::Duration;
+
+use bson::{Document, Timestamp, doc};
+
+use crate::error::Result;
+use crate::store::operation::{Operation, Request};
+use crate::store::options::{Chosen, FullDocument, FullDocumentBeforeChange};
+
+/// What is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Collection(&'static str),
+    Database,
+    Cluster,
+}
+
+/// One change stream, before it is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    pub(crate) scope: Scope,
+    /// The stages behind `$changeStream`.
+    pub(crate) pipeline: Vec<Document>,
+    pub(crate) full_document: Option<FullDocument>,
+    pub(crate) full_document_before_change: Option<FullDocumentBeforeChange>,
+    pub(crate) resume_after: Option<Document>,
+    pub(crate) start_after: Option<Document>,
+    pub(crate) start_at_operation_time: Option<Timestamp>,
+    pub(crate) max_await_time: Option<Duration>,
+    pub(crate) options: Chosen,
+}
+
+impl Watch {
+    pub(crate) fn new(scope: Scope) -> Self {
+        Self {
+            scope,
+            pipeline: Vec::new(),
+            full_document: None,
+            full_document_before_change: None,
+            resume_after: None,
+            start_after: None,
+            start_at_operation_time: None,
+            max_await_time: None,
+            options: Chosen::default(),
+        }
+    }
+
+    /// The same, going on behind an event that was told.
+    #[cfg(feature = "memory")]
+    pub(crate) fn resumed(&self, token: Document) -> Self {
+        Self {
+            resume_after: None,
+            start_after: Some(token),
+            start_at_operation_time: None,
+            ..self.clone()
+        }
+    }
+
+    /// The command as a driver sends it, but for the database and the session.
+    pub(crate) fn command(&self) -> Result<Document> {
+        let (collection, is_whole) = match self.scope {
+            Scope::Collection(name) => (name, false),
+            Scope::Database | Scope::Cluster => ("", true),
+        };
+        let mut pipeline = vec![doc! { "$changeStream": self.stage() }];
+        pipeline.extend(self.pipeline.iter().cloned());
+        let request = Request {
+            collection,
+            operation: Operation::Aggregate { pipeline },
+            options: self.options.clone(),
+        };
+        let mut command = request.command()?;
+        if is_whole {
+            command.insert("aggregate", 1);
+        }
+        Ok(command)
+    }
+
+    fn stage(&self) -> Document {
+        let mut stage = Document::new();
+        if let Some(full_document) = self.full_document {
+            stage.insert("fullDocument", full_document.word());
+        }
+        if let Some(before) = self.full_document_before_change {
+            stage.insert("fullDocumentBeforeChange", before.word());
+        }
+        if let Some(token) = &self.resume_after {
+            stage.insert("resumeAfter", token.clone());
+        }
+        if let Some(token) = &self.start_after {
+            stage.insert("startAfter", token.clone());
+        }
+        if let Some(time) = self.start_at_operation_time {
+            stage.insert("startAtOperationTime", time);
+        }
+        if self.scope == Scope::Cluster {
+            stage.insert("allChangesForCluster", true);
+        }
+        stage
+    }
+}

@@ -400,6 +400,9 @@ async fn folders_without_collections_are_refused_and_told_how_they_should_be() {
 
     let empty = folder("nothing");
     assert_eq!(db.load(&empty).unwrap().documents(), 0);
+    let dumped = folder("nothing-dumped");
+    db.dump(&dumped).unwrap();
+    assert_eq!(db.load(&dumped).unwrap().collections, []);
     write(&empty, "dump/shop/books.bson", "");
     let error = fault(&db, &empty);
     assert!(

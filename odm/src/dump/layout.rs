@@ -23,6 +23,8 @@ pub(super) const PRELUDE: &str = "prelude.json";
 pub(super) struct Layout {
     pub(super) collections: BTreeMap<Namespace, Files>,
     pub(super) skipped: Vec<SkippedFile>,
+    /// Whether there is a file of a kind that dumps have.
+    is_dump: bool,
 }
 
 /// The files of one.
@@ -93,7 +95,7 @@ impl Layout {
             }
             layout.add(&folder.name, of_collections)?;
         }
-        if any && layout.collections.is_empty() {
+        if any && !layout.is_dump {
             let message = "no collections are in it: it may hold a file for each (`books.bson`, `books.json`), or a \
                            folder for each database (`shop/books.bson`)";
             return Err(Error::new(FileError::new(folder, message)));
@@ -120,6 +122,7 @@ impl Layout {
                 self.skip(&path, "its name ends neither in `.bson` nor in `.json`");
                 continue;
             };
+            self.is_dump = true;
             if file.name.trim_end_matches(".gz") == PRELUDE && is_prelude(&path)? {
                 continue;
             }

@@ -24,6 +24,7 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Loa
     let Layout {
         collections,
         skipped,
+        ..
     } = Layout::read(folder, database)?;
     let mut loader = Loader {
         fork: memory.fork(),

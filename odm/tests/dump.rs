@@ -18,6 +18,10 @@ use flate2::write::GzEncoder;
 use odm::bson::{Bson, Document, RawDocumentBuf, Timestamp, doc};
 use odm::prelude::*;
 use odm::{Db, Error};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::subsequence;
 
 /// A folder of the test's own, empty.
 fn folder(name: &str) -> PathBuf {
@@ -763,4 +767,57 @@ fn loads_and_writes_at_the_same_time_lose_nothing() {
     assert!(loaded > 0);
     assert_eq!(count, loaded + written);
     assert_eq!(i32::try_from(collections).unwrap(), loaded + 1);
+}
+
+/// Options and indexes that may stand together.
+const OPTIONS: [&str; 4] = [
+    r#"{"capped": true, "size": 8192, "max": 100}"#,
+    r#"{"collation": {"locale": "de", "strength": 1, "numericOrdering": true}}"#,
+    r#"{"validator": {"$jsonSchema": {"required": ["none"]}}, "validationAction": "warn"}"#,
+    r#"{"changeStreamPreAndPostImages": {"enabled": true}, "validator": {"b": {"$regex": "^x"}}, "validationLevel": "off"}"#,
+];
+const INDEXES: [&str; 7] = [
+    r#"{"key": {"b": 1, "a": -1}, "name": "b_a"}"#,
+    r#"{"key": {"c.d": 1}, "name": "first", "sparse": true, "collation": {"locale": "simple"}}"#,
+    r#"{"key": {"b": 1}, "name": "b", "partialFilterExpression": {"a": {"$gt": {"$numberLong": "7"}}}, "collation": {"locale": "fr"}}"#,
+    r#"{"key": {"h": "hashed", "a": 1}, "name": "h", "collation": {"locale": "simple"}}"#,
+    r#"{"key": {"x": "text", "a": 1}, "name": "x", "weights": {"y": 3}, "default_language": "none", "collation": {"locale": "simple"}}"#,
+    r#"{"key": {"$**": 1}, "name": "all", "wildcardProjection": {"a": 0, "c.d": 0}}"#,
+    r#"{"key": {"_id": 1, "a": 1}, "name": "with_id", "unique": true, "hidden": true}"#,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// From fixtures to a dump, and from that to the same dump.
+    #[test]
+    fn a_dump_that_is_loaded_is_dumped_as_it_was(
+        collections in vec((option::of(0..OPTIONS.len()), subsequence(INDEXES.to_vec(), 0..=INDEXES.len()),
+            vec((any::<i64>(), "[a-z]{0,3}"), 0..20)), 1..4),
+        view in any::<bool>(),
+    ) {
+        let fixtures = folder("drawn");
+        for (number, (options, indexes, documents)) in collections.iter().enumerate() {
+            let options = options.map_or("{}", |at| OPTIONS[at]);
+            let metadata = format!("{{\"options\": {options}, \"indexes\": [{}]}}", indexes.join(","));
+            write(&fixtures, &format!("c{number}.metadata.json"), metadata);
+            let document = |(at, (a, b)): (usize, &(i64, String))| {
+                // Not in the order of their ids.
+                let id = (at * 7 + 3) % 23;
+                doc! { "_id": i32::try_from(id).unwrap(), "a": a, "b": b, "x": b, "c": [{ "d": a }] }
+            };
+            let documents: Vec<_> = documents.iter().enumerate().map(document).collect();
+            write(&fixtures, &format!("c{number}.bson"), bytes(&documents));
+        }
+        if view {
+            write(&fixtures, "v.metadata.json", r#"{"options": {"viewOn": "c0", "pipeline": [{"$match": {"b": 1, "a": 2}}]}}"#);
+        }
+        let (db, again) = (Db::memory(), Db::memory());
+        let loaded = db.load(&fixtures);
+        prop_assert!(loaded.is_ok(), "{}", loaded.unwrap_err());
+        let dumped = folder("drawn-dumped");
+        db.dump(&dumped).unwrap();
+        again.load(&dumped).unwrap();
+        prop_assert_eq!(folder_of(&again), files(&dumped));
+    }
 }

@@ -81,6 +81,36 @@ fn what_is_loaded_at_the_start_is_dumped_at_the_end() {
     }
 }
 
+#[test]
+fn where_something_came_in_the_way_the_dump_is_made_beside_it() {
+    let folder = folder("rescued");
+    let (seed, dump) = (folder.join("seed"), folder.join("dump"));
+    fs::create_dir_all(&seed).unwrap();
+    fs::write(seed.join("users.json"), "{\"_id\": 1}").unwrap();
+    let mut server = Command::new(PROGRAM)
+        .args(["--listen", "127.0.0.1:0", "--seed"])
+        .args([&seed, Path::new("--dump"), &dump])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(server.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    fs::write(dump.join("notes.txt"), "mine").unwrap();
+    let id = server.id().to_string();
+    assert!(Command::new("kill").arg(&id).status().unwrap().success());
+    let ended = server.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success(), "{said}");
+    assert!(
+        said.contains("notes.txt would be lost") && said.contains("dump.rescued instead"),
+        "{said}"
+    );
+    assert!(folder.join("dump.rescued/test/users.bson").exists());
+    assert_eq!(fs::read_to_string(dump.join("notes.txt")).unwrap(), "mine");
+}
+
 /// A folder of the test's own, empty.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))

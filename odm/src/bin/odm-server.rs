@@ -99,8 +99,22 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", server.uri());
     signals.recv()?;
     server.stop();
-    if let Some(folder) = dump {
-        db.dump(folder)?;
+    match dump {
+        Some(folder) => end_with(&db, folder),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Dumps to the folder; beside it, where something has come in the way since the start.
+fn end_with(db: &Db, folder: PathBuf) -> Result<(), Box<dyn std::error::Error>> {
+    let Err(error) = db.dump(&folder) else {
+        return Ok(());
+    };
+    let mut rescued = folder.into_os_string();
+    rescued.push(".rescued");
+    let rescued = PathBuf::from(rescued);
+    match db.dump(&rescued) {
+        Ok(()) => Err(format!("{error}; all is in {} instead", rescued.display()).into()),
+        Err(_) => Err(error.into()),
+    }
 }

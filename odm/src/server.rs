@@ -11,6 +11,7 @@ mod answer;
 mod command;
 mod connection;
 mod fail_point;
+mod gossip;
 mod host;
 mod options;
 mod peer;

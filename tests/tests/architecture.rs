@@ -54,7 +54,7 @@ const SERVER_FLOORS: &[&[&str]] = &[
     &["activity", "fail_point", "scram", "wire"],
     &["options"],
     &["host"],
-    &["peer"],
+    &["gossip", "peer"],
     &["command"],
     &["answer"],
     &["connection"],

@@ -10,7 +10,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use mongodb::bson::{Binary, Bson, Document, Uuid, doc, spec::BinarySubtype};
+use mongodb::bson::{Binary, Bson, Document, Timestamp, Uuid, doc, spec::BinarySubtype};
 use odm::Db;
 use odm::server::Server;
 
@@ -232,4 +232,204 @@ fn whoever_names_no_session_kills_all() {
         assert_eq!(reply.get("ok"), Some(&Bson::Double(1.0)), "{reply}");
         assert!(!connection.is_alive(one), "{command}");
     }
+}
+
+fn code(reply: &Document) -> i32 {
+    reply.get_i32("code").unwrap_or(0)
+}
+
+#[test]
+fn a_cursor_is_read_on_in_its_own_session_and_transaction() {
+    both(|connection| {
+        let session = || doc! { "id": Uuid::new() };
+        let (own, other) = (session(), session());
+        let open = |connection: &mut Connection, mut command: Document, more: &Document| {
+            command.extend(more.clone());
+            let reply = connection.run(command);
+            let cursor = reply.get_document("cursor").unwrap();
+            let (_, name) = cursor.get_str("ns").unwrap().split_once('.').unwrap();
+            (cursor.get_i64("id").unwrap(), name.to_owned())
+        };
+        let more = |connection: &mut Connection, (id, name): &(i64, String), more: &Document| {
+            let mut command = doc! { "getMore": *id, "collection": name, "batchSize": 1 };
+            command.extend(more.clone());
+            let reply = connection.run(command);
+            let message = reply.get_str("errmsg").unwrap_or_default().to_owned();
+            (code(&reply), message.replace(&id.to_string(), "ID"))
+        };
+        let shown = |session: &Document| {
+            let id = session.get("id").unwrap();
+            let Bson::Binary(id) = id else { panic!("{id}") };
+            let id = id.to_uuid().unwrap();
+            format!("{id} - 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= -  - ")
+        };
+        let of = |session: &Document| doc! { "lsid": session };
+        for command in [
+            doc! { "find": "c", "batchSize": 2 },
+            doc! { "aggregate": "c", "pipeline": [], "cursor": { "batchSize": 2 } },
+            doc! { "listIndexes": "c", "cursor": { "batchSize": 0 } },
+            doc! { "listCollections": 1, "cursor": { "batchSize": 0 } },
+        ] {
+            let cursor = open(connection, command.clone(), &of(&own));
+            assert_eq!(
+                more(connection, &cursor, &of(&other)),
+                (
+                    50738,
+                    format!(
+                        "Cannot run getMore on cursor ID, which was created in session {}, in session {}",
+                        shown(&own),
+                        shown(&other)
+                    )
+                )
+            );
+            assert_eq!(
+                more(connection, &cursor, &doc! {}),
+                (
+                    50737,
+                    format!(
+                        "Cannot run getMore on cursor ID, which was created in session {}, without an lsid",
+                        shown(&own)
+                    )
+                )
+            );
+            assert_eq!(more(connection, &cursor, &of(&own)).0, 0, "{command}");
+        }
+        let cursor = open(connection, doc! { "find": "c", "batchSize": 2 }, &doc! {});
+        let (refused, message) = more(connection, &cursor, &of(&own));
+        assert_eq!(refused, 50736);
+        assert!(message.ends_with(&format!(
+            "not created in a session, in session {}",
+            shown(&own)
+        )));
+        assert_eq!(more(connection, &cursor, &doc! {}).0, 0);
+
+        // Transactions.
+        let within = |session: &Document, number: i64| doc! { "lsid": session, "txnNumber": number, "autocommit": false };
+        let find = doc! { "find": "c", "batchSize": 2 };
+        let plain = open(connection, find.clone(), &of(&own));
+        let start = doc! { "find": "c", "batchSize": 2, "startTransaction": true };
+        let cursor = open(connection, start.clone(), &within(&own, 1));
+        let outside = more(connection, &cursor, &of(&own));
+        let message = "Cannot run getMore on cursor ID, which was created in transaction 1, without a txnNumber";
+        assert_eq!(outside, (50740, message.to_owned()));
+        assert_eq!(more(connection, &cursor, &of(&other)).0, 50738);
+        assert_eq!(more(connection, &cursor, &within(&own, 1)).0, 0);
+        let within_it = more(connection, &plain, &within(&own, 1));
+        let message = "Cannot run getMore on cursor ID, which was not created in a transaction, in transaction 1";
+        assert_eq!(within_it, (50739, message.to_owned()));
+        // As any failure, that was its end.
+        assert_eq!(more(connection, &cursor, &within(&own, 1)).0, 251);
+    });
+}
+
+#[test]
+fn an_ended_session_ends_no_transaction() {
+    both(|connection| {
+        let one = connection.session(0);
+        let reply = connection.admin(doc! { "endSessions": [&one.0] });
+        assert_eq!(code(&reply), 0, "{reply}");
+        assert!(connection.is_alive(one));
+    });
+}
+
+#[test]
+fn what_is_no_session_is_refused() {
+    both(|connection| {
+        let uuid = || Binary::from_uuid(Uuid::new());
+        let id = |subtype, bytes| doc! { "id": Binary { subtype, bytes } };
+        for (session, refused) in [
+            (doc! {}, 40414),
+            (doc! { "id": 1 }, 14),
+            (doc! { "id": uuid(), "x": 1 }, 40415),
+            (id(BinarySubtype::Uuid, vec![1, 2, 3]), 207),
+            (id(BinarySubtype::Generic, vec![1; 16]), 14),
+            (doc! { "id": uuid(), "uid": digest(vec![1]) }, 12),
+            (doc! { "id": uuid(), "uid": digest(vec![1; 32]) }, 0),
+            (doc! { "id": uuid() }, 0),
+        ] {
+            let reply = connection.run(doc! { "ping": 1, "lsid": &session });
+            assert_eq!(code(&reply), refused, "{session}: {reply}");
+        }
+        // These look past what they don't know, and others don't.
+        let named = || doc! { "id": uuid() };
+        for (command, refused) in [
+            (doc! { "startSession": 1, "x": 1 }, 0),
+            (doc! { "killSessions": [named()], "x": 1 }, 0),
+            (doc! { "endSessions": [], "x": 1 }, 40415),
+            (doc! { "refreshSessions": [], "x": 1 }, 40415),
+        ] {
+            let reply = connection.admin(command.clone());
+            assert_eq!(code(&reply), refused, "{command}: {reply}");
+        }
+    });
+}
+
+#[test]
+fn what_is_no_time_of_a_cluster_is_refused() {
+    both(|connection| {
+        let written = connection.run(doc! { "insert": "c", "documents": [{}] });
+        let now = written.get_timestamp("operationTime").unwrap();
+        let signature = |hash: usize| doc! { "hash": digest(vec![0; hash]), "keyId": 0_i64 };
+        let of = |time: Bson, signature: Bson| {
+            Bson::from(doc! { "clusterTime": time, "signature": signature })
+        };
+        let far = Timestamp {
+            time: now.time + 400 * 24 * 3600,
+            increment: 1,
+        };
+        for (told, refused) in [
+            (Bson::from(1), 10065),
+            (doc! {}.into(), 4),
+            (doc! { "clusterTime": 1 }.into(), 14),
+            (doc! { "clusterTime": now }.into(), 4),
+            (of(now.into(), 1.into()), 14),
+            (of(now.into(), doc! {}.into()), 4),
+            (of(now.into(), signature(0).into()), 12),
+            (of(far.into(), signature(20).into()), 205),
+            (of(now.into(), signature(20).into()), 0),
+        ] {
+            let reply = connection.run(doc! { "ping": 1, "$clusterTime": told.clone() });
+            assert_eq!(code(&reply), refused, "{told}: {reply}");
+            // Whatever the answer, it tells the time.
+            let time = reply.get_timestamp("operationTime").unwrap();
+            let cluster = reply.get_document("$clusterTime").unwrap();
+            assert!(cluster.get_timestamp("clusterTime").unwrap() >= time);
+        }
+        for (command, refused) in [
+            (doc! { "find": "c" }, 0),
+            (doc! { "getMore": 1_i64, "collection": "c" }, 72),
+            (doc! { "ping": 1 }, 72),
+        ] {
+            let mut command = command;
+            command.insert("readConcern", doc! { "afterClusterTime": now });
+            assert_eq!(code(&connection.run(command.clone())), refused, "{command}");
+        }
+    });
+}
+
+/// Only the engine is asked: a server's clock would be set for all others.
+#[test]
+fn times_from_elsewhere_are_taken_over() {
+    let server = engine();
+    let connection = &mut Connection::to(server.address());
+    let written = connection.run(doc! { "insert": "c", "documents": [{}] });
+    let now = written.get_timestamp("operationTime").unwrap();
+    let later = Timestamp {
+        time: now.time + 100,
+        increment: 7,
+    };
+    let find = doc! { "find": "c", "readConcern": { "afterClusterTime": later } };
+    assert_eq!(code(&connection.run(find.clone())), 72);
+    let mut told = find;
+    told.insert(
+        "$clusterTime",
+        doc! {
+            "clusterTime": later,
+            "signature": { "hash": digest(vec![0; 20]), "keyId": 0_i64 },
+        },
+    );
+    let found = connection.run(told);
+    assert_eq!(code(&found), 0, "{found}");
+    let written = connection.run(doc! { "insert": "c", "documents": [{}] });
+    assert!(written.get_timestamp("operationTime").unwrap() > later);
 }

@@ -21,6 +21,15 @@ impl Clock {
         unpack(start.max(before + 1))
     }
 
+    /// Goes on to a time that others have told, unless it is there.
+    #[cfg(feature = "server")]
+    pub(crate) fn advance(&self, told: Timestamp) {
+        let told = (u64::from(told.time) << 32) | u64::from(told.increment);
+        if told > self.0.load(Ordering::Acquire) {
+            self.0.fetch_max(told, Ordering::AcqRel);
+        }
+    }
+
     /// The time of the last write.
     pub(crate) fn now(&self) -> Timestamp {
         unpack(self.0.load(Ordering::Acquire))

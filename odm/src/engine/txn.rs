@@ -5,6 +5,7 @@
 //!
 //! What this module is not: it parses no commands and reads no clock.
 
+pub(crate) mod lsid;
 pub(crate) mod session;
 pub(crate) mod snapshot;
 pub(crate) mod transaction;

@@ -94,6 +94,7 @@ codes! {
     PRIMARY_STEPPED_DOWN = 189 "PrimarySteppedDown";
     INVALID_INDEX_SPECIFICATION_OPTION = 197 "InvalidIndexSpecificationOption";
     CANNOT_BUILD_INDEX_KEYS = 201 "CannotBuildIndexKeys";
+    CLUSTER_TIME_FAILS_RATE_LIMITER = 205 "ClusterTimeFailsRateLimiter";
     INVALID_UUID = 207 "InvalidUUID";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";

@@ -132,6 +132,12 @@ impl Memory {
         }
     }
 
+    /// Goes on to a time that a client has from elsewhere, unless it is past.
+    #[cfg(feature = "server")]
+    pub(crate) fn advance(&self, told: bson::Timestamp) {
+        self.0.shared.engine.catalog.clock.advance(told);
+    }
+
     /// How many sessions, open transactions and open cursors there are.
     #[cfg(feature = "server")]
     pub(crate) fn counts(&self) -> [usize; 3] {

@@ -77,6 +77,14 @@ pub(crate) const GENERIC: &[&str] = &[
     "writeConcern",
 ];
 
+/// The commands that look past fields that they don't know, by the names that messages have for them.
+const LENIENT: &[&str] = &[
+    "KillAllSessionsByPatternCmd",
+    "KillAllSessionsCmd",
+    "KillSessionsCmd",
+    "startSession",
+];
+
 /// The fields of one command or one of its statements, after the check.
 #[derive(Debug)]
 pub(crate) struct Args<'a> {
@@ -106,7 +114,7 @@ impl<'a> Args<'a> {
         idl: &str,
         fields: &[Field],
     ) -> Result<Self, ServerError> {
-        Self::parse(command, idl, fields, 1, GENERIC)
+        Self::parse(command, idl, fields, 1, GENERIC, LENIENT.contains(&idl))
     }
 
     /// The fields of a document inside a command, such as one of `updates`.
@@ -115,7 +123,7 @@ impl<'a> Args<'a> {
         idl: &str,
         fields: &[Field],
     ) -> Result<Self, ServerError> {
-        Self::parse(statement, idl, fields, 0, &[])
+        Self::parse(statement, idl, fields, 0, &[], false)
     }
 
     fn parse(
@@ -124,12 +132,13 @@ impl<'a> Args<'a> {
         fields: &[Field],
         skip: usize,
         generic: &[&str],
+        is_lenient: bool,
     ) -> Result<Self, ServerError> {
         let mut values: Vec<(&'static str, RawBsonRef<'a>)> = Vec::new();
         for element in document.iter().skip(skip) {
             let (name, value) = element.map_err(|e| invalid_bson(&e))?;
             let Some(declared) = fields.iter().find(|field| field.name == name.as_str()) else {
-                if generic.contains(&name.as_str()) {
+                if is_lenient || generic.contains(&name.as_str()) {
                     continue;
                 }
                 return Err(unknown(idl, name.as_str()));

@@ -14,7 +14,7 @@ use crate::value::raw;
 /// Refuses what is malformed or unknown, and what a read asks that cannot be met.
 pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
     if let Some(concern) = raw::get(command, "readConcern") {
-        check_read(concern, mode)?;
+        check_read(row, concern, mode)?;
         if let Some(why) = unsupported(row, command, concern) {
             let level = crate::value::print::value(concern_level(concern));
             return Err(ServerError::new(
@@ -106,7 +106,7 @@ fn unsupported(
     }
 }
 
-fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+fn check_read(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
     let RawBsonRef::Document(concern) = concern else {
         return Err(ServerError::new(
             Code::FAILED_TO_PARSE,
@@ -127,6 +127,12 @@ fn check_read(concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
         )
     }) {
         return Err(super::args::unknown("readConcern", name));
+    }
+    if matches!(row.name, "getMore" | "ping") && raw::get(concern, "afterClusterTime").is_some() {
+        return Err(ServerError::new(
+            Code::INVALID_OPTIONS,
+            "afterClusterTime is not allowed for this command",
+        ));
     }
     if let Mode::Transaction { start, .. } = mode {
         if !start && !is_empty_document(concern) {

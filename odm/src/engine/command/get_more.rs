@@ -7,10 +7,11 @@ use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
 use crate::engine::command::call::Call;
-use crate::engine::command::find::{catch_up, fill, transaction_of};
+use crate::engine::command::find::{catch_up, fill, session_of, transaction_of};
 use crate::engine::command::reply::{Page, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::cursor::open::Tail;
+use crate::engine::cursor::open::{Cursor, Tail};
+use crate::engine::txn::lsid;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -101,7 +102,7 @@ pub(crate) fn next(
 /// Refuses another collection's cursor, and another transaction's.
 fn check(
     call: &Call<'_>,
-    cursor: &crate::engine::cursor::open::Cursor,
+    cursor: &Cursor,
     namespace: &Namespace,
     id: i64,
 ) -> Result<(), ServerError> {
@@ -123,15 +124,56 @@ fn check(
             "cannot set maxTimeMS on getMore command for a non-awaitData cursor",
         ));
     }
-    if cursor.transaction != transaction_of(&call.mode) {
-        return Err(ServerError::new(
-            Code::location(50741),
-            format!(
-                "Cannot run getMore on cursor {id}, which was created in another transaction or outside of one"
-            ),
-        ));
+    check_session(call, cursor, id)
+}
+
+/// Refuses another session's cursor, and another transaction's.
+fn check_session(call: &Call<'_>, cursor: &Cursor, id: i64) -> Result<(), ServerError> {
+    let refuse = |code, which: String| {
+        Err(ServerError::new(
+            Code::location(code),
+            format!("Cannot run getMore on cursor {id}, which was {which}"),
+        ))
+    };
+    let given = session_of(call);
+    let shown = |lsid: &[u8]| lsid::show_whole(lsid);
+    match (&cursor.session, &given) {
+        (None, None) => {}
+        (None, Some(given)) => {
+            let which = format!("not created in a session, in session {}", shown(given));
+            return refuse(50736, which);
+        }
+        (Some(own), None) => {
+            let which = format!("created in session {}, without an lsid", shown(own));
+            return refuse(50737, which);
+        }
+        (Some(own), Some(given)) if lsid::id_of(own) != lsid::id_of(given) => {
+            let which = format!(
+                "created in session {}, in session {}",
+                shown(own),
+                shown(given)
+            );
+            return refuse(50738, which);
+        }
+        _ => {}
     }
-    Ok(())
+    let given = transaction_of(&call.mode).map(|(_, number)| number);
+    let own = cursor.transaction.as_ref().map(|(_, number)| *number);
+    match (own, given) {
+        (None, Some(given)) => refuse(
+            50739,
+            format!("not created in a transaction, in transaction {given}"),
+        ),
+        (Some(own), None) => refuse(
+            50740,
+            format!("created in transaction {own}, without a txnNumber"),
+        ),
+        (Some(own), Some(given)) if own != given => refuse(
+            50741,
+            format!("created in transaction {own}, in transaction {given}"),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The collection of a cursor has gone, or gone elsewhere.

@@ -10,9 +10,10 @@ use bson::{Bson, DateTime, Document};
 use crate::engine::catalog::Catalog;
 use crate::engine::catalog::changes::Origin;
 use crate::engine::txn::TRANSIENT;
+use crate::engine::txn::lsid::{self, show};
 use crate::engine::txn::transaction::Transaction;
 use crate::error::{Code, ServerError};
-use crate::value::{print, raw};
+use crate::value::raw;
 
 /// How long an unused session is remembered, in milliseconds.
 const LIFETIME: i64 = 30 * 60_000;
@@ -95,15 +96,10 @@ impl Mode {
         let start = boolean("startTransaction")?;
         let session = match raw::get(command, "lsid") {
             None => None,
-            Some(RawBsonRef::Document(lsid)) => match raw::get(lsid, "id") {
-                Some(RawBsonRef::Binary(_)) => Some(lsid.as_bytes().to_vec()),
-                _ => {
-                    return Err(ServerError::new(
-                        Code::location(40414),
-                        "BSON field 'OperationSessionInfo.lsid.id' is missing but a required field",
-                    ));
-                }
-            },
+            Some(RawBsonRef::Document(lsid)) => {
+                lsid::check(lsid)?;
+                Some(lsid.as_bytes().to_vec())
+            }
             Some(other) => return Err(wrong_type("lsid", "object", other)),
         };
         let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
@@ -151,11 +147,14 @@ impl Sessions {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets a session, and what it had not committed.
+    /// Forgets a session, unless it has a transaction that is not over: that goes on, until it is over or expires.
     pub(crate) fn end(&self, id: &SessionId) {
-        let ended = self.map().remove(id);
-        if let Some(session) = ended {
-            lock(&session).abort(self);
+        let Some(session) = self.map().get(id).map(Arc::clone) else {
+            return;
+        };
+        let session = lock(&session);
+        if !matches!(session.state, State::InProgress(_)) {
+            self.map().remove(id);
         }
     }
 
@@ -393,18 +392,4 @@ fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError
             crate::value::kind::alias(found.element_type())
         ),
     )
-}
-
-/// A session's id in messages.
-fn show(id: &[u8]) -> String {
-    let Ok(lsid) = RawDocument::from_bytes(id) else {
-        return String::new();
-    };
-    match raw::get(lsid, "id") {
-        Some(id) => print::value(id)
-            .trim_start_matches("UUID(\"")
-            .trim_end_matches("\")")
-            .to_owned(),
-        None => String::new(),
-    }
 }

@@ -1,18 +1,13 @@
 //! How commands name sessions: by their ids, and by patterns.
 
-use bson::raw::{RawArray, RawBinaryRef, RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::{Binary, rawdoc, spec::BinarySubtype};
 
 use crate::engine::command::args::{self, wrong_type};
+use crate::engine::txn::lsid::{NOBODY, digest, id_of, uuid};
 use crate::engine::txn::session::SessionId;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
-
-/// The digest of the user that nobody is: all sessions are his, there being no users.
-const NOBODY: [u8; 32] = [
-    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
-    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
-];
 
 /// A session, as a command names it.
 #[derive(Debug)]
@@ -213,73 +208,9 @@ fn pairs<'a>(
     Ok(pairs)
 }
 
-fn uuid(value: RawBsonRef<'_>, field: &str) -> Result<[u8; 16], ServerError> {
-    let binary = binary(value, field)?;
-    if binary.subtype != BinarySubtype::Uuid {
-        return Err(wrong_subtype(field, binary.subtype, "UUID"));
-    }
-    binary.bytes.try_into().map_err(|_| {
-        ServerError::new(
-            Code::INVALID_UUID,
-            "uuid must be a 16-byte binary field with UUID (4) subtype",
-        )
-    })
-}
-
-fn digest(value: RawBsonRef<'_>, field: &str) -> Result<[u8; 32], ServerError> {
-    let binary = binary(value, field)?;
-    if binary.subtype != BinarySubtype::Generic {
-        return Err(wrong_subtype(field, binary.subtype, "general"));
-    }
-    binary.bytes.try_into().map_err(|_| {
-        ServerError::new(
-            Code::UNSUPPORTED_FORMAT,
-            format!(
-                "Unsupported SHA256Block hash length: {}",
-                binary.bytes.len()
-            ),
-        )
-    })
-}
-
-fn binary<'a>(value: RawBsonRef<'a>, field: &str) -> Result<RawBinaryRef<'a>, ServerError> {
-    match value {
-        RawBsonRef::Binary(binary) => Ok(binary),
-        other => Err(wrong_type(field, other, "type 'binData'")),
-    }
-}
-
-fn wrong_subtype(field: &str, found: BinarySubtype, expected: &str) -> ServerError {
-    let found = match found {
-        BinarySubtype::Generic => "general",
-        BinarySubtype::Function => "function",
-        BinarySubtype::BinaryOld => "byte(deprecated)",
-        BinarySubtype::UuidOld => "UUID(deprecated)",
-        BinarySubtype::Uuid => "UUID",
-        BinarySubtype::Md5 => "MD5",
-        BinarySubtype::Encrypted => "encrypt",
-        BinarySubtype::Column => "column",
-        _ => "Custom",
-    };
-    ServerError::new(
-        Code::TYPE_MISMATCH,
-        format!(
-            "BSON field '{field}' is the wrong binData type '{found}', expected type '{expected}'"
-        ),
-    )
-}
-
 fn missing(at: &str, name: &str) -> ServerError {
     ServerError::new(
         Code::location(40414),
         format!("BSON field '{at}.{name}' is missing but a required field"),
     )
-}
-
-fn id_of(lsid: &[u8]) -> Option<&[u8]> {
-    let lsid = RawDocument::from_bytes(lsid).ok()?;
-    match raw::get(lsid, "id")? {
-        RawBsonRef::Binary(binary) => Some(binary.bytes),
-        _ => None,
-    }
 }

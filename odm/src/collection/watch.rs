@@ -200,6 +200,17 @@ impl<M: Document> Watch<'_, M> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// The document is a part of the event, so its fields don't stand alone:
+    ///
+    /// ```compile_fail,E0609
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, total: i64 }
+    /// # let orders = Db::memory().collection::<Order>();
+    /// let large = orders.watch().filter(|change| change.total.gte(100)); // change.full_document.total
+    /// ```
     pub fn filter(mut self, condition: impl FnOnce(ChangeFields<M>) -> Filter<Change<M>>) -> Self {
         match condition(ChangeFields::new()).into_document() {
             Ok(filter) => self.call.watch.pipeline.push(doc! { "$match": filter }),
@@ -229,7 +240,8 @@ impl<'s, T: Watched, E> Watch<'s, T, E> {
     }
 
     /// Tells the document as it was before an update, a replacement or a delete. The collection must keep images:
-    /// `{collMod: …, changeStreamPreAndPostImages: {enabled: true}}` by [`Db::run_command`].
+    /// `{collMod: …, changeStreamPreAndPostImages: {enabled: true}}` by [`Db::run_command`]. Without images, every event
+    /// has `None`, and [`Required`](FullDocumentBeforeChange::Required) ends the stream.
     pub fn full_document_before_change(mut self, before: FullDocumentBeforeChange) -> Self {
         self.call.watch.full_document_before_change = Some(before);
         self

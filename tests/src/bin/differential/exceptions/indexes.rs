@@ -17,6 +17,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("null by an index of a path with a number", nothing),
     ("Sorting an array without elements", sorted_nothing),
     ("Null ranges by a wildcard index", null_ranges),
+    ("Null ranges by a wildcard index", compared),
 ];
 
 fn wildcard_hints(seen: &Seen<'_>) -> bool {
@@ -94,6 +95,11 @@ fn nested_ranges(seen: &Seen<'_>) -> bool {
                 .is_some_and(|values| matches!(values.first(), Some(Bson::Array(_))))
     };
     seen.both_answer() && seen.indexed(&|_, _| true) && seen.mentions(&nested)
+}
+
+/// What $expr compares a missing field with.
+fn compared(seen: &Seen<'_>) -> bool {
+    seen.both_answer() && seen.indexed(&|key, _| key.ends_with("$**")) && seen.has(&["$expr"])
 }
 
 fn null_ranges(seen: &Seen<'_>) -> bool {

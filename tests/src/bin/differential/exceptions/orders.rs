@@ -13,6 +13,7 @@ use super::seen::{Seen, has_number};
 pub(super) const KNOWN: &[Exception] = &[
     ("Sorts by a path with a number in it", by_number),
     ("Equal keys", limited),
+    ("Equal keys", equal_values),
     ("Collations", newer_collations),
     ("Symbols and collations", symbols),
 ];
@@ -24,6 +25,16 @@ fn by_number(seen: &Seen<'_>) -> bool {
         && seen.command.contains_key("projection")
         && seen.command.get_document("sort").is_ok_and(has_path)
         && found(seen.memory) == found(seen.server)
+}
+
+/// Which of the values that a collation makes equal.
+fn equal_values(seen: &Seen<'_>) -> bool {
+    let count = |reply: &Document| reply.get_array("values").map(Vec::len).ok();
+    seen.command.contains_key("distinct")
+        && seen.command.contains_key("collation")
+        && seen.indexed(&|key, _| key == "collation")
+        && count(seen.memory).is_some()
+        && count(seen.memory) == count(seen.server)
 }
 
 /// Latvian, where a server's data have a y that is an i.

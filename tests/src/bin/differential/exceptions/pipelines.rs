@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Fields dropped and computed again", old_places),
     ("Fields dropped and computed again", old_elements),
     ("Moved stages", moved),
+    ("Moved stages", moved_into_view),
     ("$zip", zip),
     ("Batches of no documents", unread),
 ];
@@ -79,6 +80,15 @@ fn moved(seen: &Seen<'_>) -> bool {
             && seen.has(&["includeArrayIndex"])
             && seen.has(&["$sort"])
             && sorted(seen.memory) == sorted(seen.server)
+}
+
+/// A server looks a field up before the view's stages put documents in its way.
+fn moved_into_view(seen: &Seen<'_>) -> bool {
+    let views = seen.command.get_array("views").into_iter().flatten();
+    let mut stages = views.filter_map(Bson::as_document);
+    seen.both_answer()
+        && seen.has(&["$lookup"])
+        && stages.any(|stage| stage.contains_key("$set") || stage.contains_key("$addFields"))
 }
 
 fn zip(seen: &Seen<'_>) -> bool {

@@ -2,13 +2,14 @@
 //!
 //! ```sh
 //! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' ODM_BENCH_MONGOD_PID=$(pidof mongod) \
-//!     cargo bench -p odm-tests --bench load -- [--seconds 60] [--connections 64]
+//!     cargo bench -p odm-tests --bench load -- [--seconds 60] [--connections 64] [--rounds 1]
 //! ```
 //!
 //! Of ten operations five are finds by id, two count a field of a document up, two insert a document, one deletes one: each of
 //! one small document, each awaited before the next on its connection. The client speaks the protocol itself, so that it
 //! takes little of the processor that both share. What counts is operations for each second of the server's processor
-//! time; the memory of the engine's process is shown before, at the end, and when all is dropped and closed again.
+//! time. Of the server's process the memory is shown: before, at most, when the connections are closed, and when what was
+//! written is dropped. Several rounds tell whether it grows.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -23,6 +24,7 @@ mod process;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -54,11 +56,14 @@ fn main() {
         load.time.as_secs()
     );
     println!(
-        "| server | operations/s | p50, µs | p99, µs | processor, µs per operation | memory before, after, at rest, MiB |"
+        "| server | operations/s | p50, µs | p99, µs | processor, µs per operation | memory before, at most, closed, dropped, MiB |"
     );
     println!("| --- | --- | --- | --- | --- | --- |");
     let engine = Engine::start();
-    let ours = load.run("odm", &engine.address, engine.child.id());
+    let mut ours = 0.0;
+    for _ in 0..value("--rounds", 1) {
+        ours = load.run("odm", &engine.address, engine.child.id());
+    }
     let server = env::var("ODM_TEST_URI").ok();
     let pid = env::var("ODM_BENCH_MONGOD_PID").ok();
     if let (Some(uri), Some(pid)) = (server, pid) {
@@ -118,9 +123,9 @@ struct Load {
 impl Load {
     /// Prints a row, and answers the processor time of an operation, in microseconds.
     fn run(&self, name: &str, address: &str, pid: u32) -> f64 {
+        let before = resident(pid);
         let mut first = Connection::to(address);
         first.fill();
-        let before = resident(pid);
         let processor = processor_of(pid);
         let began = Instant::now();
         let threads: Vec<_> = (0..self.connections)
@@ -129,32 +134,47 @@ impl Load {
                 thread::spawn(move || Connection::to(&address).work(number, time))
             })
             .collect();
-        let mut times: Vec<u32> = threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect();
+        let is_over = AtomicBool::new(false);
+        let (mut times, most) = thread::scope(|scope| {
+            let most = scope.spawn(|| {
+                let mut most = before;
+                while !is_over.load(Ordering::Relaxed) {
+                    most = most.max(resident(pid));
+                    thread::sleep(Duration::from_millis(100));
+                }
+                most
+            });
+            let times: Vec<u32> = threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap())
+                .collect();
+            is_over.store(true, Ordering::Relaxed);
+            (times, most.join().unwrap())
+        });
         let elapsed = began.elapsed().as_secs_f64();
         let processor = processor_of(pid).saturating_sub(processor).as_secs_f64() * 1e6;
-        let after = resident(pid);
+        thread::sleep(Duration::from_secs(1));
+        let closed = resident(pid);
         let count: i32 = first.ask(&doc! { "count": "load" }).get_i32("n").unwrap();
         assert!(count >= DOCUMENTS, "{count}");
         first.ask(&doc! { "dropDatabase": 1 });
         drop(first);
         thread::sleep(Duration::from_secs(1));
-        let rest = resident(pid);
+        let dropped = resident(pid);
         times.sort_unstable();
         let at = |share: usize| times[(times.len() - 1) * share / 100];
         let operations = times.len() as f64;
         let cost = processor / operations;
         let mib = |bytes: u64| bytes / 1024 / 1024;
         println!(
-            "| {name} | {:.0} | {} | {} | {cost:.1} | {}, {}, {} |",
+            "| {name} | {:.0} | {} | {} | {cost:.1} | {}, {}, {}, {} |",
             operations / elapsed,
             at(50),
             at(99),
             mib(before),
-            mib(after),
-            mib(rest)
+            mib(most.max(closed)),
+            mib(closed),
+            mib(dropped)
         );
         cost
     }

@@ -253,6 +253,7 @@ impl Engine {
             let now = bson::DateTime::from_millis(now);
             self.sessions.expire(now);
             self.cursors.expire(now);
+            self.catalog.changes.trim();
             ttl::expire(&self.catalog, now);
         }
     }

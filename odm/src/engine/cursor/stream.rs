@@ -24,8 +24,8 @@ pub(crate) use self::token::Token;
 /// The label of errors after which a stream can't be resumed.
 const FATAL: &str = "NonResumableChangeStreamError";
 
-/// How many events are read of the log at once.
-const AT_ONCE: usize = 256;
+/// How many events are read of the log at once: as many as are wanted, within these.
+const AT_ONCE: (usize, usize) = (16, 256);
 
 /// What is watched.
 #[derive(Debug)]
@@ -209,7 +209,9 @@ impl Stream {
 
     fn read_on(&mut self, catalog: &Catalog, wanted: usize) -> Result<(), ServerError> {
         while self.ready.len() < wanted && !self.is_over {
-            let events = match catalog.changes.read(self.read, AT_ONCE) {
+            let (least, most) = AT_ONCE;
+            let missing = wanted.saturating_sub(self.ready.len());
+            let events = match catalog.changes.read(self.read, missing.clamp(least, most)) {
                 Read::Events(events) => events,
                 Read::Lost => {
                     return Err(ServerError::new(

@@ -16,6 +16,8 @@ mod host;
 mod options;
 mod peer;
 pub(crate) mod scram;
+#[cfg(test)]
+mod tests;
 pub(crate) mod wire;
 
 use std::io;
@@ -32,6 +34,10 @@ pub use options::ServerOptions;
 
 /// How long a server that stops waits for calls that are under way.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// The stack of a connection's thread. The deepest commands that are taken need up to 2 MiB of it in a build that is not
+/// optimised, which is all that a thread has usually; what is not needed is no memory, only addresses.
+const STACK: usize = 8 * 1024 * 1024;
 
 /// The in-memory engine behind a port, until it is dropped or [stopped](Self::stop).
 ///
@@ -200,7 +206,9 @@ fn accept(listener: &TcpListener, host: &Arc<Host>) {
                     continue; // too many: dropping the stream closes it
                 };
                 let served = Arc::clone(host);
-                let thread = thread::Builder::new().name(format!("conn{id}"));
+                let thread = thread::Builder::new()
+                    .name(format!("conn{id}"))
+                    .stack_size(STACK);
                 let spawned = thread.spawn(move || {
                     connection::serve(&served, &stream, address, id);
                     served.dismiss(id);

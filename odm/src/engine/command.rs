@@ -90,7 +90,7 @@ pub(crate) struct Engine {
     pub(crate) catalog: Catalog,
     pub(crate) sessions: Sessions,
     pub(crate) cursors: Cursors,
-    snapshots: Snapshots,
+    pub(crate) snapshots: Snapshots,
     /// When expired documents, cursors and sessions were last looked for.
     ticked: AtomicI64,
 }
@@ -103,9 +103,13 @@ impl Engine {
     /// Answers one command as a driver sends it in an `OP_MSG`: its name first, then its fields, with
     /// `$db` and the session's fields among them. A failure is a reply too (`ok: 0`).
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
+        let clock = &self.catalog.clock;
+        let before = clock.now();
         let outcome = self.dispatch(context, command);
-        if writes(command) {
-            self.catalog.clock.tick(context.now());
+        // What is logged has had its time, which is the one that the reply is to tell.
+        let has_time = self.catalog.changes.is_on() && clock.now() != before;
+        if writes(command) && !has_time {
+            clock.tick(context.now());
         }
         match outcome {
             Ok(reply) => match concern::unmet(command) {
@@ -227,7 +231,7 @@ impl Engine {
     }
 
     /// Now and then: what has expired goes.
-    fn tick(&self, now: i64) {
+    pub(crate) fn tick(&self, now: i64) {
         if self.catalog.changes.is_on() {
             self.catalog
                 .changes
@@ -253,6 +257,7 @@ impl Engine {
             let now = bson::DateTime::from_millis(now);
             self.sessions.expire(now);
             self.cursors.expire(now);
+            self.snapshots.expire(now);
             self.catalog.changes.trim();
             ttl::expire(&self.catalog, now);
         }

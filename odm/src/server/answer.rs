@@ -1,6 +1,6 @@
 //! A command in, its answer out: by the server where the command is about the server, else by the engine.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
@@ -11,7 +11,7 @@ use crate::error::{Code, ServerError};
 use crate::server::command::{self, Call};
 use crate::server::fail_point::{Strike, Target};
 use crate::server::gossip;
-use crate::server::host::Host;
+use crate::server::host::{Host, LOOK_UP};
 use crate::server::peer::Peer;
 use crate::store::{AWAIT, Patience, is_empty, max_time};
 use crate::value::raw;
@@ -114,7 +114,10 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             command,
             name,
         };
-        return command::reply((row.run)(&mut call)?);
+        let reply = command::reply((row.run)(&mut call)?);
+        // Clients that have nothing to ask ask how the server is: what has expired goes then, too.
+        host.memory.tick();
+        return reply;
     }
     if !is_known {
         return Err(ServerError::new(
@@ -142,12 +145,10 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
     })
 }
 
-/// How often one that waits looks whether the server stops.
-const LOOK_UP: Duration = Duration::from_millis(200);
-
 /// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
 fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
-    let end = Instant::now() + max_time(command).unwrap_or(AWAIT);
+    let began = Instant::now();
+    let end = began + max_time(command).unwrap_or(AWAIT);
     loop {
         let seen = host.memory.changes_seen();
         let reply = wait(host, peer, command);
@@ -165,6 +166,9 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
             return reply;
         }
         host.memory.wait_for_changes(seen, left.min(LOOK_UP));
+        if began.elapsed() >= LOOK_UP && host.is_gone(peer.id) {
+            return reply;
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use crate::value::raw;
 /// How long a client may take to read what it asked for.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How much of a read buffer is kept between messages.
-const KEPT: usize = 1024 * 1024;
+/// How much of a read buffer is kept between messages: a client may be silent for long.
+const KEPT: usize = 64 * 1024;
 
 /// Serves a connection to its end.
 pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i64) {
@@ -48,7 +48,7 @@ impl Connection<'_> {
     fn run(&mut self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(self.host.options.idle_timeout))?;
-        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT.min(self.host.options.idle_timeout)))?;
         let mut reader = BufReader::with_capacity(16 * 1024, stream);
         let mut body = Vec::new();
         loop {
@@ -58,8 +58,6 @@ impl Connection<'_> {
                 Ok(header) => header,
                 Err(fault) => return self.refuse(0, &fault),
             };
-            body.clear();
-            body.shrink_to(KEPT);
             // What a client claims is not allocated before it comes.
             (&mut reader)
                 .take(header.length as u64)
@@ -89,6 +87,8 @@ impl Connection<'_> {
                 Err(fault) if fault.is_harmless() => self.refuse(header.id, &fault)?,
                 Err(fault) => return self.refuse(header.id, &fault),
             }
+            body.clear();
+            body.shrink_to(KEPT);
         }
     }
 

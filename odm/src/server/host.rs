@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,6 +15,9 @@ use crate::server::activity::Activities;
 use crate::server::fail_point::FailPoint;
 use crate::server::options::ServerOptions;
 use crate::store::Memory;
+
+/// How often one that waits looks whether the server stops, or its client has gone.
+pub(crate) const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// The server: its engine, its settings and its connections.
 pub(crate) struct Host {
@@ -122,6 +126,22 @@ impl Host {
         );
     }
 
+    /// Whether a connection's client has gone. Only the thread that serves it may ask: nobody else reads from it then.
+    pub(crate) fn is_gone(&self, id: i64) -> bool {
+        self.connections().open.get(&id).is_none_or(is_closed)
+    }
+
+    /// Waits for a time, until the server stops or a connection's client goes.
+    pub(crate) fn wait_with(&self, id: i64, limit: Duration, killed: &AtomicBool) {
+        let began = Instant::now();
+        loop {
+            let left = limit.saturating_sub(began.elapsed());
+            if left.is_zero() || self.pause(left.min(LOOK_UP), killed) || self.is_gone(id) {
+                return;
+            }
+        }
+    }
+
     /// Has an operation end, also while it waits.
     pub(crate) fn kill(&self, operation: i64) {
         let connections = self.connections();
@@ -141,6 +161,20 @@ impl Host {
             })
             .unwrap_or_else(PoisonError::into_inner);
         connections.stopping || is_killed()
+    }
+}
+
+/// Whether the other side has closed a connection that nobody is reading from just now.
+fn is_closed(stream: &TcpStream) -> bool {
+    let peek = || {
+        stream.set_nonblocking(true)?;
+        let peeked = stream.peek(&mut [0]);
+        stream.set_nonblocking(false)?;
+        peeked
+    };
+    match peek() {
+        Ok(waiting) => waiting == 0,
+        Err(error) => error.kind() != io::ErrorKind::WouldBlock,
     }
 }
 

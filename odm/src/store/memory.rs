@@ -109,6 +109,12 @@ impl Memory {
         self.0.shared.context.now()
     }
 
+    /// What has expired goes, as with any command.
+    #[cfg(feature = "server")]
+    pub(crate) fn tick(&self) {
+        self.0.shared.engine.tick(self.now().timestamp_millis());
+    }
+
     /// How many cursors are open.
     #[cfg(any(feature = "server", test))]
     pub(crate) fn open_cursors(&self) -> usize {
@@ -144,6 +150,13 @@ impl Memory {
         let engine = &self.0.shared.engine;
         let (sessions, transactions) = engine.sessions.counts();
         [sessions, transactions, engine.cursors.count()]
+    }
+
+    /// How many moments are kept for reads of them, and how many bytes of changes.
+    #[cfg(all(test, feature = "server"))]
+    pub(crate) fn kept(&self) -> [usize; 2] {
+        let engine = &self.0.shared.engine;
+        [engine.snapshots.count(), engine.catalog.changes.bytes()]
     }
 
     /// What the engine answered, once those are woken who wait for what it may have written.

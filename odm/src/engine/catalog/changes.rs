@@ -179,7 +179,7 @@ impl Changes {
     }
 
     /// The memory that the log has.
-    #[cfg(feature = "server")]
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.log().bytes()
     }

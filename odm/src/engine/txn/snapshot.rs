@@ -13,6 +13,9 @@ use crate::error::{Code, ServerError};
 /// How long a moment can be gone back to, in milliseconds: the server's `minSnapshotHistoryWindowInSeconds`.
 const WINDOW: i64 = 300_000;
 
+/// How many moments are kept. Each keeps what was replaced since.
+const MOST: usize = 10_000;
+
 /// What a read is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
@@ -41,6 +44,21 @@ impl Snapshots {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Forgets the moments that are too long ago.
+    pub(crate) fn expire(&self, now: DateTime) {
+        self.kept().retain(|_, (_, taken)| {
+            now.timestamp_millis()
+                .saturating_sub(taken.timestamp_millis())
+                <= WINDOW
+        });
+    }
+
+    /// How many moments are kept.
+    #[cfg(all(test, feature = "server"))]
+    pub(crate) fn count(&self) -> usize {
+        self.kept().len()
+    }
+
     /// What there was at the moment. The present one can be asked for again.
     pub(crate) fn at(
         &self,
@@ -49,17 +67,16 @@ impl Snapshots {
         catalog: &Catalog,
         now: DateTime,
     ) -> Result<Snapshot, ServerError> {
+        self.expire(now);
         let mut kept = self.kept();
-        kept.retain(|_, (_, taken)| {
-            now.timestamp_millis()
-                .saturating_sub(taken.timestamp_millis())
-                <= WINDOW
-        });
         let Moment::At(time) = moment else {
             // A time of its own: what is written from here on is later.
             let time = clock.tick(now);
             let root = catalog.root();
             kept.insert((time.time, time.increment), (root.clone(), now));
+            if kept.len() > MOST {
+                kept.pop_first();
+            }
             return Ok(Snapshot { time, root });
         };
         match kept.get(&(time.time, time.increment)) {

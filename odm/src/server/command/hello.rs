@@ -30,6 +30,9 @@ pub(super) const ISMASTER: Command = Command {
 /// How often the one member has changed its state: never.
 const COUNTER: i64 = 0;
 
+/// How much a client may say of itself.
+const LONGEST_METADATA: usize = 1024;
+
 /// The term that the one member was elected in.
 pub(super) const TERM: i64 = 1;
 
@@ -129,6 +132,15 @@ fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
             "The client metadata document may only be sent in the first hello",
         ));
     }
+    let length = client.as_bytes().len();
+    if length > LONGEST_METADATA {
+        return Err(ServerError::new(
+            Code::CLIENT_METADATA_DOCUMENT_TOO_LARGE,
+            format!(
+                "The client metadata document must be less then or equal to {LONGEST_METADATA}bytes"
+            ),
+        ));
+    }
     call.peer.metadata = Some(client.to_owned());
     Ok(())
 }
@@ -137,9 +149,13 @@ fn agree_on_compressors(call: &mut Call<'_>) {
     let Some(RawBsonRef::Array(names)) = raw::get(call.command, "compression") else {
         return;
     };
-    call.peer.compressors = raw::values(names)
-        .filter_map(|name| Compressor::of_name(name.as_str()?))
-        .collect();
+    let compressors = &mut call.peer.compressors;
+    compressors.clear();
+    for name in raw::values(names).filter_map(|name| Compressor::of_name(name.as_str()?)) {
+        if !compressors.contains(&name) {
+            compressors.push(name);
+        }
+    }
 }
 
 /// A client that knows the state waits for another, which only the end of the server brings.
@@ -161,7 +177,7 @@ fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
     if process == Some(call.host.process) && counter == Some(COUNTER) {
         // A day is longer than any client waits.
         let limit = Duration::from_millis(millis).min(Duration::from_secs(24 * 3600));
-        call.host.pause(limit, &call.peer.killed);
+        call.host.wait_with(call.peer.id, limit, &call.peer.killed);
     }
     Ok(())
 }

@@ -104,6 +104,7 @@ impl Log {
     }
 
     /// The memory that it has.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,0 +1,141 @@
+//! What clients leave behind, and when it goes.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bson::{Bson, DateTime, Document, Uuid, doc};
+
+use super::Server;
+use crate::collection::Db;
+use crate::engine::Context;
+
+const CLIENTS: i32 = 8;
+
+struct Client(TcpStream);
+
+impl Client {
+    fn to(address: SocketAddr) -> Self {
+        Self(TcpStream::connect(address).unwrap())
+    }
+
+    fn ask(&mut self, mut command: Document) -> Document {
+        if !command.contains_key("$db") {
+            command.insert("$db", "test");
+        }
+        let document = command.to_vec().unwrap();
+        let mut frame = Vec::new();
+        let length = i32::try_from(21 + document.len()).unwrap();
+        for field in [length, 1, 0, 2013, 0] {
+            frame.extend(field.to_le_bytes());
+        }
+        frame.push(0);
+        frame.extend(document);
+        self.0.write_all(&frame).unwrap();
+        let mut header = [0; 16];
+        self.0.read_exact(&mut header).unwrap();
+        let length = i32::from_le_bytes(*header.first_chunk().unwrap());
+        let mut body = vec![0; usize::try_from(length).unwrap() - 16];
+        self.0.read_exact(&mut body).unwrap();
+        let reply = Document::from_reader(&body[5..]).unwrap();
+        assert!(!reply.contains_key("code"), "{command}: {reply}");
+        reply
+    }
+
+    /// A bit of everything that is kept for a client, none of which it ends.
+    fn work(mut self, number: i32) {
+        let session = doc! { "id": Uuid::new() };
+        for step in 0..50 {
+            let id = number * 1000 + step;
+            let row = doc! { "_id": id, "text": "x".repeat(500) };
+            self.ask(doc! { "insert": "c", "documents": [row], "lsid": session.clone(), "txnNumber": i64::from(step) });
+            self.ask(doc! { "find": "c", "filter": { "_id": id } });
+        }
+        self.ask(doc! { "find": "c", "batchSize": 1 });
+        self.ask(doc! { "find": "c", "limit": 1, "readConcern": { "level": "snapshot" } });
+        let watch = doc! { "$changeStream": {} };
+        self.ask(doc! { "aggregate": "c", "pipeline": [watch], "cursor": {} });
+        self.ask(doc! {
+            "insert": "c",
+            "documents": [{ "_id": Bson::Int32(-number - 1) }],
+            "lsid": { "id": Uuid::new() },
+            "txnNumber": 1_i64,
+            "autocommit": false,
+            "startTransaction": true,
+        });
+    }
+}
+
+#[test]
+fn a_stream_that_begins_at_the_time_of_a_write_tells_of_it() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let mut client = Client::to(server.address());
+    for id in 0..2 {
+        let written = client.ask(doc! { "insert": "c", "documents": [{ "_id": id }] });
+        let time = written.get_timestamp("operationTime").unwrap();
+        let watch = doc! { "$changeStream": { "startAtOperationTime": time } };
+        let open = doc! { "aggregate": "c", "pipeline": [watch], "cursor": {} };
+        let stream = client.ask(open);
+        let cursor = stream.get_document("cursor").unwrap();
+        let more =
+            doc! { "getMore": cursor.get_i64("id").unwrap(), "collection": "c", "maxTimeMS": 100 };
+        let first = cursor.get_array("firstBatch").unwrap().clone();
+        let more = client.ask(more);
+        let next = more.get_document("cursor").unwrap().get_array("nextBatch");
+        let events: Vec<_> = first.iter().chain(next.unwrap()).collect();
+        let event = events
+            .first()
+            .and_then(|event| event.as_document())
+            .unwrap();
+        assert_eq!(event.get_timestamp("clusterTime").unwrap(), time);
+        assert_eq!(events.len(), 1);
+    }
+}
+
+#[test]
+fn what_clients_leave_behind_goes() {
+    let clock = Arc::new(AtomicI64::new(1_700_000_000_000));
+    let told = Arc::clone(&clock);
+    let context =
+        Context::system().with_clock(move || DateTime::from_millis(told.load(Ordering::Relaxed)));
+    let server = Server::bind(&Db::memory_with(context), "127.0.0.1:0").unwrap();
+    let (host, address) = (&server.host, server.address());
+    let hello = || doc! { "hello": 1, "$db": "admin" };
+    let alone = || {
+        let began = Instant::now();
+        while host.counts().0 > 0 || !host.activities.all().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(10));
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let mut logged = Vec::new();
+    for _round in 0..3 {
+        thread::scope(|scope| {
+            for number in 0..CLIENTS {
+                scope.spawn(move || Client::to(address).work(number));
+            }
+        });
+        alone();
+        let each = usize::try_from(CLIENTS).unwrap();
+        assert_eq!(host.memory.counts(), [2 * each, each, 2 * each]);
+        let [moments, log] = host.memory.kept();
+        assert!(moments == each && log > 0, "{moments} {log}");
+
+        clock.fetch_add(31 * 60_000, Ordering::Relaxed);
+        // As a driver's monitor asks, which has nothing else to say.
+        Client::to(address).ask(hello());
+        alone();
+        assert_eq!(host.memory.counts(), [0; 3]);
+        let [moments, log] = host.memory.kept();
+        assert_eq!(moments, 0);
+        logged.push(log);
+        Client::to(address).ask(doc! { "drop": "c" });
+    }
+    assert!(
+        logged.iter().all(|log| *log <= 8 * 1024 * 1024),
+        "{logged:?}"
+    );
+}

@@ -1,4 +1,5 @@
-// CRUD, transactions, GridFS and a DBRef by the Node driver: node node.cjs URI, with NODE_PATH naming its packages.
+// CRUD, transactions, change streams, tailing, GridFS, a DBRef, compression and users by the Node driver: node node.cjs URI,
+// with NODE_PATH naming its packages. The server takes test commands; ODM_TEST_USER_URI may name one, and its user.
 'use strict';
 const assert = require('node:assert/strict');
 const { DBRef, GridFSBucket, Long, MongoClient, ObjectId } = require('mongodb');
@@ -48,6 +49,78 @@ async function transactions(client, db) {
   assert.equal(await accounts.countDocuments(), 2);
 }
 
+async function streams(client, db) {
+  const watched = db.collection('watched');
+  const stream = watched.watch([], { fullDocument: 'updateLookup', maxAwaitTimeMS: 500 });
+  assert.equal(await stream.tryNext(), null);
+  await watched.insertOne({ _id: 1, n: 0 });
+  await watched.updateOne({ _id: 1 }, { $inc: { n: 1 } });
+  const first = await stream.next();
+  assert.equal(first.operationType, 'insert');
+  const second = await stream.next();
+  assert.deepEqual([second.fullDocument.n, second.updateDescription.updatedFields], [1, { n: 1 }]);
+  // The driver goes on by itself: after an error that says so, a lost connection and a lost cursor.
+  const faults = [{ errorCode: 8, errorLabels: ['ResumableChangeStreamError'] }, { closeConnection: true }];
+  for (const [number, fault] of faults.entries()) {
+    const data = { failCommands: ['getMore'], appName: 'clients', ...fault };
+    await client.db('admin').command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data });
+    await watched.insertOne({ _id: 10 + number });
+    assert.equal((await stream.next()).documentKey._id, 10 + number);
+  }
+  await db.command({ killCursors: 'watched', cursors: [stream.cursor.id] });
+  await watched.insertOne({ _id: 20 });
+  assert.equal((await stream.next()).documentKey._id, 20);
+  await stream.close();
+  const resumed = db.watch([{ $match: { operationType: 'insert' } }], { resumeAfter: first._id });
+  const ids = [];
+  for await (const change of resumed) {
+    ids.push(change.documentKey._id);
+    if (ids.length === 3) break;
+  }
+  assert.deepEqual(ids, [10, 11, 20]);
+  const last = watched.watch([], { startAfter: second._id });
+  await watched.drop();
+  const kinds = [];
+  while (kinds.at(-1) !== 'invalidate') kinds.push((await last.next()).operationType);
+  assert.deepEqual(kinds, ['insert', 'insert', 'insert', 'drop', 'invalidate']);
+  await last.close();
+}
+
+async function tailing(db) {
+  const queue = await db.createCollection('queue', { capped: true, size: 100000 });
+  await queue.insertMany([{ _id: 0 }, { _id: 1 }]);
+  const tail = queue.find({}, { tailable: true, awaitData: true, maxAwaitTimeMS: 3000 });
+  assert.equal((await tail.next())._id, 0);
+  assert.equal((await tail.next())._id, 1);
+  const began = Date.now();
+  setTimeout(() => queue.insertOne({ _id: 2 }), 200);
+  assert.equal((await tail.next())._id, 2);
+  assert.ok(Date.now() - began < 2500);
+  await tail.close();
+}
+
+async function compression(uri) {
+  for (const name of ['snappy', 'zlib', 'zstd']) {
+    const client = await MongoClient.connect(uri, { compressors: [name] });
+    const papers = client.db('clients_node').collection('papers');
+    const text = 'All is in it, and many times. '.repeat(40000);
+    const out = async () => Number((await client.db('admin').admin().serverStatus()).network.physicalBytesOut);
+    const before = await out();
+    await papers.replaceOne({ _id: name }, { text }, { upsert: true });
+    assert.equal((await papers.findOne({ _id: name })).text, text);
+    assert.ok((await out()) - before < text.length / 4, name);
+    await client.close();
+  }
+}
+
+async function users(uri) {
+  const client = await MongoClient.connect(uri);
+  const status = await client.db('admin').command({ connectionStatus: 1 });
+  assert.equal(status.authInfo.authenticatedUsers.length, 1);
+  await client.close();
+  await assert.rejects(MongoClient.connect(uri.replace('@', 'x@')), { code: 18 });
+}
+
 async function files(db) {
   const bucket = new GridFSBucket(db, { chunkSizeBytes: 1000 });
   const content = Buffer.from(Array.from({ length: 4321 }, (_, i) => i % 253));
@@ -67,12 +140,14 @@ async function files(db) {
 }
 
 async function main(uri) {
-  const client = await MongoClient.connect(uri, { compressors: ['zlib'] });
+  const client = await MongoClient.connect(uri, { compressors: ['zlib'], appName: 'clients' });
   try {
     const db = client.db('clients_node');
     await db.dropDatabase();
     await crud(db);
     await transactions(client, db);
+    await streams(client, db);
+    await tailing(db);
     await files(db);
     assert.equal((await db.admin().serverStatus()).repl.isWritablePrimary, true);
     assert.ok((await db.listCollections().toArray()).some((it) => it.name === 'books'));
@@ -80,7 +155,10 @@ async function main(uri) {
   } finally {
     await client.close();
   }
+  await compression(uri);
+  if (process.env.ODM_TEST_USER_URI) await users(process.env.ODM_TEST_USER_URI);
   console.log('passed');
+  process.exit(0);
 }
 
 main(process.argv[2]).catch((error) => {

@@ -1,16 +1,21 @@
-"""CRUD, indexes, transactions, GridFS, a DBRef and diagnostics by pymongo.
+"""CRUD, indexes, transactions, change streams, tailing, GridFS, a DBRef, compression, users and diagnostics by pymongo.
 
     python3 python.py URI
+
+The server takes test commands. ODM_TEST_USER_URI may name one, and a user that it lets in.
 """
 
+import os
 import sys
+import threading
+import time
 
 import gridfs
 import pymongo
 from bson import Binary, Decimal128, Int64, Regex
 from bson.dbref import DBRef
-from pymongo import DeleteOne, InsertOne, ReadPreference, ReplaceOne, UpdateMany, UpdateOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure
+from pymongo import CursorType, DeleteOne, InsertOne, ReadPreference, ReplaceOne, UpdateMany, UpdateOne
+from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.write_concern import WriteConcern
 
@@ -113,6 +118,112 @@ def transactions(client, db):
         assert secondary.find_one({"_id": "a"}, session=session)["n"] == 0
 
 
+def streams(client, db):
+    watched = db.create_collection("watched", changeStreamPreAndPostImages={"enabled": True})
+
+    def told(stream, count):
+        return [(e["operationType"], e.get("documentKey", {}).get("_id")) for e in (next(stream) for _ in range(count))]
+
+    with watched.watch(max_await_time_ms=500, full_document="updateLookup", full_document_before_change="required") as stream:
+        assert stream.try_next() is None
+        watched.insert_one({"_id": 1, "n": 0})
+        watched.update_one({"_id": 1}, {"$inc": {"n": 1}})
+        assert next(stream)["fullDocument"] == {"_id": 1, "n": 0}
+        token = stream.resume_token
+        change = next(stream)
+        assert change["updateDescription"]["updatedFields"] == {"n": 1}, change
+        assert (change["fullDocument"]["n"], change["fullDocumentBeforeChange"]["n"]) == (1, 0)
+
+        # The driver goes on by itself: after errors that say so, a lost connection and a lost cursor.
+        for number, fault in enumerate([
+            {"errorCode": 8, "errorLabels": ["ResumableChangeStreamError"]},
+            {"closeConnection": True},
+        ]):
+            data = {"failCommands": ["getMore"], "appName": "clients", **fault}
+            client.admin.command("configureFailPoint", "failCommand", mode={"times": 1}, data=data)
+            watched.insert_one({"_id": 10 + number})
+            assert told(stream, 1) == [("insert", 10 + number)], fault
+        client.admin.command("configureFailPoint", "failCommand", mode="off")
+        db.command("killCursors", "watched", cursors=[stream._cursor.cursor_id])
+        watched.insert_one({"_id": 20})
+        assert told(stream, 1) == [("insert", 20)]
+
+    # By its token, a client that was gone goes on where it was.
+    watched.delete_one({"_id": 20})
+    with watched.watch(resume_after=token) as stream:
+        assert told(stream, 5) == [("update", 1), *[("insert", id) for id in (10, 11, 20)], ("delete", 20)]
+        deleted = stream.resume_token
+    with watched.watch([{"$match": {"operationType": "delete"}}], start_after=deleted) as stream:
+        watched.insert_one({"_id": 21})
+        watched.delete_one({"_id": 21})
+        assert told(stream, 1) == [("delete", 21)]
+    fails(9, lambda: watched.watch(resume_after={"_data": "no token"}))
+
+    with client.start_session() as session:
+        watched.insert_one({"_id": 30}, session=session)
+        time_of_insert = session.operation_time
+        with session.start_transaction():
+            watched.insert_one({"_id": 31}, session=session)
+            db.other.insert_one({"_id": 32}, session=session)
+    with db.watch(start_at_operation_time=time_of_insert) as stream:
+        assert told(stream, 3) == [("insert", 30), ("insert", 31), ("insert", 32)]
+    with client.watch() as stream:
+        watched.drop()
+        assert [e["ns"]["coll"] for e in [next(stream)]] == ["watched"]
+    with db.other.watch() as stream:
+        db.other.drop()
+        assert [e["operationType"] for e in stream] == ["drop", "invalidate"] and not stream.alive
+
+
+def tailing(db):
+    queue = db.create_collection("queue", capped=True, size=100_000, max=10)
+    queue.insert_many([{"_id": i} for i in range(3)])
+    tail = queue.find(cursor_type=CursorType.TAILABLE_AWAIT).max_await_time_ms(3000)
+    assert [next(tail)["_id"] for _ in range(3)] == [0, 1, 2]
+    writer = threading.Timer(0.2, lambda: queue.insert_one({"_id": 3}))
+    writer.start()
+    began = time.monotonic()
+    assert next(tail)["_id"] == 3
+    assert 0.1 < time.monotonic() - began < 2.5, "it is told at once"
+    writer.join()
+    # Nothing comes: the client is told so in time, and the cursor goes on.
+    patient = queue.find({"_id": {"$gt": 3}}, cursor_type=CursorType.TAILABLE_AWAIT).max_await_time_ms(100)
+    assert next(patient, None) is None and patient.alive
+    queue.insert_one({"_id": 4})
+    assert next(patient)["_id"] == 4
+    # What it would go on with has been overwritten.
+    queue.insert_many([{"_id": i} for i in range(5, 30)])
+    assert next(patient, None) is None and not patient.alive
+    plain = queue.find(cursor_type=CursorType.TAILABLE)
+    assert len(list(plain)) == 10 and plain.alive
+
+
+def compression(uri):
+    for name in ("snappy", "zlib", "zstd"):
+        with pymongo.MongoClient(uri, compressors=name) as client:
+            papers = client.clients_python.papers
+            text = "All is in it, and many times. " * 40_000
+            out = lambda: client.admin.command("serverStatus")["network"]["physicalBytesOut"]
+            before = out()
+            papers.replace_one({"_id": name}, {"text": text}, upsert=True)
+            assert papers.find_one({"_id": name})["text"] == text
+            assert out() - before < len(text) / 4, name
+
+
+def users(uri):
+    with pymongo.MongoClient(uri) as client:
+        assert client.admin.command("connectionStatus")["authInfo"]["authenticatedUsers"]
+        client.clients_python.users.insert_one({})
+    nobody = uri.replace(uri.split("//")[1].split("@")[0] + "@", "")
+    for wrong, code in ((uri.replace("@", "x@"), 18), (nobody, 13)):
+        with pymongo.MongoClient(wrong) as client:
+            try:
+                client.clients_python.users.insert_one({})
+                raise AssertionError("no error")
+            except PyMongoError as error:
+                assert error.code == code, error
+
+
 def files(db):
     """What is left is read by another client."""
     bucket = gridfs.GridFSBucket(db, chunk_size_bytes=1000)
@@ -160,8 +271,13 @@ def main(uri):
             bulk(db)
             indexes(db)
             transactions(client, db)
+            streams(client, db)
+            tailing(db)
             files(db)
             diagnostics(client, db)
+    compression(uri)
+    if "ODM_TEST_USER_URI" in os.environ:
+        users(os.environ["ODM_TEST_USER_URI"])
     print("passed")
 
 

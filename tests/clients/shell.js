@@ -16,8 +16,42 @@ assert.equal(shop.books.countDocuments(), 2);
 session.commitTransaction();
 session.endSession();
 assert.equal(shop.books.countDocuments(), 1);
+shop.createCollection('watched');
+let stream = shop.watched.watch([], { maxAwaitTimeMS: 500 });
+shop.watched.insertMany([{ _id: 1 }, { _id: 2 }]);
+const next = () => {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const change = stream.tryNext();
+    if (change) return change;
+  }
+  throw new Error('nothing was told');
+};
+const first = next();
+assert.equal(first.documentKey._id, 1);
+stream.close();
+stream = shop.watch([], { resumeAfter: first._id });
+assert.equal(next().documentKey._id, 2);
+stream.close();
+shop.createCollection('queue', { capped: true, size: 4096 });
+shop.queue.insertOne({ _id: 1 });
+const tail = shop.queue.find().tailable();
+assert.equal(tail.tryNext()._id, 1);
+shop.queue.insertOne({ _id: 2 });
+assert.equal(tail.tryNext()._id, 2);
+tail.close();
+if (process.env.ODM_TEST_USER_URI) {
+  const known = new Mongo(process.env.ODM_TEST_USER_URI);
+  assert.equal(known.getDB('admin').runCommand({ connectionStatus: 1 }).authInfo.authenticatedUsers.length, 1);
+  let refused;
+  try {
+    new Mongo(process.env.ODM_TEST_USER_URI.replace('@', 'x@')).getDB('admin').runCommand({ listDatabases: 1 });
+  } catch (error) {
+    refused = error;
+  }
+  assert.match(String(refused), /uthentication/);
+}
 shop.createView('titles', 'books', [{ $project: { title: 1 } }]);
-assert.equal(shop.getCollectionNames().sort().join(), 'books,system.views,titles');
+assert.equal(shop.getCollectionNames().sort().join(), 'books,queue,system.views,titles,watched');
 assert.equal(shop.stats().collections >= 1, true);
 assert.equal(db.hello().isWritablePrimary, true);
 assert.equal(db.serverStatus().ok, 1);

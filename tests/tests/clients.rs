@@ -77,9 +77,13 @@ fn trial(
             return Err(Failed::from("tests/clients/README.md says what it needs"));
         };
         let db = Db::memory();
-        let server = Server::bind(&db, "127.0.0.1:0")?;
+        let server = Server::options().test_commands().bind(&db, "127.0.0.1:0")?;
+        let guarded = Server::options()
+            .user("ann", "pencil")?
+            .bind(&Db::memory(), "127.0.0.1:0")?;
         let (mut command, left) = command(&needs, &server.uri());
-        let output = command.output()?;
+        let user_uri = guarded.uri().replace("//", "//ann:pencil@");
+        let output = command.env("ODM_TEST_USER_URI", user_uri).output()?;
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         if !output.status.success() || !out.lines().any(|line| line == "passed") {
             return Err(Failed::from(format!("{}\n{out}\n{err}", output.status)));

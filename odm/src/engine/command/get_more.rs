@@ -138,7 +138,6 @@ fn check_session(call: &Call<'_>, cursor: &Cursor, id: i64) -> Result<(), Server
     let given = session_of(call);
     let shown = |lsid: &[u8]| lsid::show_whole(lsid);
     match (&cursor.session, &given) {
-        (None, None) => {}
         (None, Some(given)) => {
             let which = format!("not created in a session, in session {}", shown(given));
             return refuse(50736, which);

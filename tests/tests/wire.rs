@@ -1,4 +1,4 @@
-//! What a server says to frames as no driver sends them, who is let in, and what is too much.
+//! What a server says to frames as no driver sends them, and who is let in.
 //!
 //! The conversations were held with a MongoDB 6.0.5, too, and are again where `ODM_TEST_URI` names one.
 #![expect(
@@ -7,54 +7,21 @@
     reason = "a check that panics is a test that fails"
 )]
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+#[path = "wire/client.rs"]
+mod client;
+
+use std::io::Write;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use mongodb::bson::{self, Bson, Document, doc};
 use odm::Db;
 use odm::server::Server;
 
+use client::{OP_MSG, Wire, both, frame, message, section, sequence};
+
 const OP_QUERY: i32 = 2004;
 const OP_COMPRESSED: i32 = 2012;
-const OP_MSG: i32 = 2013;
-
-fn bytes(document: &Document) -> Vec<u8> {
-    document.to_vec().unwrap()
-}
-
-fn frame(opcode: i32, body: &[u8]) -> Vec<u8> {
-    let length = i32::try_from(body.len() + 16).unwrap();
-    let mut frame = Vec::new();
-    for field in [length, 7, 0, opcode] {
-        frame.extend(field.to_le_bytes());
-    }
-    frame.extend(body);
-    frame
-}
-
-/// The body of an `OP_MSG`.
-fn message(flags: u32, sections: &[Vec<u8>]) -> Vec<u8> {
-    let mut body = flags.to_le_bytes().to_vec();
-    body.extend(sections.iter().flatten());
-    body
-}
-
-fn section(document: &Document) -> Vec<u8> {
-    let mut section = vec![0];
-    section.extend(bytes(document));
-    section
-}
-
-fn sequence(name: &str, documents: &[Document]) -> Vec<u8> {
-    let mut content = name.as_bytes().to_vec();
-    content.push(0);
-    content.extend(documents.iter().flat_map(bytes));
-    let mut section = vec![1];
-    section.extend(i32::try_from(content.len() + 4).unwrap().to_le_bytes());
-    section.extend(content);
-    section
-}
 
 /// An `OP_QUERY` of one document.
 fn query(namespace: &str, document: &Document) -> Vec<u8> {
@@ -63,51 +30,8 @@ fn query(namespace: &str, document: &Document) -> Vec<u8> {
     body.push(0);
     body.extend(0_i32.to_le_bytes());
     body.extend((-1_i32).to_le_bytes());
-    body.extend(bytes(document));
+    body.extend(document.to_vec().unwrap());
     body
-}
-
-struct Wire(TcpStream);
-
-impl Wire {
-    fn to(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(10)))
-            .unwrap();
-        Self(stream)
-    }
-
-    fn send(&mut self, opcode: i32, body: &[u8]) {
-        // The server may have closed the connection before all was sent.
-        let _ = self.0.write_all(&frame(opcode, body));
-    }
-
-    /// The document of the next reply; nothing where the connection is closed.
-    fn reply(&mut self) -> Option<Document> {
-        let mut header = [0; 16];
-        self.0.read_exact(&mut header).ok()?;
-        let length = i32::from_le_bytes(header[..4].try_into().unwrap());
-        let mut body = vec![0; usize::try_from(length).unwrap() - 16];
-        self.0.read_exact(&mut body).ok()?;
-        let opcode = i32::from_le_bytes(header[12..].try_into().unwrap());
-        let start = if opcode == OP_MSG { 5 } else { 20 };
-        let end = start
-            + usize::try_from(i32::from_le_bytes(
-                body[start..start + 4].try_into().unwrap(),
-            ))
-            .unwrap();
-        Some(Document::from_reader(&body[start..end]).unwrap())
-    }
-
-    fn ask(&mut self, opcode: i32, body: &[u8]) -> Option<Document> {
-        self.send(opcode, body);
-        self.reply()
-    }
-
-    fn command(&mut self, command: &Document) -> Option<Document> {
-        self.ask(OP_MSG, &message(0, &[section(command)]))
-    }
 }
 
 /// What comes of a frame.
@@ -130,17 +54,6 @@ fn outcome(address: SocketAddr, opcode: i32, body: &[u8]) -> Outcome {
             Err(_) => Outcome::Fine,
         },
         _ => Outcome::Closed,
-    }
-}
-
-/// The engine behind a port, and the server that the environment names.
-fn both(check: impl Fn(SocketAddr)) {
-    let server = Server::options().test_commands();
-    let server = server.bind(&Db::memory(), "127.0.0.1:0").unwrap();
-    check(server.address());
-    if let Ok(uri) = std::env::var("ODM_TEST_URI") {
-        let host = uri.split("://").nth(1).unwrap().split('/').next().unwrap();
-        check(host.parse().unwrap());
     }
 }
 
@@ -566,230 +479,6 @@ fn other_machines_need_a_user() {
             .unwrap_err()
             .is_config()
     );
-}
-
-#[test]
-fn too_many_and_too_quiet_connections_are_closed() {
-    let ping = doc! { "ping": 1, "$db": "admin" };
-    let server = Server::options()
-        .max_connections(1)
-        .idle_timeout(Duration::from_millis(100))
-        .bind(&Db::memory(), "127.0.0.1:0")
-        .unwrap();
-    let mut first = Wire::to(server.address());
-    assert!(first.command(&ping).is_some());
-    assert!(Wire::to(server.address()).command(&ping).is_none());
-    std::thread::sleep(Duration::from_millis(400));
-    assert!(first.command(&ping).is_none());
-    assert!(Wire::to(server.address()).command(&ping).is_some());
-    server.stop();
-}
-
-#[test]
-fn who_begins_and_does_not_go_on_holds_nobody_up() {
-    let ping = doc! { "ping": 1, "$db": "admin" };
-    let server = Server::options()
-        .idle_timeout(Duration::from_millis(500))
-        .bind(&Db::memory(), "127.0.0.1:0")
-        .unwrap();
-    let plain = frame(OP_MSG, &message(0, &[section(&ping)]));
-    let mut largest = plain.clone();
-    largest[..4].copy_from_slice(&48_000_000_i32.to_le_bytes());
-    let beginnings = [&b""[..], &plain[..3], &plain[..16], &plain[..30], &largest];
-    let mut slow: Vec<_> = beginnings
-        .iter()
-        .map(|beginning| {
-            let mut wire = Wire::to(server.address());
-            wire.0.write_all(beginning).unwrap();
-            wire
-        })
-        .collect();
-    assert!(Wire::to(server.address()).command(&ping).is_some());
-    let began = Instant::now();
-    for wire in &mut slow {
-        assert_eq!(wire.reply(), None);
-    }
-    assert!(began.elapsed() < Duration::from_secs(5));
-    // One that says that it has said all is closed at once.
-    let mut wire = Wire::to(server.address());
-    wire.0.write_all(&plain[..20]).unwrap();
-    wire.0.shutdown(Shutdown::Write).unwrap();
-    let refused = wire.reply().unwrap();
-    assert!(refused.get_str("errmsg").unwrap().contains("ends before"));
-    assert_eq!(wire.reply(), None);
-}
-
-#[test]
-fn who_does_not_read_is_not_answered_for_ever() {
-    let server = Server::options()
-        .idle_timeout(Duration::from_millis(500))
-        .bind(&Db::memory(), "127.0.0.1:0")
-        .unwrap();
-    let mut wire = Wire::to(server.address());
-    let row = doc! { "_id": 1, "text": "x".repeat(4_000_000) };
-    let insert = doc! { "insert": "large", "documents": [row], "$db": "test" };
-    wire.command(&insert).unwrap();
-    let find = frame(
-        OP_MSG,
-        &message(0, &[section(&doc! { "find": "large", "$db": "test" })]),
-    );
-    // 4 GB of answers, had they all been made.
-    let mut asked = 0;
-    while asked < 1000 && wire.0.write_all(&find).is_ok() {
-        asked += 1;
-    }
-    let mut other = Wire::to(server.address());
-    settles(&mut other, 1);
-    let status = doc! { "serverStatus": 1, "$db": "admin" };
-    let status = other.command(&status).unwrap();
-    let sent = status.get_document("network").unwrap();
-    assert!(sent.get_i64("physicalBytesOut").unwrap() < 40_000_000);
-}
-
-#[test]
-fn who_goes_while_it_waits_leaves_no_thread_behind() {
-    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
-    let open = |wire: &mut Wire| {
-        let reply = wire
-            .command(&doc! {
-                "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {}, "$db": "test",
-            })
-            .unwrap();
-        reply.get_document("cursor").unwrap().get_i64("id").unwrap()
-    };
-    let mut stream = Wire::to(server.address());
-    let id = open(&mut stream);
-    let more = doc! { "getMore": id, "collection": "c", "maxTimeMS": 600_000, "$db": "test" };
-    stream.send(OP_MSG, &message(0, &[section(&more)]));
-    let mut monitor = Wire::to(server.address());
-    let hello = monitor
-        .command(&doc! { "hello": 1, "$db": "admin" })
-        .unwrap();
-    let topology = hello.get_document("topologyVersion").unwrap();
-    let watch = doc! {
-        "hello": 1, "topologyVersion": topology.clone(), "maxAwaitTimeMS": 600_000, "$db": "admin",
-    };
-    monitor.send(OP_MSG, &message(1 << 16, &[section(&watch)]));
-    let mut other = Wire::to(server.address());
-    // Whoever stays is waited with.
-    std::thread::sleep(Duration::from_millis(700));
-    assert_eq!(connections(&mut other), 3);
-    drop((stream, monitor));
-    settles(&mut other, 1);
-}
-
-#[test]
-fn ten_thousand_connections_come_and_go() {
-    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
-    let address = server.address();
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            scope.spawn(move || {
-                for number in 0..2500 {
-                    let mut stream = TcpStream::connect(address).unwrap();
-                    if number % 4 == thread {
-                        // Some leave in the middle of what they say.
-                        let _ = stream.write_all(&[1, 2, 3]);
-                    }
-                }
-            });
-        }
-    });
-    let mut wire = Wire::to(address);
-    settles(&mut wire, 1);
-}
-
-/// How many connections there are.
-fn connections(wire: &mut Wire) -> i32 {
-    let status = wire.command(&doc! { "serverStatus": 1, "$db": "admin" });
-    let status = status.unwrap();
-    let connections = status.get_document("connections").unwrap();
-    connections.get_i32("current").unwrap()
-}
-
-fn settles(wire: &mut Wire, expected: i32) {
-    let began = Instant::now();
-    while connections(wire) != expected {
-        assert!(began.elapsed() < Duration::from_secs(10));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// A filter of so many levels.
-fn deep(levels: usize) -> Document {
-    let mut filter = doc! { "a": 1 };
-    for _ in 0..levels / 2 {
-        filter = doc! { "$and": [filter] };
-    }
-    doc! { "find": "c", "filter": filter, "$db": "odm_wire_depth" }
-}
-
-#[test]
-fn what_is_too_deep_is_refused_and_the_deepest_is_answered() {
-    both(|address| {
-        let mut wire = Wire::to(address);
-        let mut code = |command: &Document| {
-            let reply = wire.command(command).unwrap();
-            reply.get_i32("code").unwrap_or_default()
-        };
-        assert_eq!(code(&deep(198)), 0);
-        assert_eq!(code(&deep(200)), 15);
-        assert_eq!(code(&doc! { "ping": 1, "$db": "admin" }), 0);
-    });
-}
-
-#[test]
-fn the_largest_message_is_taken() {
-    both(|address| {
-        let mut wire = Wire::to(address);
-        let insert = doc! { "insert": "large", "$db": "odm_wire_large" };
-        let row = |id: i32| doc! { "_id": id, "text": "x".repeat(15_900_000) };
-        let rows: Vec<_> = (0..3).map(row).collect();
-        let body = message(0, &[section(&insert), sequence("documents", &rows)]);
-        let reply = wire.ask(OP_MSG, &body).unwrap();
-        assert_eq!(reply.get_i32("n").unwrap(), 3, "{reply}");
-        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_large" });
-    });
-}
-
-#[test]
-fn what_a_client_says_of_itself_is_short() {
-    both(|address| {
-        let of = |length: usize| {
-            let client = doc! {
-                "driver": { "name": "wire", "version": "1" },
-                "os": { "type": "x".repeat(length) },
-            };
-            let hello = doc! { "hello": 1, "client": client, "$db": "admin" };
-            let reply = Wire::to(address).command(&hello).unwrap();
-            reply.get_i32("code").unwrap_or_default()
-        };
-        assert_eq!((of(900), of(1100)), (0, 185));
-    });
-}
-
-#[test]
-fn cursors_are_not_kept_without_end() {
-    let options = Server::options().max_cursors(2);
-    let server = options.bind(&Db::memory(), "127.0.0.1:0").unwrap();
-    let mut wire = Wire::to(server.address());
-    let rows: Vec<_> = (0..5).map(|id| doc! { "_id": id }).collect();
-    let many = doc! { "insert": "many", "documents": rows, "$db": "test" };
-    wire.command(&many).unwrap();
-    let find = doc! { "find": "many", "batchSize": 2, "$db": "test" };
-    let mut id = || {
-        let reply = wire.command(&find).unwrap();
-        let cursor = reply.get_document("cursor").ok().cloned();
-        cursor.map_or_else(
-            || Err(reply.get_i32("code").unwrap()),
-            |cursor| Ok(cursor.get_i64("id").unwrap()),
-        )
-    };
-    let ids = [id().unwrap(), id().unwrap()];
-    assert_eq!(id(), Err(146));
-    let kill = doc! { "killCursors": "many", "cursors": ids.to_vec(), "$db": "test" };
-    Wire::to(server.address()).command(&kill).unwrap();
-    assert!(id().is_ok());
 }
 
 #[test]

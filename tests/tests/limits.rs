@@ -1,0 +1,243 @@
+//! How much is taken of a client, and for how long: sizes, depths, connections, cursors, time.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a check that panics is a test that fails"
+)]
+
+#[path = "wire/client.rs"]
+mod client;
+
+use std::io::Write;
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+use mongodb::bson::{Document, doc};
+use odm::Db;
+use odm::server::Server;
+
+use client::{OP_MSG, Wire, both, frame, message, section, sequence};
+
+#[test]
+fn too_many_and_too_quiet_connections_are_closed() {
+    let ping = doc! { "ping": 1, "$db": "admin" };
+    let server = Server::options()
+        .max_connections(1)
+        .idle_timeout(Duration::from_millis(100))
+        .bind(&Db::memory(), "127.0.0.1:0")
+        .unwrap();
+    let mut first = Wire::to(server.address());
+    assert!(first.command(&ping).is_some());
+    assert!(Wire::to(server.address()).command(&ping).is_none());
+    std::thread::sleep(Duration::from_millis(400));
+    assert!(first.command(&ping).is_none());
+    assert!(Wire::to(server.address()).command(&ping).is_some());
+    server.stop();
+}
+
+#[test]
+fn who_begins_and_does_not_go_on_holds_nobody_up() {
+    let ping = doc! { "ping": 1, "$db": "admin" };
+    let server = Server::options()
+        .idle_timeout(Duration::from_millis(500))
+        .bind(&Db::memory(), "127.0.0.1:0")
+        .unwrap();
+    let plain = frame(OP_MSG, &message(0, &[section(&ping)]));
+    let mut largest = plain.clone();
+    largest[..4].copy_from_slice(&48_000_000_i32.to_le_bytes());
+    let beginnings = [&b""[..], &plain[..3], &plain[..16], &plain[..30], &largest];
+    let mut slow: Vec<_> = beginnings
+        .iter()
+        .map(|beginning| {
+            let mut wire = Wire::to(server.address());
+            wire.0.write_all(beginning).unwrap();
+            wire
+        })
+        .collect();
+    assert!(Wire::to(server.address()).command(&ping).is_some());
+    let began = Instant::now();
+    for wire in &mut slow {
+        assert_eq!(wire.reply(), None);
+    }
+    assert!(began.elapsed() < Duration::from_secs(5));
+    // One that says that it has said all is closed at once.
+    let mut wire = Wire::to(server.address());
+    wire.0.write_all(&plain[..20]).unwrap();
+    wire.0.shutdown(Shutdown::Write).unwrap();
+    let refused = wire.reply().unwrap();
+    assert!(refused.get_str("errmsg").unwrap().contains("ends before"));
+    assert_eq!(wire.reply(), None);
+}
+
+#[test]
+fn who_does_not_read_is_not_answered_for_ever() {
+    let server = Server::options()
+        .idle_timeout(Duration::from_millis(500))
+        .bind(&Db::memory(), "127.0.0.1:0")
+        .unwrap();
+    let mut wire = Wire::to(server.address());
+    let row = doc! { "_id": 1, "text": "x".repeat(4_000_000) };
+    let insert = doc! { "insert": "large", "documents": [row], "$db": "test" };
+    wire.command(&insert).unwrap();
+    let find = frame(
+        OP_MSG,
+        &message(0, &[section(&doc! { "find": "large", "$db": "test" })]),
+    );
+    // 4 GB of answers, had they all been made.
+    let mut asked = 0;
+    while asked < 1000 && wire.0.write_all(&find).is_ok() {
+        asked += 1;
+    }
+    let mut other = Wire::to(server.address());
+    settles(&mut other, 1);
+    let status = doc! { "serverStatus": 1, "$db": "admin" };
+    let status = other.command(&status).unwrap();
+    let sent = status.get_document("network").unwrap();
+    assert!(sent.get_i64("physicalBytesOut").unwrap() < 40_000_000);
+}
+
+#[test]
+fn who_goes_while_it_waits_leaves_no_thread_behind() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let open = |wire: &mut Wire| {
+        let reply = wire
+            .command(&doc! {
+                "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {}, "$db": "test",
+            })
+            .unwrap();
+        reply.get_document("cursor").unwrap().get_i64("id").unwrap()
+    };
+    let mut stream = Wire::to(server.address());
+    let id = open(&mut stream);
+    let more = doc! { "getMore": id, "collection": "c", "maxTimeMS": 600_000, "$db": "test" };
+    stream.send(OP_MSG, &message(0, &[section(&more)]));
+    let mut monitor = Wire::to(server.address());
+    let hello = monitor
+        .command(&doc! { "hello": 1, "$db": "admin" })
+        .unwrap();
+    let topology = hello.get_document("topologyVersion").unwrap();
+    let watch = doc! {
+        "hello": 1, "topologyVersion": topology.clone(), "maxAwaitTimeMS": 600_000, "$db": "admin",
+    };
+    monitor.send(OP_MSG, &message(1 << 16, &[section(&watch)]));
+    let mut other = Wire::to(server.address());
+    // Whoever stays is waited with.
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(connections(&mut other), 3);
+    drop((stream, monitor));
+    settles(&mut other, 1);
+}
+
+#[test]
+fn ten_thousand_connections_come_and_go() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let address = server.address();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for number in 0..2500 {
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    if number % 4 == thread {
+                        // Some leave in the middle of what they say.
+                        let _ = stream.write_all(&[1, 2, 3]);
+                    }
+                }
+            });
+        }
+    });
+    let mut wire = Wire::to(address);
+    settles(&mut wire, 1);
+}
+
+/// How many connections there are.
+fn connections(wire: &mut Wire) -> i32 {
+    let status = wire.command(&doc! { "serverStatus": 1, "$db": "admin" });
+    let status = status.unwrap();
+    let connections = status.get_document("connections").unwrap();
+    connections.get_i32("current").unwrap()
+}
+
+fn settles(wire: &mut Wire, expected: i32) {
+    let began = Instant::now();
+    while connections(wire) != expected {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A filter of so many levels.
+fn deep(levels: usize) -> Document {
+    let mut filter = doc! { "a": 1 };
+    for _ in 0..levels / 2 {
+        filter = doc! { "$and": [filter] };
+    }
+    doc! { "find": "c", "filter": filter, "$db": "odm_wire_depth" }
+}
+
+#[test]
+fn what_is_too_deep_is_refused_and_the_deepest_is_answered() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let mut code = |command: &Document| {
+            let reply = wire.command(command).unwrap();
+            reply.get_i32("code").unwrap_or_default()
+        };
+        assert_eq!(code(&deep(198)), 0);
+        assert_eq!(code(&deep(200)), 15);
+        assert_eq!(code(&doc! { "ping": 1, "$db": "admin" }), 0);
+    });
+}
+
+#[test]
+fn the_largest_message_is_taken() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let insert = doc! { "insert": "large", "$db": "odm_wire_large" };
+        let row = |id: i32| doc! { "_id": id, "text": "x".repeat(15_900_000) };
+        let rows: Vec<_> = (0..3).map(row).collect();
+        let body = message(0, &[section(&insert), sequence("documents", &rows)]);
+        let reply = wire.ask(OP_MSG, &body).unwrap();
+        assert_eq!(reply.get_i32("n").unwrap(), 3, "{reply}");
+        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_large" });
+    });
+}
+
+#[test]
+fn what_a_client_says_of_itself_is_short() {
+    both(|address| {
+        let of = |length: usize| {
+            let client = doc! {
+                "driver": { "name": "wire", "version": "1" },
+                "os": { "type": "x".repeat(length) },
+            };
+            let hello = doc! { "hello": 1, "client": client, "$db": "admin" };
+            let reply = Wire::to(address).command(&hello).unwrap();
+            reply.get_i32("code").unwrap_or_default()
+        };
+        assert_eq!((of(900), of(1100)), (0, 185));
+    });
+}
+
+#[test]
+fn cursors_are_not_kept_without_end() {
+    let options = Server::options().max_cursors(2);
+    let server = options.bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let mut wire = Wire::to(server.address());
+    let rows: Vec<_> = (0..5).map(|id| doc! { "_id": id }).collect();
+    let many = doc! { "insert": "many", "documents": rows, "$db": "test" };
+    wire.command(&many).unwrap();
+    let find = doc! { "find": "many", "batchSize": 2, "$db": "test" };
+    let mut id = || {
+        let reply = wire.command(&find).unwrap();
+        let cursor = reply.get_document("cursor").ok().cloned();
+        cursor.map_or_else(
+            || Err(reply.get_i32("code").unwrap()),
+            |cursor| Ok(cursor.get_i64("id").unwrap()),
+        )
+    };
+    let ids = [id().unwrap(), id().unwrap()];
+    assert_eq!(id(), Err(146));
+    let kill = doc! { "killCursors": "many", "cursors": ids.to_vec(), "$db": "test" };
+    Wire::to(server.address()).command(&kill).unwrap();
+    assert!(id().is_ok());
+}

@@ -138,7 +138,7 @@ async fn a_collection_is_told_in_parts(db: &Db) {
         told.unwrap().remove(0)
     };
     let none = stats(doc! {}).await;
-    assert!(none.get_str("ns").unwrap().ends_with("c"));
+    assert!(none.get_str("ns").unwrap().ends_with('c'));
     assert!(none.get_datetime("localTime").is_ok());
     assert!(!none.contains_key("count") && !none.contains_key("storageStats"));
     let all =
@@ -228,7 +228,7 @@ async fn views_and_what_is_not_there(db: &Db) {
         .unwrap();
     let told = aggregate(db, "told", Vec::new()).await.unwrap().remove(0);
     assert_eq!(told.get_i32("count").unwrap(), 10);
-    assert!(told.get_str("ns").unwrap().ends_with("c"));
+    assert!(told.get_str("ns").unwrap().ends_with('c'));
 }
 
 async fn what_is_no_question_is_refused(db: &Db) {

@@ -6,6 +6,7 @@
 //! What this module is not: it knows neither values nor documents.
 
 pub(crate) mod entries;
+mod packed;
 mod places;
 pub(crate) mod records;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
+use crate::engine::index::tree::packed::{Moved, Packed};
 use crate::engine::index::tree::{Leaf, split_off};
 
 /// So many entries a leaf holds.
@@ -15,7 +16,7 @@ const MOST_BYTES: usize = 16 * 1024;
 /// Sorted byte strings.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
-    bytes: Vec<u8>,
+    bytes: Packed,
     /// Where each ends.
     ends: Vec<u32>,
 }
@@ -23,10 +24,10 @@ pub(crate) struct Entries {
 /// A leaf is copied when it is about to change, and mostly to grow: the copy has room, so that it is not copied again.
 impl Clone for Entries {
     fn clone(&self) -> Self {
-        let mut bytes = Vec::with_capacity(self.bytes.len() + growth(self.bytes.len(), 64));
-        bytes.extend_from_slice(&self.bytes);
+        let bytes = self.bytes.with_room(growth(self.bytes.len(), 64));
+        let room = length(self.bytes.begin());
         let mut ends = Vec::with_capacity(self.ends.len() + growth(self.ends.len(), 4));
-        ends.extend_from_slice(&self.ends);
+        ends.extend(self.ends.iter().map(|end| end - room));
         Self { bytes, ends }
     }
 }
@@ -39,7 +40,7 @@ fn growth(length: usize, least: usize) -> usize {
 impl Entries {
     fn begin_of(&self, at: usize) -> usize {
         match at.checked_sub(1) {
-            None => 0,
+            None => self.bytes.begin(),
             Some(before) => self.end_of(before),
         }
     }
@@ -48,12 +49,12 @@ impl Entries {
         self.ends
             .get(at)
             .and_then(|end| usize::try_from(*end).ok())
-            .unwrap_or(self.bytes.len())
+            .unwrap_or(self.bytes.end())
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
         let end = usize::try_from(*self.ends.get(at)?).ok()?;
-        self.bytes.get(self.begin_of(at)..end)
+        self.bytes.get(self.begin_of(at), end)
     }
 
     pub(crate) fn last(&self) -> Option<&[u8]> {
@@ -73,40 +74,65 @@ impl Entries {
         let Err(at) = self.find_to_insert(entry) else {
             return;
         };
-        let (start, old) = (self.begin_of(at), self.bytes.len());
         // Where keys come in order, a leaf is filled up, and a split gives back what is too much.
-        let in_order = start == old;
-        if self.bytes.capacity() - old < entry.len() {
+        let in_order = at == self.ends.len();
+        if self.bytes.room() < entry.len() {
+            self.close();
+            let old = self.bytes.len();
             let more = if in_order { old } else { growth(old, 0) };
-            self.bytes.reserve_exact(more.max(entry.len()));
+            self.bytes.reserve(more.max(entry.len()));
         }
-        self.bytes.extend_from_slice(entry);
-        if start < old {
-            self.bytes.copy_within(start..old, start + entry.len());
-            if let Some(place) = self.bytes.get_mut(start..start + entry.len()) {
-                place.copy_from_slice(entry);
-            }
-        }
+        let start = self.begin_of(at);
         if self.ends.capacity() == self.ends.len() {
             let count = self.ends.len();
             let more = if in_order { count } else { growth(count, 0) };
             self.ends.reserve_exact(more.max(4));
         }
         let added = length(entry.len());
-        self.ends.insert(at, length(start) + added);
-        for end in self.ends.get_mut(at + 1..).unwrap_or_default() {
-            *end += added;
+        if in_order {
+            self.bytes.push(entry);
+            self.ends.push(length(start) + added);
+            return;
+        }
+        self.ends.insert(at, length(start));
+        self.resize(at, entry.len());
+        if let Some(place) = self.bytes.get_mut(self.begin_of(at), self.end_of(at)) {
+            place.copy_from_slice(entry);
         }
     }
 
     pub(crate) fn remove(&mut self, entry: &[u8]) {
-        let Ok(at) = self.find(entry) else { return };
+        if let Ok(at) = self.find(entry) {
+            self.resize(at, 0);
+            self.ends.remove(at);
+        }
+    }
+
+    /// Makes an entry's room larger or smaller.
+    fn resize(&mut self, at: usize, size: usize) {
         let (start, end) = (self.begin_of(at), self.end_of(at));
-        self.bytes.drain(start..end);
-        self.ends.remove(at);
-        let removed = length(entry.len());
-        for end in self.ends.get_mut(at..).unwrap_or_default() {
-            *end -= removed;
+        let (before, size_after) = (length(end - start), length(size));
+        match self.bytes.resize(start, end, size) {
+            Moved::Before => {
+                for end in self.ends.get_mut(..at).unwrap_or_default() {
+                    *end = *end + before - size_after;
+                }
+            }
+            Moved::Behind => {
+                for end in self.ends.get_mut(at..).unwrap_or_default() {
+                    *end = *end + size_after - before;
+                }
+            }
+        }
+    }
+
+    /// Gives up the room in front.
+    fn close(&mut self) {
+        let room = length(self.bytes.close());
+        if room > 0 {
+            for end in &mut self.ends {
+                *end -= room;
+            }
         }
     }
 }
@@ -170,8 +196,9 @@ impl Leaf for Entries {
     }
 
     fn split(&mut self, at: usize, grows: bool) -> Self {
+        self.close();
         let start = self.begin_of(at);
-        let bytes = split_off(&mut self.bytes, start, grows);
+        let bytes = self.bytes.split(start, grows);
         let mut ends = split_off(&mut self.ends, at, grows);
         for end in &mut ends {
             *end -= length(start);
@@ -180,8 +207,9 @@ impl Leaf for Entries {
     }
 
     fn append(&mut self, other: &Self) {
-        let start = length(self.bytes.len());
-        self.bytes.extend_from_slice(&other.bytes);
-        self.ends.extend(other.ends.iter().map(|end| end + start));
+        let (start, room) = (length(self.bytes.end()), length(other.bytes.begin()));
+        self.bytes.push(other.bytes.live());
+        self.ends
+            .extend(other.ends.iter().map(|end| end - room + start));
     }
 }

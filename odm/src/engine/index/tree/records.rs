@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::engine::index::RecordId;
+use crate::engine::index::tree::packed::{Moved, Packed};
 use crate::engine::index::tree::{Held, Leaf, Place, split_off};
 
 /// So many records a leaf holds.
@@ -32,21 +33,37 @@ struct Slot {
 }
 
 /// Records in the order of their ids.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Records {
     slots: Vec<Slot>,
-    bytes: Vec<u8>,
+    bytes: Packed,
+}
+
+impl Clone for Records {
+    fn clone(&self) -> Self {
+        let mut copy = Self {
+            slots: self.slots.clone(),
+            bytes: self.bytes.with_room(0),
+        };
+        copy.shift_all(self.bytes.begin());
+        copy
+    }
 }
 
 impl Records {
     fn begin_of(&self, at: usize) -> usize {
         let before = at.checked_sub(1).and_then(|before| self.slots.get(before));
-        before.map_or(0, |slot| offset(slot.end))
+        before.map_or(self.bytes.begin(), |slot| offset(slot.end))
+    }
+
+    fn end_of(&self, at: usize) -> usize {
+        let slot = self.slots.get(at);
+        slot.map_or(self.bytes.end(), |slot| offset(slot.end))
     }
 
     pub(crate) fn get(&self, at: usize) -> Option<(RecordId, &[u8])> {
         let slot = self.slots.get(at)?;
-        let bytes = self.bytes.get(self.begin_of(at)..offset(slot.end))?;
+        let bytes = self.bytes.get(self.begin_of(at), offset(slot.end))?;
         Some((slot.record, bytes))
     }
 
@@ -62,10 +79,10 @@ impl Records {
 
     /// The same of the first fields of each document.
     pub(crate) fn touch_documents(&self) {
-        let touched = |at: usize| self.bytes.get(at).copied().unwrap_or_default();
+        let touched = |at: usize| self.bytes.byte(at).unwrap_or_default();
         let first = |at: usize| touched(at) ^ touched(at + LINE);
         let others = self.slots.iter().map(|slot| first(offset(slot.end)));
-        black_box(others.fold(first(0), |all, one| all ^ one));
+        black_box(others.fold(first(self.bytes.begin()), |all, one| all ^ one));
     }
 
     /// Puts a document in the place of the record's, the size of which is the answer.
@@ -84,7 +101,7 @@ impl Records {
             Ok(at) => {
                 let before = self.resize(at, document.len());
                 let start = self.begin_of(at);
-                if let Some(place) = self.bytes.get_mut(start..start + document.len()) {
+                if let Some(place) = self.bytes.get_mut(start, start + document.len()) {
                     place.copy_from_slice(document);
                 }
                 if let Some(slot) = self.slots.get_mut(at) {
@@ -93,11 +110,15 @@ impl Records {
                 Some(before)
             }
             Err(at) => {
+                let is_end = at == self.slots.len();
+                if is_end && self.bytes.room() < document.len() {
+                    self.close();
+                }
                 let end = length(self.begin_of(at));
                 let slot = Slot { record, stamp, end };
                 self.slots.insert(at, slot);
-                if at + 1 == self.slots.len() {
-                    self.bytes.extend_from_slice(document);
+                if is_end {
+                    self.bytes.push(document);
                     if let Some(slot) = self.slots.last_mut() {
                         slot.end += length(document.len());
                     }
@@ -119,27 +140,45 @@ impl Records {
 
     /// Makes a document's room larger or smaller; the answer is what it was.
     fn resize(&mut self, at: usize, size: usize) -> usize {
-        let start = self.begin_of(at);
-        let end = self.slots.get(at).map_or(start, |slot| offset(slot.end));
-        let before = end - start;
+        let before = self.end_of(at) - self.begin_of(at);
         if size == before {
             return before;
         }
-        let old = self.bytes.len();
-        if let Some(more) = size.checked_sub(before) {
+        if size > before && self.bytes.room() < size - before {
+            self.close();
             // Doubling would leave a third of all leaves' memory unused.
-            if self.bytes.capacity() - old < more {
-                self.bytes.reserve_exact(more.max(old / 8));
-            }
-            self.bytes.resize(old + more, 0);
-            self.bytes.copy_within(end..old, end + more);
-        } else {
-            self.bytes.drain(start + size..end);
+            let more = size - before;
+            self.bytes.reserve(more.max(self.bytes.len() / 8));
         }
-        for slot in self.slots.iter_mut().skip(at) {
-            slot.end = slot.end + length(size) - length(before);
+        let (start, end) = (self.begin_of(at), self.end_of(at));
+        match self.bytes.resize(start, end, size) {
+            Moved::Before => {
+                for slot in self.slots.iter_mut().take(at) {
+                    slot.end = slot.end + length(before) - length(size);
+                }
+            }
+            Moved::Behind => {
+                for slot in self.slots.iter_mut().skip(at) {
+                    slot.end = slot.end + length(size) - length(before);
+                }
+            }
         }
         before
+    }
+
+    /// Gives up the room in front.
+    fn close(&mut self) {
+        let room = self.bytes.close();
+        self.shift_all(room);
+    }
+
+    /// After all documents came nearer to the start.
+    fn shift_all(&mut self, by: usize) {
+        if by > 0 {
+            for slot in &mut self.slots {
+                slot.end -= length(by);
+            }
+        }
     }
 }
 
@@ -186,14 +225,15 @@ impl Leaf for Records {
 
     /// In the middle of the bytes: what is large soon has a leaf of its own.
     fn half(&self) -> usize {
-        let half = length(self.bytes.len() / 2);
+        let half = length(self.bytes.begin() + self.bytes.len() / 2);
         let at = self.slots.partition_point(|slot| slot.end <= half);
         at.clamp(1, self.slots.len().saturating_sub(1).max(1))
     }
 
     fn split(&mut self, at: usize, grows: bool) -> Self {
+        self.close();
         let start = self.begin_of(at);
-        let bytes = split_off(&mut self.bytes, start, grows);
+        let bytes = self.bytes.split(start, grows);
         let mut slots = split_off(&mut self.slots, at, grows);
         for slot in &mut slots {
             slot.end -= length(start);
@@ -202,10 +242,10 @@ impl Leaf for Records {
     }
 
     fn append(&mut self, other: &Self) {
-        let start = length(self.bytes.len());
-        self.bytes.extend_from_slice(&other.bytes);
+        let (start, room) = (length(self.bytes.end()), length(other.bytes.begin()));
+        self.bytes.push(other.bytes.live());
         self.slots.extend(other.slots.iter().map(|slot| Slot {
-            end: slot.end + start,
+            end: slot.end - room + start,
             ..*slot
         }));
     }

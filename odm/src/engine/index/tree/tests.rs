@@ -197,6 +197,47 @@ fn a_leaf_that_splits_as_something_leaves_it_is_not_joined_across_what_was_split
     assert_eq!(records, left);
 }
 
+/// What is taken from one end of a leaf and added at the other, or in between, as it comes.
+#[test]
+fn a_leaf_that_is_emptied_from_the_front_is_filled_again() {
+    let mut leaf = Records::default();
+    let mut keys = Entries::default();
+    let mut model = BTreeMap::new();
+    let document = |record: u64| {
+        vec![u8::try_from(record % 250).unwrap(); 10 + usize::try_from(record % 13).unwrap()]
+    };
+    let key = |record: u64| {
+        record
+            .to_be_bytes()
+            .repeat(1 + usize::try_from(record % 3).unwrap())
+    };
+    for round in 0..40_u64 {
+        let added = (0..12)
+            .map(|at| round * 100 + at * 7)
+            .chain([round * 61, round * 50 + 3]);
+        for record in added {
+            leaf.insert(record, round, &document(record));
+            keys.insert(&key(record));
+            model.insert(record, round);
+        }
+        for _ in 0..11 {
+            let (first, _) = model.pop_first().unwrap();
+            assert_eq!(leaf.remove(first), Some(document(first).len()));
+            keys.remove(&key(first));
+        }
+        let copies = [(leaf.clone(), keys.clone()), (leaf, keys)];
+        for (leaf, keys) in &copies {
+            assert_eq!((leaf.len(), keys.len()), (model.len(), model.len()));
+            for (at, (record, round)) in model.iter().enumerate() {
+                assert_eq!(leaf.get(at), Some((*record, &*document(*record))));
+                assert_eq!(leaf.stamp(at), Some(*round));
+                assert_eq!(keys.get(at), Some(&*key(*record)));
+            }
+        }
+        [_, (leaf, keys)] = copies;
+    }
+}
+
 #[test]
 fn a_large_document_soon_has_a_leaf_of_its_own() {
     let mut tree: Tree<Records> = Tree::default();

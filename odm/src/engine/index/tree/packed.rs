@@ -1,0 +1,117 @@
+//! Byte strings one after the other, of which any may be taken out.
+
+/// The bytes of a leaf. What is taken out near the front leaves room there, so that no more than half is ever moved,
+/// and nothing at all where the oldest goes first.
+#[derive(Debug, Default)]
+pub(super) struct Packed {
+    bytes: Vec<u8>,
+    /// Where the first begins: what lies before it is room.
+    begin: usize,
+}
+
+/// Which strings were moved as one got another size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// Those before it: it ends where it did.
+    Before,
+    /// Those behind it: it begins where it did.
+    Behind,
+}
+
+impl Packed {
+    /// A copy with room for so many bytes more.
+    pub(super) fn with_room(&self, room: usize) -> Self {
+        let live = self.live();
+        let mut bytes = Vec::with_capacity(live.len() + room);
+        bytes.extend_from_slice(live);
+        Self { bytes, begin: 0 }
+    }
+
+    /// Where the first begins.
+    pub(super) fn begin(&self) -> usize {
+        self.begin
+    }
+
+    /// Where the last ends.
+    pub(super) fn end(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The size of all.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len() - self.begin
+    }
+
+    pub(super) fn live(&self) -> &[u8] {
+        self.bytes.get(self.begin..).unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, start: usize, end: usize) -> Option<&[u8]> {
+        self.bytes.get(start..end)
+    }
+
+    pub(super) fn get_mut(&mut self, start: usize, end: usize) -> Option<&mut [u8]> {
+        self.bytes.get_mut(start..end)
+    }
+
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// How many bytes more it has room for at the end.
+    pub(super) fn room(&self) -> usize {
+        self.bytes.capacity() - self.bytes.len()
+    }
+
+    /// Makes room at the end.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.bytes.reserve_exact(more);
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Gives up the room in front; the answer is how large it was, and so how far all have moved.
+    pub(super) fn close(&mut self) -> usize {
+        let begin = std::mem::take(&mut self.begin);
+        if begin > 0 {
+            self.bytes.drain(..begin);
+        }
+        begin
+    }
+
+    /// Gives the string between two places another size, and what to write there is up to the caller. To grow, it has
+    /// room at the end.
+    pub(super) fn resize(&mut self, start: usize, end: usize, size: usize) -> Moved {
+        let (begin, len) = (self.begin, self.bytes.len());
+        let (before, is_near) = (end - start, start - begin <= len - end);
+        if let Some(more) = size.checked_sub(before) {
+            if is_near && more <= begin {
+                self.begin = begin - more;
+                self.bytes.copy_within(begin..start, self.begin);
+                return Moved::Before;
+            }
+            if more > 0 {
+                self.bytes.resize(len + more, 0);
+                self.bytes.copy_within(end..len, end + more);
+            }
+        } else if is_near {
+            self.begin = begin + (before - size);
+            self.bytes.copy_within(begin..start, self.begin);
+            return Moved::Before;
+        } else {
+            self.bytes.drain(start + size..end);
+        }
+        Moved::Behind
+    }
+
+    /// Splits off what lies behind a place, with room to become as large as all of it was where it `grows`. There is no
+    /// room in front.
+    pub(super) fn split(&mut self, at: usize, grows: bool) -> Self {
+        Self {
+            bytes: super::split_off(&mut self.bytes, at, grows),
+            begin: 0,
+        }
+    }
+}

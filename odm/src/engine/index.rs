@@ -32,7 +32,7 @@ use keys::Values;
 use multikey::Arrays;
 use spec::{Kind, Part, Spec};
 use tree::entries::Entries;
-use tree::{Held, Tree};
+use tree::{Held, Tree, Way};
 
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
@@ -152,22 +152,35 @@ impl Index {
     /// The one key of a document that has no array at the paths, or none where a sparse index leaves it out: most
     /// indexes have no other. `None` where it takes more to tell.
     fn plain_keys(&self, document: &RawDocument, buffer: &mut Vec<u8>) -> Option<Keys> {
+        buffer.clear();
+        let mut keys = Keys::new();
+        if self.append_plain_key(document, buffer)? {
+            keys.push(Key::from_slice(buffer));
+        }
+        Some(keys)
+    }
+
+    /// The same, appended to some bytes. The answer is whether there is one; with `None`, some of it may be left.
+    pub(crate) fn append_plain_key(
+        &self,
+        document: &RawDocument,
+        bytes: &mut Vec<u8>,
+    ) -> Option<bool> {
         let spec = &*self.spec;
         if spec.kind != Kind::Ordered || spec.partial.is_some() {
             return None;
         }
-        buffer.clear();
+        let start = bytes.len();
         let mut held = !spec.sparse;
         for (path, part) in spec.paths.iter().zip(&spec.parts) {
             let value = keys::plain(document, path).ok()?;
             held |= value.is_some();
-            append(buffer, value, part, spec);
+            append(bytes, value, part, spec);
         }
-        let mut keys = Keys::new();
-        if held {
-            keys.push(Key::from_slice(buffer));
+        if !held {
+            bytes.truncate(start);
         }
-        Some(keys)
+        Some(held)
     }
 
     /// Whether one document surely has the keys of another: all that the index reads is the same bytes.
@@ -247,9 +260,14 @@ impl Index {
 
     /// The first record of exactly this key.
     pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
-        let (leaf, at) = self.entries.first_from(key)?;
-        let first = leaf.get(at)?;
-        (key_of(first) == key).then(|| record_of(first))
+        self.locate(key).map(|(record, _)| record)
+    }
+
+    /// The same, and the way to its entry.
+    pub(crate) fn locate(&self, key: &[u8]) -> Option<(RecordId, Way)> {
+        let (leaf, way) = self.entries.first_from(key)?;
+        let first = leaf.get(way.at())?;
+        (key_of(first) == key).then(|| (record_of(first), way))
     }
 
     /// The records of exactly this key.
@@ -270,19 +288,21 @@ impl Index {
         });
     }
 
-    pub(crate) fn insert(&mut self, key: &[u8], record: RecordId) {
-        let entry = entry(key, record);
+    pub(crate) fn insert(&mut self, entry: &[u8]) {
         let before = self.entries.len();
-        self.entries.edit(&entry, |leaf| leaf.insert(&entry));
+        self.entries.edit(entry, |leaf| leaf.insert(entry));
         if self.entries.len() > before {
             self.bytes += entry.len();
         }
     }
 
-    pub(crate) fn remove(&mut self, key: &[u8], record: RecordId) {
-        let entry = entry(key, record);
+    /// Takes an entry out, to which the way may be known.
+    pub(crate) fn remove(&mut self, entry: &[u8], way: Option<&Way>) {
         let before = self.entries.len();
-        self.entries.edit(&entry, |leaf| leaf.remove(&entry));
+        self.entries.edit_at(entry, way, |leaf, at| match at {
+            Some(at) => leaf.remove_at(at),
+            None => leaf.remove(entry),
+        });
         if self.entries.len() < before {
             self.bytes -= entry.len();
         }
@@ -444,7 +464,8 @@ pub(crate) fn hash_key(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn entry(key: &[u8], record: RecordId) -> Entry {
+/// The entry of a record under a key.
+pub(crate) fn entry(key: &[u8], record: RecordId) -> Entry {
     let mut bytes = Entry::from_slice(key);
     bytes.extend_from_slice(&record.to_be_bytes());
     bytes

@@ -3,6 +3,8 @@
 //! A clone is a snapshot and costs a few pointers. Whoever holds the collection's [`Locks`] may publish a changed
 //! clone; nothing here takes them.
 
+mod change;
+
 use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -12,12 +14,13 @@ use bson::raw::RawDocument;
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
-use crate::engine::index::multikey::Arrays;
 use crate::engine::index::tree::records::{Records, Stamp, Stored};
-use crate::engine::index::tree::{Leaves, Tree};
-use crate::engine::index::{Index, Keys, RecordId};
+use crate::engine::index::tree::{Leaves, Tree, Way};
+use crate::engine::index::{Index, RecordId, entry};
 use crate::error::ServerError;
 use crate::value::text::Fields;
+
+pub(crate) use self::change::Change;
 
 /// The id of a transaction, for the locks that it holds.
 pub(crate) type Owner = u64;
@@ -93,52 +96,6 @@ pub(crate) struct Collection {
     writes: Stamp,
 }
 
-/// What writing one document does to the indexes.
-#[derive(Debug)]
-pub(crate) struct Change {
-    /// For each index, up to the last that changes: keys that go, keys that come, whether it becomes multikey.
-    pub(crate) indexes: Vec<IndexChange>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct IndexChange {
-    pub(crate) removed: Keys,
-    pub(crate) added: Keys,
-    arrays: Arrays,
-}
-
-impl Change {
-    /// How many keys go and come.
-    pub(crate) fn keys(&self) -> usize {
-        let keys = |change: &IndexChange| change.removed.len() + change.added.len();
-        self.indexes.iter().map(keys).sum()
-    }
-
-    /// The half that takes keys away.
-    pub(crate) fn removals(&self) -> Self {
-        self.half(|change| IndexChange {
-            removed: change.removed.clone(),
-            added: Keys::new(),
-            arrays: Arrays::default(),
-        })
-    }
-
-    /// The half that adds keys.
-    pub(crate) fn additions(&self) -> Self {
-        self.half(|change| IndexChange {
-            removed: Keys::new(),
-            added: change.added.clone(),
-            arrays: change.arrays.clone(),
-        })
-    }
-
-    fn half(&self, pick: impl Fn(&IndexChange) -> IndexChange) -> Self {
-        Self {
-            indexes: self.indexes.iter().map(pick).collect(),
-        }
-    }
-}
-
 impl Collection {
     pub(crate) fn new(
         namespace: Namespace,
@@ -183,6 +140,12 @@ impl Collection {
         Stored::at(self.records.find(&record)?)
     }
 
+    /// The same, and the way there.
+    pub(crate) fn locate(&self, record: RecordId) -> Option<(Stored<'_>, Way)> {
+        let (place, way) = self.records.locate(&record)?;
+        Some((Stored::at(place)?, way))
+    }
+
     pub(crate) fn get(&self, record: RecordId) -> Option<&[u8]> {
         self.stored(record).map(|stored| stored.bytes)
     }
@@ -224,90 +187,75 @@ impl Collection {
     /// What putting `after` in the place of `before` does to the indexes. Uniqueness is not checked yet.
     pub(crate) fn change(
         &self,
+        record: RecordId,
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        // Most keys are of one value or two.
-        let mut buffer = Vec::with_capacity(48);
-        let mut keys = |index: &Index, document: Option<&RawDocument>| match document {
-            Some(document) => index.keys(document, &mut buffer),
-            None => Ok((Keys::new(), Arrays::default())),
-        };
-        let mut indexes = Vec::new();
+        let mut change = Change::nothing(record);
         for (at, index) in self.indexes.iter().enumerate() {
             if let (Some(before), Some(after)) = (before, after)
                 && index.is_untouched(before, after)
             {
                 continue;
             }
-            if indexes.is_empty() {
-                indexes.reserve_exact(self.indexes.len());
-            }
-            indexes.resize_with(at, IndexChange::default);
-            // What is stored has keys, or it would not be stored: if not, entries would stay behind.
-            let (removed, _) = keys(index, before)?;
-            let (added, arrays) = keys(index, after)?;
-            let change = if removed.is_empty() || added.is_empty() {
-                IndexChange {
-                    removed,
-                    added,
-                    arrays,
-                }
-            } else {
-                IndexChange {
-                    removed: difference(&removed, &added),
-                    added: difference(&added, &removed),
-                    arrays,
-                }
-            };
-            indexes.push(change);
+            change.add(at, index, before, after)?;
         }
-        Ok(Change { indexes })
+        Ok(change)
     }
 
     /// Refuses a change that would give a unique key to two records.
     pub(crate) fn check_unique(
         &self,
         change: &Change,
-        record: RecordId,
         after: &RawDocument,
     ) -> Result<(), ServerError> {
-        for (index, change) in self.indexes.iter().zip(&change.indexes) {
-            if !index.spec.refuses_duplicates() {
+        for part in change.parts().filter(|part| part.comes) {
+            let Some(index) = self.indexes.get(part.index) else {
                 continue;
-            }
-            for key in &change.added {
-                if index.holds(key, Some(record)) {
-                    return Err(index.duplicate(&self.namespace.to_string(), after, key));
-                }
+            };
+            if index.spec.refuses_duplicates() && index.holds(part.key(), Some(change.record)) {
+                return Err(index.duplicate(&self.namespace.to_string(), after, part.key()));
             }
         }
         Ok(())
     }
 
     /// Makes the change: `after` is the record's new document, or nothing.
-    pub(crate) fn apply(&mut self, change: &Change, record: RecordId, after: Option<&[u8]>) {
-        for (index, change) in self.indexes.iter_mut().zip(&change.indexes) {
-            for key in &change.removed {
-                index.remove(key, record);
+    pub(crate) fn apply(&mut self, change: &Change, after: Option<&[u8]>) {
+        for part in change.parts() {
+            let Some(index) = self.indexes.get_mut(part.index) else {
+                continue;
+            };
+            if part.comes {
+                index.insert(part.entry);
+            } else {
+                let way = change.id_at.as_ref().filter(|_| part.index == 0);
+                index.remove(part.entry, way);
             }
-            for key in &change.added {
-                index.insert(key, record);
-            }
-            if !index.arrays.contains_all(&change.arrays) {
-                index.arrays.add_all(change.arrays.clone());
+        }
+        for (at, arrays) in change.arrays() {
+            if let Some(index) = self.indexes.get_mut(*at)
+                && !index.arrays.contains_all(arrays)
+            {
+                index.arrays.add_all(arrays.clone());
             }
         }
         let length = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
         self.writes += 1;
-        let stamp = self.writes;
+        let (record, stamp) = (change.record, self.writes);
+        let way = change.at.as_ref();
         let before = match after {
             Some(after) => {
                 self.bytes += length(after.len());
-                self.records
-                    .edit(&record, |leaf| leaf.insert(record, stamp, after))
+                self.records.edit_at(&record, way, |leaf, at| match at {
+                    Some(at) => Some(leaf.replace_at(at, stamp, after)),
+                    None => leaf.insert(record, stamp, after),
+                })
             }
-            None => self.records.edit(&record, |leaf| leaf.remove(record)),
+            None => self.records.edit_at(&record, way, |leaf, at| match at {
+                Some(at) => Some(leaf.remove_at(at)),
+                None => leaf.remove(record),
+            }),
         };
         if let Some(before) = before {
             self.bytes -= length(before);
@@ -337,20 +285,12 @@ impl Collection {
                 if index.spec.unique && index.holds(key, Some(record)) {
                     return Err(index.duplicate(&self.namespace.to_string(), document, key));
                 }
-                index.insert(key, record);
+                index.insert(&entry(key, record));
             }
             index.arrays.add_all(arrays);
         }
         Ok(index)
     }
-}
-
-/// The keys of `one` that `other` lacks; both are sorted.
-fn difference(one: &Keys, other: &Keys) -> Keys {
-    one.iter()
-        .filter(|key| other.binary_search(key).is_err())
-        .cloned()
-        .collect()
 }
 
 /// The document that a record's bytes are.
@@ -378,13 +318,10 @@ mod tests {
         let record = collection.shared.next_record();
         let stored: RawDocumentBuf = (&doc! {"_id": 1, "a": [1]}).try_into().unwrap();
         // As a fault elsewhere would leave it: a record without entries.
-        let nothing = Change {
-            indexes: Vec::new(),
-        };
-        collection.apply(&nothing, record, Some(stored.as_bytes()));
+        collection.apply(&Change::nothing(record), Some(stored.as_bytes()));
 
         let before = collection.get(record).and_then(document);
-        let error = collection.change(before, None).unwrap_err();
+        let error = collection.change(record, before, None).unwrap_err();
         assert_eq!(error.code(), Code::location(16766));
     }
 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::engine::catalog::Root;
 use crate::engine::catalog::changes;
 use crate::engine::catalog::collection::{Change, Collection};
-use crate::engine::index::RecordId;
 
 /// A change of more index keys than these would keep readers waiting.
 const FEW_KEYS: usize = 64;
@@ -29,7 +28,6 @@ pub(crate) struct Draft {
 #[derive(Debug)]
 struct Held {
     change: Change,
-    record: RecordId,
     after: Option<Vec<u8>>,
 }
 
@@ -62,7 +60,7 @@ impl Draft {
     pub(crate) fn settle(&mut self) {
         if let Some(held) = self.held.take() {
             let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
-            copy.apply(&held.change, held.record, held.after.as_deref());
+            copy.apply(&held.change, held.after.as_deref());
         }
     }
 
@@ -73,18 +71,17 @@ impl Draft {
     }
 
     /// Adds a change, which `settled` has allowed.
-    pub(crate) fn apply(&mut self, change: Change, record: RecordId, after: Option<Cow<'_, [u8]>>) {
+    pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
         self.settle();
         if self.copy.is_none() && change.keys() <= FEW_KEYS {
             self.held = Some(Held {
                 change,
-                record,
                 after: after.map(Cow::into_owned),
             });
             return;
         }
         let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
-        copy.apply(&change, record, after.as_deref());
+        copy.apply(&change, after.as_deref());
     }
 
     /// Puts the changed collection in the place of the one that it came from. What it replaces, if it is another, is
@@ -100,7 +97,7 @@ impl Draft {
         let held = held?;
         let collection = root.collection_mut(&base.namespace)?;
         drop(base);
-        Arc::make_mut(collection).apply(&held.change, held.record, held.after.as_deref());
+        Arc::make_mut(collection).apply(&held.change, held.after.as_deref());
         None
     }
 }
@@ -126,11 +123,9 @@ mod tests {
     }
 
     fn insert(draft: &mut Draft, record: u64) {
-        let change = Change {
-            indexes: Vec::new(),
-        };
         draft.settle();
-        draft.apply(change, record, Some(rawdoc! {"_id": 1}.into_bytes().into()));
+        let change = Change::nothing(record);
+        draft.apply(change, Some(rawdoc! {"_id": 1}.into_bytes().into()));
     }
 
     #[test]

@@ -282,8 +282,8 @@ impl Root {
             return Ok(());
         }
         let record = known.unwrap_or_else(|| listed.shared.next_record());
-        let change = listed.change(listed.document(record), row)?;
-        listed.apply(&change, record, row.map(RawDocument::as_bytes));
+        let change = listed.change(record, listed.document(record), row)?;
+        listed.apply(&change, row.map(RawDocument::as_bytes));
         self.put(listed);
         Ok(())
     }

@@ -142,8 +142,8 @@ fn capped(
     }
     for bytes in kept.into_iter().rev() {
         let record = made.shared.next_record();
-        let change = made.change(None, document(bytes))?;
-        made.apply(&change, record, Some(bytes));
+        let change = made.change(record, None, document(bytes))?;
+        made.apply(&change, Some(bytes));
     }
     Ok(made)
 }

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::cursor::open::{Item, Results};
 use crate::engine::index::spec::Kind;
+use crate::engine::index::tree::Way;
 use crate::engine::index::{Index, RecordId, append};
 use crate::error::ServerError;
 use crate::value::raw;
@@ -69,13 +70,19 @@ impl<'a> Equality<'a> {
 
     /// The record that has this `_id`, under the simple collation; `None` where the filter needs to be planned.
     pub(crate) fn by_id(&self, collection: &Collection) -> Option<Found> {
+        let found = self.locate(collection)?;
+        Some(found.map_or(Found::Nothing, |(record, _)| Found::Record(record)))
+    }
+
+    /// The same, and the way to its entry.
+    pub(crate) fn locate(&self, collection: &Collection) -> Option<Option<(RecordId, Way)>> {
         let index = collection.indexes.first()?;
         if !self.is_of_id() || !index.spec.is_id() || index.spec.collation.is_some() {
             return None;
         }
-        let record = index.first_of(&self.key(index)?);
+        let found = index.locate(&self.key(index)?);
         index.spec.uses.add();
-        Some(record.map_or(Found::Nothing, Found::Record))
+        Some(found)
     }
 
     /// The records that the only index that begins with the field has, in their order, under the simple collation.
@@ -270,9 +277,8 @@ mod tests {
         let mut collection = Collection::new(namespace, [0; 16], Options::none(), vec![index]);
         for document in ids {
             let record = collection.shared.next_record();
-            let change = collection.change(None, Some(document)).unwrap();
-            let bytes = document.as_bytes();
-            collection.apply(&change, record, Some(bytes));
+            let change = collection.change(record, None, Some(document)).unwrap();
+            collection.apply(&change, Some(document.as_bytes()));
         }
         collection
     }

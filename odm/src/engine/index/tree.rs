@@ -20,9 +20,9 @@ use std::ops::Bound;
 // asks of every node on its way.
 use triomphe::Arc;
 
-pub(crate) use self::places::{Held, Leaves, Place};
+pub(crate) use self::places::{Held, Leaves, Place, Way};
 
-/// The most children of a branch.
+/// The most children of a branch: a byte says which one it is.
 const MOST: usize = 64;
 
 /// Splits off what begins at a place, with room to become as long as all of it was where it `grows`.
@@ -48,6 +48,8 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
     fn compare(edge: &Self::Edge, key: &Self::Key) -> Ordering;
     /// Where the key is, or where it would be.
     fn find(&self, key: &Self::Key) -> Result<usize, usize>;
+    /// Whether the key is at this place.
+    fn is_at(&self, at: usize, key: &Self::Key) -> bool;
     fn is_too_large(&self) -> bool;
     /// Whether the two may be one.
     fn fits(&self, other: &Self) -> bool;
@@ -140,27 +142,55 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// Where the first is that is not below a key.
-    pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, usize)> {
+    /// Where the key is, and the way there.
+    pub(crate) fn locate(&self, key: &L::Key) -> Option<(Place<'_, L>, Way)> {
+        let mut node = &self.root;
+        let mut way = Way::default();
+        loop {
+            match &**node {
+                Node::Leaf(leaf) => {
+                    let at = leaf.find(key).ok()?;
+                    way.end(at);
+                    return Some((Place { node, at }, way));
+                }
+                Node::Branch(branch) => {
+                    let child = branch.child(key);
+                    way.go(child);
+                    node = branch.children.get(child)?;
+                }
+            }
+        }
+    }
+
+    /// The leaf that holds the first that is not below a key, and the way there.
+    pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, Way)> {
         let mut node = &self.root;
         let mut right = None;
         let mut start = Bound::Included(key);
+        let mut way = Way::default();
         loop {
             match &**node {
                 Node::Leaf(leaf) => {
                     let at = leaf.start(start);
                     if at < leaf.len() {
-                        return Some((leaf, at));
+                        way.end(at);
+                        return Some((leaf, way));
                     }
                     // Where that one has nothing, its neighbour begins with it.
-                    node = right.take()?;
+                    let (neighbour, way_there) = right.take()?;
+                    (node, way) = (neighbour, way_there);
                     start = Bound::Unbounded;
                 }
                 Node::Branch(branch) => {
                     let at = branch.bound(start, 0);
-                    if matches!(start, Bound::Included(_)) {
-                        right = branch.children.get(at + 1).or(right);
+                    if matches!(start, Bound::Included(_))
+                        && let Some(neighbour) = branch.children.get(at + 1)
+                    {
+                        let mut there = way.clone();
+                        there.go(at + 1);
+                        right = Some((neighbour, there));
                     }
+                    way.go(at);
                     node = branch.children.get(at)?;
                 }
             }
@@ -191,10 +221,39 @@ impl<L: Leaf> Tree<L> {
         })
     }
 
+    /// Whether a way leads to the key.
+    fn leads(&self, way: &Way, key: &L::Key) -> bool {
+        let mut node = &self.root;
+        for child in way.children() {
+            let Node::Branch(branch) = &**node else {
+                return false;
+            };
+            let Some(child) = branch.children.get(usize::from(*child)) else {
+                return false;
+            };
+            node = child;
+        }
+        node.leaf().is_some_and(|leaf| leaf.is_at(way.at(), key))
+    }
+
     /// Changes the leaf that holds the key, or would. `edit` adds or takes away one at most, and the answer is its.
     pub(crate) fn edit<R>(&mut self, key: &L::Key, edit: impl FnOnce(&mut L) -> R) -> R {
+        self.edit_at(key, None, |leaf, _| edit(leaf))
+    }
+
+    /// The same, where it may be known where the key is: what was found need not be searched for again. A way that no
+    /// longer leads there does no harm; `edit` is told the place if it did.
+    pub(crate) fn edit_at<R>(
+        &mut self,
+        key: &L::Key,
+        way: Option<&Way>,
+        edit: impl FnOnce(&mut L, Option<usize>) -> R,
+    ) -> R {
+        let way = way.filter(|way| self.leads(way, key));
         let root = Arc::make_mut(&mut self.root);
-        let (value, growth, right) = root.edit(key, true, edit);
+        let (value, growth, right) = root.edit(key, way.map_or(&[], Way::children), true, |leaf| {
+            edit(leaf, way.map(Way::at))
+        });
         self.len = self.len.saturating_add_signed(growth);
         if let Some((edge, right)) = right {
             let left = Arc::clone(&self.root);
@@ -253,10 +312,12 @@ impl<L: Leaf> Tree<L> {
 type Edited<L, R> = (R, isize, Option<(<L as Leaf>::Edge, Arc<Node<L>>)>);
 
 impl<L: Leaf> Node<L> {
-    /// `last` tells that nothing lies to the right: what grows there is likely to be appended to.
+    /// `way` is where to go, if that is known. `last` tells that nothing lies to the right: what grows there is likely to
+    /// be appended to.
     fn edit<R>(
         &mut self,
         key: &L::Key,
+        way: &[u8],
         last: bool,
         edit: impl FnOnce(&mut L) -> R,
     ) -> Edited<L, R> {
@@ -276,7 +337,7 @@ impl<L: Leaf> Node<L> {
                 (value, growth, split)
             }
             Self::Branch(branch) => {
-                let (value, growth, split) = branch.edit(key, last, edit);
+                let (value, growth, split) = branch.edit(key, way, last, edit);
                 let right = split.map(|(edge, right)| (edge, Arc::new(Self::Branch(right))));
                 (value, growth, right)
             }
@@ -391,16 +452,20 @@ impl<L: Leaf> Branch<L> {
     fn edit<R>(
         &mut self,
         key: &L::Key,
+        way: &[u8],
         last: bool,
         edit: impl FnOnce(&mut L) -> R,
     ) -> (R, isize, Option<(L::Edge, Self)>) {
-        let at = self.child_to_edit(key);
+        let (at, way) = match way.split_first() {
+            Some((at, rest)) => (usize::from(*at), rest),
+            None => (self.child_to_edit(key), way),
+        };
         let is_end = at + 1 == self.children.len();
         let child = self
             .children
             .get_mut(at)
             .expect("a branch has a child more than edges");
-        let (value, growth, split) = Arc::make_mut(child).edit(key, last && is_end, edit);
+        let (value, growth, split) = Arc::make_mut(child).edit(key, way, last && is_end, edit);
         // What was split off stands between the child and its neighbour.
         if growth < 0 && split.is_none() {
             self.shrink(at);

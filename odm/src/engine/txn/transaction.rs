@@ -236,17 +236,18 @@ fn merge(
     // Keys go before keys come: two records may have exchanged a unique key.
     let mut changes = Vec::new();
     for record in records {
-        let change = merged.change(merged.document(*record), working.document(*record))?;
-        changes.push((*record, change));
+        let (before, after) = (merged.document(*record), working.document(*record));
+        changes.push(merged.change(*record, before, after)?);
     }
-    for (record, change) in &changes {
-        merged.apply(&change.removals(), *record, None);
+    for change in &changes {
+        merged.apply(&change.removals(), None);
     }
-    for (record, change) in changes {
+    for change in changes {
+        let record = change.record;
         if let Some(after) = working.document(record) {
-            merged.check_unique(&change, record, after)?;
+            merged.check_unique(&change, after)?;
         }
-        merged.apply(&change.additions(), record, working.get(record));
+        merged.apply(&change.additions(), working.get(record));
     }
     Ok(merged)
 }

@@ -8,7 +8,8 @@ use crate::engine::catalog::changes::{self, What};
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::index::{Key, RecordId};
+use crate::engine::index::RecordId;
+use crate::engine::index::tree::Way;
 use crate::engine::txn::write_conflict;
 use crate::error::ServerError;
 use crate::value::raw;
@@ -55,7 +56,13 @@ impl Writer<'_> {
         let collection = self.collection();
         let record = collection.shared.next_record();
         let capped = collection.options.capped.is_some();
-        self.write(record, true, Some(Cow::Borrowed(document.as_bytes())), None)?;
+        self.write(
+            record,
+            None,
+            true,
+            Some(Cow::Borrowed(document.as_bytes())),
+            None,
+        )?;
         while capped && self.collection().is_overfull() {
             let Some(oldest) = self.collection().oldest() else {
                 break;
@@ -79,7 +86,7 @@ impl Writer<'_> {
         description: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
         let after = Cow::Owned(document.into_bytes());
-        self.write(record, false, Some(after), description)
+        self.write(record, None, false, Some(after), description)
     }
 
     /// Tells of what was done so far as a server does it: the documents were inserted into a collection of another
@@ -104,7 +111,12 @@ impl Writer<'_> {
 
     /// Takes a record out, if it is there.
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
-        self.write(record, false, None, None)
+        self.write(record, None, false, None, None)
+    }
+
+    /// The same, where the way to its entry in the first index is known.
+    pub(crate) fn remove_with(&mut self, record: RecordId, entry: Way) -> Result<(), ServerError> {
+        self.write(record, Some(entry), false, None, None)
     }
 
     /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
@@ -132,16 +144,21 @@ impl Writer<'_> {
     fn write(
         &mut self,
         record: RecordId,
+        entry: Option<Way>,
         is_new: bool,
         after: Option<Cow<'_, [u8]>>,
         description: Option<RawDocumentBuf>,
     ) -> Result<(), ServerError> {
         self.draft.settle();
         let collection = self.draft.settled();
-        let before_document = if is_new {
+        let located = if is_new {
             None
         } else {
-            collection.document(record)
+            collection.locate(record)
+        };
+        let (before_document, at) = match located {
+            Some((stored, at)) => (document(stored.bytes), Some(at)),
+            None => (None, None),
         };
         let after_document = after.as_deref().and_then(document);
         if before_document.is_none() && after_document.is_none() {
@@ -153,76 +170,74 @@ impl Writer<'_> {
             collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
-        let change = collection.change(before_document, after_document)?;
-        self.check_keys(&change, record)?;
+        let mut change = collection.change(record, before_document, after_document)?;
+        (change.at, change.id_at) = (at, entry);
+        self.check_keys(&change)?;
         if let Some(after) = after_document {
-            collection.check_unique(&change, record, after)?;
+            collection.check_unique(&change, after)?;
         }
         let told = self
             .is_watched()
             .then(|| told(collection, before_document, after_document, description))
             .flatten();
-        self.take_locks(&change, record);
+        self.take_locks(&change);
         if let (Some(told), Some(changes)) = (told, &mut self.draft.changes) {
             changes.push(told);
         }
-        self.draft.apply(change, record, after);
+        self.draft.apply(change, after);
         self.changed = true;
         Ok(())
     }
 
-    fn check_keys(&self, change: &Change, record: RecordId) -> Result<(), ServerError> {
+    fn check_keys(&self, change: &Change) -> Result<(), ServerError> {
         if self.inside.is_none() && self.locks.keys.is_empty() {
             return Ok(());
         }
         let collection = self.draft.settled();
-        for (index, change) in collection.indexes.iter().zip(&change.indexes) {
+        for part in change.parts() {
+            let Some(index) = collection.indexes.get(part.index) else {
+                continue;
+            };
             if !index.spec.refuses_duplicates() {
                 continue;
             }
-            for key in change.added.iter().chain(&change.removed) {
-                let name = (index.spec.name.clone(), key.to_vec());
-                if self.is_locked(self.locks.keys.get(&name)) {
-                    return Err(write_conflict());
-                }
+            let key = part.key();
+            let name = (index.spec.name.clone(), key.to_vec());
+            if self.is_locked(self.locks.keys.get(&name)) {
+                return Err(write_conflict());
             }
-            let Some(inside) = &self.inside else {
+            let Some(inside) = self.inside.as_ref().filter(|_| part.comes) else {
                 continue;
             };
             let published = inside
                 .published
                 .and_then(|published| published.index(&index.spec.name));
-            if let Some(published) = published {
-                // A key that was committed after the snapshot, by a record that is not ours.
-                let newer = |key: &Key| {
-                    published.records_of(key).into_iter().any(|other| {
-                        other != record
-                            && !inside.written.contains(&other)
-                            && !index.records_of(key).contains(&other)
-                    })
-                };
-                if change.added.iter().any(newer) {
-                    return Err(write_conflict());
-                }
+            // A key that was committed after the snapshot, by a record that is not ours.
+            let newer = |other: &RecordId| {
+                *other != change.record
+                    && !inside.written.contains(other)
+                    && !index.records_of(key).contains(other)
+            };
+            if published.is_some_and(|published| published.records_of(key).iter().any(newer)) {
+                return Err(write_conflict());
             }
         }
         Ok(())
     }
 
-    fn take_locks(&mut self, change: &Change, record: RecordId) {
+    fn take_locks(&mut self, change: &Change) {
         let Some(inside) = &mut self.inside else {
             return;
         };
-        inside.written.insert(record);
-        self.locks.records.insert(record, inside.owner);
+        inside.written.insert(change.record);
+        self.locks.records.insert(change.record, inside.owner);
         let collection = self.draft.settled();
-        for (index, change) in collection.indexes.iter().zip(&change.indexes) {
-            if index.spec.refuses_duplicates() {
-                for key in change.added.iter().chain(&change.removed) {
-                    self.locks
-                        .keys
-                        .insert((index.spec.name.clone(), key.to_vec()), inside.owner);
-                }
+        for part in change.parts() {
+            if let Some(index) = collection.indexes.get(part.index)
+                && index.spec.refuses_duplicates()
+            {
+                let name = (index.spec.name.clone(), part.key().to_vec());
+                self.locks.keys.insert(name, inside.owner);
             }
         }
     }

@@ -80,9 +80,9 @@ impl Server {
                         let all: Vec<_> = collection.all().map(|stored| stored.record).collect();
                         for record in all {
                             let change = collection
-                                .change(collection.document(record), None)
+                                .change(record, collection.document(record), None)
                                 .unwrap();
-                            collection.apply(&change, record, None);
+                            collection.apply(&change, None);
                         }
                         started.send(()).unwrap();
                         may_finish.recv().unwrap();

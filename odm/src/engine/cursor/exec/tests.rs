@@ -22,19 +22,16 @@ fn raw(document: &Document) -> RawDocumentBuf {
 fn collection() -> Arc<Collection> {
     let namespace = Namespace::new("test", "c");
     let mut collection = Collection::new(namespace, [0; 16], Options::none(), Vec::new());
-    let nothing = Change {
-        indexes: Vec::new(),
-    };
     let mut records = Vec::new();
     for number in 0..6_000_i32 {
         let body = "x".repeat(usize::try_from(number % 7 * number % 1_000).unwrap());
         let stored = raw(&doc! { "_id": number, "a": number * 7 % 101, "body": body });
         let record = collection.shared.next_record();
-        collection.apply(&nothing, record, Some(stored.as_bytes()));
+        collection.apply(&Change::nothing(record), Some(stored.as_bytes()));
         records.push(record);
     }
     for record in records.iter().filter(|record| **record % 50 < 20) {
-        collection.apply(&nothing, *record, None);
+        collection.apply(&Change::nothing(*record), None);
     }
     Arc::new(collection)
 }

@@ -103,6 +103,12 @@ impl Entries {
 
     pub(crate) fn remove(&mut self, entry: &[u8]) {
         if let Ok(at) = self.find(entry) {
+            self.remove_at(at);
+        }
+    }
+
+    pub(crate) fn remove_at(&mut self, at: usize) {
+        if at < self.ends.len() {
             self.resize(at, 0);
             self.ends.remove(at);
         }
@@ -180,6 +186,10 @@ impl Leaf for Entries {
             }
         }
         Err(low)
+    }
+
+    fn is_at(&self, at: usize, key: &[u8]) -> bool {
+        self.get(at) == Some(key)
     }
 
     fn is_too_large(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 
+use smallvec::SmallVec;
 use triomphe::Arc;
 
 use crate::engine::index::tree::{Leaf, Node};
@@ -69,6 +70,34 @@ impl<L: Leaf> Leaves<L> {
         };
         self.at = next.unwrap_or(self.at);
         next.is_some()
+    }
+}
+
+/// The way from the root of a tree to a place: of each branch the child, and the place in the leaf.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    children: SmallVec<[u8; 8]>,
+    at: usize,
+}
+
+impl Way {
+    /// Goes on to a child.
+    pub(super) fn go(&mut self, child: usize) {
+        // A way that leads elsewhere does no harm.
+        self.children.push(u8::try_from(child).unwrap_or(u8::MAX));
+    }
+
+    pub(super) fn end(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    pub(super) fn children(&self) -> &[u8] {
+        &self.children
+    }
+
+    /// The place in the leaf.
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 }
 

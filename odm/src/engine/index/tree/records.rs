@@ -98,17 +98,7 @@ impl Records {
             _ => self.find(&record),
         };
         match found {
-            Ok(at) => {
-                let before = self.resize(at, document.len());
-                let start = self.begin_of(at);
-                if let Some(place) = self.bytes.get_mut(start, start + document.len()) {
-                    place.copy_from_slice(document);
-                }
-                if let Some(slot) = self.slots.get_mut(at) {
-                    slot.stamp = stamp;
-                }
-                Some(before)
-            }
+            Ok(at) => Some(self.replace_at(at, stamp, document)),
             Err(at) => {
                 let is_end = at == self.slots.len();
                 if is_end && self.bytes.room() < document.len() {
@@ -123,19 +113,39 @@ impl Records {
                         slot.end += length(document.len());
                     }
                 } else {
-                    self.insert(record, stamp, document);
+                    self.replace_at(at, stamp, document);
                 }
                 None
             }
         }
     }
 
+    /// Puts a document in the place of another, the size of which is the answer.
+    pub(crate) fn replace_at(&mut self, at: usize, stamp: Stamp, document: &[u8]) -> usize {
+        let before = self.resize(at, document.len());
+        let start = self.begin_of(at);
+        if let Some(place) = self.bytes.get_mut(start, start + document.len()) {
+            place.copy_from_slice(document);
+        }
+        if let Some(slot) = self.slots.get_mut(at) {
+            slot.stamp = stamp;
+        }
+        before
+    }
+
     /// Takes a record out; the answer is the size of its document.
     pub(crate) fn remove(&mut self, record: RecordId) -> Option<usize> {
         let at = self.find(&record).ok()?;
+        Some(self.remove_at(at))
+    }
+
+    /// Takes out what lies at a place; the answer is the size of its document.
+    pub(crate) fn remove_at(&mut self, at: usize) -> usize {
         let before = self.resize(at, 0);
-        self.slots.remove(at);
-        Some(before)
+        if at < self.slots.len() {
+            self.slots.remove(at);
+        }
+        before
     }
 
     /// Makes a document's room larger or smaller; the answer is what it was.
@@ -208,6 +218,10 @@ impl Leaf for Records {
 
     fn find(&self, key: &RecordId) -> Result<usize, usize> {
         self.slots.binary_search_by(|slot| slot.record.cmp(key))
+    }
+
+    fn is_at(&self, at: usize, key: &RecordId) -> bool {
+        self.slots.get(at).is_some_and(|slot| slot.record == *key)
     }
 
     fn is_too_large(&self) -> bool {

@@ -115,7 +115,7 @@ proptest! {
             prop_assert_eq!(tree.listed(Bound::Unbounded, false), all);
             for number in &probes {
                 let key = key(*number);
-                let first = tree.first_from(&key).and_then(|(leaf, at)| leaf.get(at));
+                let first = tree.first_from(&key).and_then(|(leaf, way)| leaf.get(way.at()));
                 let wanted = model.range::<[u8], _>((Bound::Included(&*key), Bound::Unbounded)).next();
                 prop_assert_eq!(first, wanted.map(Vec::as_slice));
                 for bound in [Bound::Included(&*key), Bound::Excluded(&*key)] {
@@ -173,6 +173,41 @@ proptest! {
                 prop_assert!(tree.find(&gone).is_none());
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// A way that was found some changes ago leads to the key, or it is found without.
+    #[test]
+    fn a_way_leads_to_its_key_or_does_no_harm(
+        changes in prop::collection::vec((0_u32..3000, prop::bool::weighted(0.6)), 0..4000),
+        age in 0_usize..30,
+    ) {
+        let mut tree: Tree<Entries> = Tree::default();
+        let mut model = BTreeSet::new();
+        let mut ways = std::collections::VecDeque::new();
+        for (number, insert) in changes {
+            let wanted = key(number);
+            prop_assert_eq!(tree.locate(&wanted).is_some(), model.contains(&wanted));
+            if let Some((place, way)) = tree.locate(&wanted) {
+                prop_assert_eq!(place.leaf().unwrap().get(way.at()), Some(&*wanted));
+                ways.push_back((wanted, way));
+            }
+            change(&mut tree, &mut model, number, insert);
+            if ways.len() > age {
+                let (wanted, way) = ways.pop_front().unwrap();
+                tree.edit_at(&wanted, Some(&way), |leaf, at| match at {
+                    Some(at) => leaf.remove_at(at),
+                    None => leaf.remove(&wanted),
+                });
+                model.remove(&wanted);
+            }
+        }
+        check(&tree.root, true);
+        let all: Vec<_> = model.iter().cloned().collect();
+        prop_assert_eq!(tree.listed(Bound::Unbounded, false), all);
     }
 }
 

@@ -1,0 +1,189 @@
+//! What writing one document does to the indexes of its collection.
+
+use bson::raw::RawDocument;
+use smallvec::SmallVec;
+
+use crate::engine::index::multikey::Arrays;
+use crate::engine::index::tree::Way;
+use crate::engine::index::{Index, Keys, RecordId, key_of};
+use crate::error::ServerError;
+
+/// The entries that go and come. Most documents have few: all of them lie in one piece of memory.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    pub(crate) record: RecordId,
+    /// Where the record lies, if that is known.
+    pub(crate) at: Option<Way>,
+    /// The same of its entry in the first index.
+    pub(crate) id_at: Option<Way>,
+    bytes: Vec<u8>,
+    /// In the order of the indexes, and of each what goes before what comes.
+    places: SmallVec<[Place; 2]>,
+    /// The arrays that make an index multikey.
+    arrays: Vec<(usize, Arrays)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    index: usize,
+    comes: bool,
+    /// Where the entry ends.
+    end: usize,
+}
+
+/// One entry that goes or comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'c> {
+    /// The place of its index among those of the collection.
+    pub(crate) index: usize,
+    pub(crate) comes: bool,
+    pub(crate) entry: &'c [u8],
+}
+
+impl<'c> Part<'c> {
+    pub(crate) fn key(self) -> &'c [u8] {
+        key_of(self.entry)
+    }
+}
+
+impl Change {
+    /// The change of a record that is in no index.
+    pub(crate) fn nothing(record: RecordId) -> Self {
+        Self {
+            record,
+            ..Self::default()
+        }
+    }
+
+    /// How many entries go and come.
+    pub(crate) fn keys(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let mut start = 0;
+        self.places.iter().map(move |place| {
+            let entry = self.bytes.get(start..place.end).unwrap_or_default();
+            start = place.end;
+            Part {
+                index: place.index,
+                comes: place.comes,
+                entry,
+            }
+        })
+    }
+
+    pub(super) fn arrays(&self) -> &[(usize, Arrays)] {
+        &self.arrays
+    }
+
+    /// The half that takes entries away.
+    pub(crate) fn removals(&self) -> Self {
+        self.half(false)
+    }
+
+    /// The half that adds entries.
+    pub(crate) fn additions(&self) -> Self {
+        Self {
+            arrays: self.arrays.clone(),
+            ..self.half(true)
+        }
+    }
+
+    fn half(&self, comes: bool) -> Self {
+        let mut half = Self::nothing(self.record);
+        for part in self.parts().filter(|part| part.comes == comes) {
+            half.bytes.extend_from_slice(part.entry);
+            half.end(part.index, comes);
+        }
+        half
+    }
+
+    /// Adds what becomes of the record's keys in one index.
+    pub(super) fn add(
+        &mut self,
+        at: usize,
+        index: &Index,
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Result<(), ServerError> {
+        let start = self.bytes.len();
+        if self.bytes.capacity() == 0 {
+            // Most documents have few keys of one value or two.
+            self.bytes.reserve_exact(64);
+        }
+        if self.add_plain(at, index, before, after).is_some() {
+            return Ok(());
+        }
+        self.bytes.truncate(start);
+        let mut buffer = Vec::new();
+        let mut keys = |document: Option<&RawDocument>| match document {
+            Some(document) => index.keys(document, &mut buffer),
+            None => Ok((Keys::new(), Arrays::default())),
+        };
+        // What is stored has keys, or it would not be stored: if not, entries would stay behind.
+        let (removed, _) = keys(before)?;
+        let (added, arrays) = keys(after)?;
+        // Both are sorted.
+        for (these, those, comes) in [(&removed, &added, false), (&added, &removed, true)] {
+            for key in these {
+                if those.binary_search(key).is_err() {
+                    self.bytes.extend_from_slice(key);
+                    self.bytes.extend_from_slice(&self.record.to_be_bytes());
+                    self.end(at, comes);
+                }
+            }
+        }
+        if !arrays.is_empty() {
+            self.arrays.push((at, arrays));
+        }
+        Ok(())
+    }
+
+    /// The same where each document has one key or none. `None` where it takes more to tell, and bytes may be left.
+    fn add_plain(
+        &mut self,
+        at: usize,
+        index: &Index,
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Option<()> {
+        let mut add = |document: Option<&RawDocument>| {
+            let held = match document {
+                Some(document) => index.append_plain_key(document, &mut self.bytes)?,
+                None => false,
+            };
+            if held {
+                self.bytes.extend_from_slice(&self.record.to_be_bytes());
+            }
+            Some((held, self.bytes.len()))
+        };
+        let start = self.places.last().map_or(0, |place| place.end);
+        let (goes, middle) = add(before)?;
+        let (comes, end) = add(after)?;
+        if goes && comes && self.bytes.get(start..middle) == self.bytes.get(middle..end) {
+            self.bytes.truncate(start);
+            return Some(());
+        }
+        let mut end = |comes, end| {
+            self.places.push(Place {
+                index: at,
+                comes,
+                end,
+            });
+        };
+        if goes {
+            end(false, middle);
+        }
+        if comes {
+            end(true, self.bytes.len());
+        }
+        Some(())
+    }
+
+    /// What was appended last is an entry.
+    fn end(&mut self, index: usize, comes: bool) {
+        let end = self.bytes.len();
+        self.places.push(Place { index, comes, end });
+    }
+}

@@ -28,7 +28,7 @@ use crate::value::key::{self, Direction};
 use crate::value::print;
 use crate::value::raw::{self, get};
 
-use keys::Values;
+use keys::{Straight, Values};
 use multikey::Arrays;
 use spec::{Kind, Part, Spec};
 use tree::entries::Entries;
@@ -173,9 +173,18 @@ impl Index {
         let start = bytes.len();
         let mut held = !spec.sparse;
         for (path, part) in spec.paths.iter().zip(&spec.parts) {
-            let value = keys::plain(document, path).ok()?;
-            held |= value.is_some();
-            append(bytes, value, part, spec);
+            match keys::straight(document.as_bytes(), path) {
+                Straight::Array => return None,
+                Straight::Missing => append(bytes, None, part, spec),
+                Straight::Value(element) if part.hashed => {
+                    held = true;
+                    append(bytes, element.value(), part, spec);
+                }
+                Straight::Value(element) => {
+                    held = true;
+                    key::append_element(bytes, &element, part.direction, spec.collation.as_ref());
+                }
+            }
         }
         if !held {
             bytes.truncate(start);

@@ -1,5 +1,7 @@
 //! Conditions that every field has.
 
+use std::borrow::Cow;
+
 use bson::{Bson, Document};
 
 use super::deferred::Deferred;
@@ -13,10 +15,10 @@ use crate::error::Result;
 use crate::model::{BsonType, Path, Segment};
 
 /// The stored path, which in a filter has no `$`, `$[]` or `$[name]`.
-pub(crate) fn filter_path(path: &Path) -> Result<String, Deferred> {
+pub(crate) fn filter_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     match one_name(path) {
-        Some(name) => Ok(name.to_owned()),
-        None => long_filter_path(path),
+        Some(name) => Ok(Cow::Borrowed(name)),
+        None => long_filter_path(path).map(Cow::Owned),
     }
 }
 
@@ -46,7 +48,7 @@ fn long_filter_path(path: &Path) -> Result<String, Deferred> {
 }
 
 /// The path of an array whose elements a condition speaks of.
-pub(super) fn array_path(path: &Path) -> Result<String, Deferred> {
+pub(super) fn array_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     if path.segments().last() == Some(Segment::Any) {
         return Err(nested_array(path));
     }

@@ -1,5 +1,6 @@
 //! The inside of a filter: not generic, so that it is compiled once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bson::{Bson, Document, doc};
@@ -15,7 +16,7 @@ pub(crate) enum Node {
     /// `{}`
     All,
     /// What is said of one field, such as `{$gt: 1}`; an empty path is the value itself.
-    Field(String, Operators),
+    Field(Cow<'static, str>, Operators),
     /// A document of the caller's; not empty.
     Raw(Document),
     /// Two or more, none of them `All` or `And`.
@@ -28,7 +29,7 @@ pub(crate) enum Node {
 
 impl Node {
     /// `{path: {operator: value}}`
-    pub(crate) fn operator(path: String, operator: &str, value: Bson) -> Self {
+    pub(crate) fn operator(path: Cow<'static, str>, operator: &str, value: Bson) -> Self {
         Self::Field(path, Operators::one(operator, value))
     }
 
@@ -84,14 +85,14 @@ impl Node {
             Self::Or(nodes) => Ok(Self::Nor(nodes)),
             Self::Nor(nodes) => Self::or(nodes),
             Self::And(nodes) => match merged_element(&nodes) {
-                Some(Ok(operators)) => Ok(Self::not_field(String::new(), operators.into())),
+                Some(Ok(operators)) => Ok(Self::not_field(Cow::default(), operators.into())),
                 _ => Joined::one(Self::And(nodes)).bounded().map(Self::Nor),
             },
             other => Ok(Self::Nor(Joined::one(other))),
         }
     }
 
-    fn not_field(path: String, operators: Operators) -> Self {
+    fn not_field(path: Cow<'static, str>, operators: Operators) -> Self {
         let negated = match operators.single() {
             // the server refuses a regular expression in `$ne`
             Some(("$eq", Bson::RegularExpression(_))) => None,
@@ -124,7 +125,7 @@ impl Node {
     pub(crate) fn into_condition(self) -> Result<Condition, Deferred> {
         match self {
             Self::Field(path, operators) if !path.is_empty() => {
-                Ok(Condition::One(path.into(), operators.into_value()))
+                Ok(Condition::One(path, operators.into_value()))
             }
             other => other.into_document().map(Condition::Document),
         }
@@ -185,7 +186,7 @@ fn list(nodes: Joined) -> Result<Vec<Bson>, Deferred> {
 }
 
 /// `{path: value}` where that says `$eq`, else `{path: {operators}}`.
-fn field_document(path: String, operators: Operators) -> Result<Document, Deferred> {
+fn field_document(path: Cow<'static, str>, operators: Operators) -> Result<Document, Deferred> {
     if path.is_empty() {
         return Err(Deferred::usage(
             "",
@@ -200,7 +201,7 @@ fn field_document(path: String, operators: Operators) -> Result<Document, Deferr
 /// One document where fields and operators do not collide, with the rest in `$and`.
 fn conjunction(nodes: Joined) -> Result<Document, Deferred> {
     let mut merged: Vec<Node> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut places: HashMap<Cow<'static, str>, usize> = HashMap::new();
     let mut rest = Vec::new();
     for node in nodes {
         let Node::Field(path, operators) = node else {

@@ -35,6 +35,29 @@ pub(crate) fn append(
 ) {
     let start = bytes.len();
     append_ascending(bytes, value, collator);
+    direct(bytes, start, direction);
+}
+
+/// The same of an element's value, which is not decoded where that is not needed.
+#[cfg(feature = "memory")]
+pub(crate) fn append_element(
+    bytes: &mut Vec<u8>,
+    element: &Element<'_>,
+    direction: Direction,
+    collator: Option<&Collator>,
+) {
+    let start = bytes.len();
+    match element.number().and_then(exact) {
+        Some(key) => bytes.extend_from_slice(&key),
+        None => append_ascending(bytes, element.value().unwrap_or(RawBsonRef::Null), collator),
+    }
+    direct(bytes, start, direction);
+}
+
+/// Turns the bytes behind a place round, for a key that is to sort descending.
+#[cfg(feature = "memory")]
+#[inline]
+fn direct(bytes: &mut [u8], start: usize, direction: Direction) {
     if direction == Direction::Descending {
         for byte in bytes.iter_mut().skip(start) {
             *byte = !*byte;
@@ -242,6 +265,10 @@ impl Reader<'_> {
 }
 
 fn append_ascending(bytes: &mut Vec<u8>, value: RawBsonRef<'_>, collator: Option<&Collator>) {
+    if let Some(key) = Number::from_raw(value).and_then(exact) {
+        bytes.extend_from_slice(&key);
+        return;
+    }
     bytes.push(bracket(Bracket::of(value)));
     append_value(bytes, value, collator);
 }
@@ -350,6 +377,18 @@ fn ordered(double: f64) -> u64 {
     } else {
         bits | 1 << 63
     }
+}
+
+/// The key of a number that is a double, as most are.
+#[inline]
+fn exact(number: Number) -> Option<[u8; 10]> {
+    let (double, exact) = number.truncated();
+    if number.is_nan() || !exact {
+        return None;
+    }
+    let bracket = u128::from(bracket(Bracket::Number));
+    let key = bracket << 72 | u128::from(ordered(double)) << 8 | 0x80;
+    key.to_be_bytes().last_chunk().copied()
 }
 
 /// A number is the double next to it towards zero; a marker that says whether that is all; and

@@ -12,7 +12,7 @@ use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, no_multi};
-use crate::engine::cursor::point::Equality;
+use crate::engine::cursor::point::{Equality, Found};
 use crate::engine::expression::text;
 use crate::engine::txn::session::Statement;
 use crate::error::{Code, ServerError};
@@ -217,10 +217,10 @@ pub(crate) fn by_id(
 ) -> Result<Option<Written>, ServerError> {
     let removed = call.write(call.namespace, true, |writer| {
         check_capped(writer)?;
-        let removed = match id.locate(writer.collection()) {
+        let removed = match id.by_id(writer.collection()) {
             None => return Ok(None),
-            Some(None) => Ok(0),
-            Some(Some((record, entry))) => writer.remove_with(record, entry).map(|()| 1),
+            Some(Found::Nothing) => Ok(0),
+            Some(Found::Record(record, entry)) => writer.remove_with(record, entry).map(|()| 1),
         };
         match removed {
             Err(e) if is_fatal(&e) => Err(e),

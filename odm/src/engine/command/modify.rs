@@ -107,7 +107,7 @@ fn find(
         && let Some(found) = equality.by_id(writer.collection())
     {
         let records = match found {
-            point::Found::Record(record) => {
+            point::Found::Record(record, _) => {
                 if !target.multi {
                     // For what is returned of it.
                     target.globals.set_known(Known {

@@ -19,7 +19,8 @@ use crate::value::raw;
 /// What the way by `_id` leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    Record(RecordId),
+    /// With the way to its entry in the index.
+    Record(RecordId, Way),
     /// No document has this `_id`.
     Nothing,
 }
@@ -70,19 +71,13 @@ impl<'a> Equality<'a> {
 
     /// The record that has this `_id`, under the simple collation; `None` where the filter needs to be planned.
     pub(crate) fn by_id(&self, collection: &Collection) -> Option<Found> {
-        let found = self.locate(collection)?;
-        Some(found.map_or(Found::Nothing, |(record, _)| Found::Record(record)))
-    }
-
-    /// The same, and the way to its entry.
-    pub(crate) fn locate(&self, collection: &Collection) -> Option<Option<(RecordId, Way)>> {
         let index = collection.indexes.first()?;
         if !self.is_of_id() || !index.spec.is_id() || index.spec.collation.is_some() {
             return None;
         }
         let found = index.locate(&self.key(index)?);
         index.spec.uses.add();
-        Some(found)
+        Some(found.map_or(Found::Nothing, |(record, way)| Found::Record(record, way)))
     }
 
     /// The records that the only index that begins with the field has, in their order, under the simple collation.
@@ -302,12 +297,11 @@ mod tests {
             rawdoc! {"_id": 7_i64},
             rawdoc! {"_id": 7.0},
         ] {
-            assert_eq!(by_id(&filter, &collection), Some(Found::Record(1)));
+            let found = by_id(&filter, &collection);
+            assert!(matches!(found, Some(Found::Record(1, _))), "{found:?}");
         }
-        assert_eq!(
-            by_id(&rawdoc! {"_id": "7"}, &collection),
-            Some(Found::Record(2))
-        );
+        let found = by_id(&rawdoc! {"_id": "7"}, &collection);
+        assert!(matches!(found, Some(Found::Record(2, _))), "{found:?}");
         assert_eq!(
             by_id(&rawdoc! {"_id": 7.5}, &collection),
             Some(Found::Nothing)

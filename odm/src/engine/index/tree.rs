@@ -177,8 +177,7 @@ impl<L: Leaf> Tree<L> {
                         return Some((leaf, way));
                     }
                     // Where that one has nothing, its neighbour begins with it.
-                    let (neighbour, way_there) = right.take()?;
-                    (node, way) = (neighbour, way_there);
+                    (node, way) = right.take()?;
                     start = Bound::Unbounded;
                 }
                 Node::Branch(branch) => {
@@ -186,7 +185,7 @@ impl<L: Leaf> Tree<L> {
                     if matches!(start, Bound::Included(_))
                         && let Some(neighbour) = branch.children.get(at + 1)
                     {
-                        let mut there = way.clone();
+                        let mut there = way;
                         there.go(at + 1);
                         right = Some((neighbour, there));
                     }
@@ -249,13 +248,40 @@ impl<L: Leaf> Tree<L> {
         way: Option<&Way>,
         edit: impl FnOnce(&mut L, Option<usize>) -> R,
     ) -> R {
-        let way = way.filter(|way| self.leads(way, key));
-        let root = Arc::make_mut(&mut self.root);
-        let (value, growth, right) = root.edit(key, way.map_or(&[], Way::children), true, |leaf| {
-            edit(leaf, way.map(Way::at))
-        });
+        let known = way.filter(|way| self.leads(way, key));
+        let way = known.map_or_else(|| self.way_to_edit(key), |way| *way);
+        let leaf = leaf_mut(&mut self.root, way.children()).expect("a way ends in a leaf");
+        let before = leaf.len();
+        let value = edit(leaf, known.map(|way| way.at()));
+        let growth = leaf.len().cast_signed() - before.cast_signed();
         self.len = self.len.saturating_add_signed(growth);
-        if let Some((edge, right)) = right {
+        if (leaf.is_too_large() && leaf.len() > 1)
+            || (growth < 0 && (leaf.len() == 0 || leaf.is_small()))
+        {
+            self.settle(key, &way, growth < 0);
+        }
+        value
+    }
+
+    /// Where the leaf is that holds the key, or would.
+    fn way_to_edit(&self, key: &L::Key) -> Way {
+        let mut way = Way::default();
+        let mut node = &self.root;
+        while let Node::Branch(branch) = &**node {
+            let child = branch.child_to_edit(key);
+            way.go(child);
+            match branch.children.get(child) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        way
+    }
+
+    /// After the leaf at the end of a way became too large, or `shrunk`: splits it, or joins it with a neighbour.
+    fn settle(&mut self, key: &L::Key, way: &Way, shrunk: bool) {
+        let root = Arc::make_mut(&mut self.root);
+        if let Some((edge, right)) = root.settle(key, way.children(), true, shrunk) {
             let left = Arc::clone(&self.root);
             self.root = Arc::new(Node::Branch(Branch {
                 edges: vec![edge],
@@ -263,7 +289,7 @@ impl<L: Leaf> Tree<L> {
             }));
         }
         // A branch of one child is no better than the child, and one of none is an empty leaf.
-        while growth < 0
+        while shrunk
             && let Node::Branch(branch) = &*self.root
             && branch.children.len() < 2
         {
@@ -272,7 +298,6 @@ impl<L: Leaf> Tree<L> {
                 None => Arc::new(Node::Leaf(L::default())),
             };
         }
-        value
     }
 
     /// The leaf in which a walk from a bound begins, and the place in it.
@@ -308,38 +333,42 @@ impl<L: Leaf> Tree<L> {
     }
 }
 
-/// What an edit left: its answer, by how much the node grew, and what was split off to the right.
-type Edited<L, R> = (R, isize, Option<(<L as Leaf>::Edge, Arc<Node<L>>)>);
+/// The leaf at the end of a way, to be changed: what others hold on the way is copied.
+fn leaf_mut<'n, L: Leaf>(root: &'n mut Arc<Node<L>>, way: &[u8]) -> Option<&'n mut L> {
+    let mut node = Arc::make_mut(root);
+    for child in way {
+        let Node::Branch(branch) = node else {
+            return None;
+        };
+        node = Arc::make_mut(branch.children.get_mut(usize::from(*child))?);
+    }
+    match node {
+        Node::Leaf(leaf) => Some(leaf),
+        Node::Branch(_) => None,
+    }
+}
+
+/// What was split off to the right.
+type Split<L> = Option<(<L as Leaf>::Edge, Arc<Node<L>>)>;
 
 impl<L: Leaf> Node<L> {
-    /// `way` is where to go, if that is known. `last` tells that nothing lies to the right: what grows there is likely to
-    /// be appended to.
-    fn edit<R>(
-        &mut self,
-        key: &L::Key,
-        way: &[u8],
-        last: bool,
-        edit: impl FnOnce(&mut L) -> R,
-    ) -> Edited<L, R> {
+    /// Splits the leaf at the end of the way where it became too large, or joins it where it `shrunk`. `last` tells that
+    /// nothing lies to the right: what grows there is likely to be appended to.
+    fn settle(&mut self, key: &L::Key, way: &[u8], last: bool, shrunk: bool) -> Split<L> {
         match self {
             Self::Leaf(leaf) => {
-                let before = leaf.len();
-                let value = edit(leaf);
-                let growth = leaf.len().cast_signed() - before.cast_signed();
                 if !leaf.is_too_large() || leaf.len() < 2 {
-                    return (value, growth, None);
+                    return None;
                 }
                 let end = leaf.len() - 1;
                 let grows = last && leaf.find(key) == Ok(end);
                 let at = if grows { end } else { leaf.half() };
                 let right = leaf.split(at, grows);
-                let split = right.edge().map(|edge| (edge, Arc::new(Self::Leaf(right))));
-                (value, growth, split)
+                Some((right.edge()?, Arc::new(Self::Leaf(right))))
             }
             Self::Branch(branch) => {
-                let (value, growth, split) = branch.edit(key, way, last, edit);
-                let right = split.map(|(edge, right)| (edge, Arc::new(Self::Branch(right))));
-                (value, growth, right)
+                let (edge, right) = branch.settle(key, way, last, shrunk)?;
+                Some((edge, Arc::new(Self::Branch(right))))
             }
         }
     }
@@ -449,34 +478,29 @@ impl<L: Leaf> Branch<L> {
         }
     }
 
-    fn edit<R>(
+    fn settle(
         &mut self,
         key: &L::Key,
         way: &[u8],
         last: bool,
-        edit: impl FnOnce(&mut L) -> R,
-    ) -> (R, isize, Option<(L::Edge, Self)>) {
-        let (at, way) = match way.split_first() {
-            Some((at, rest)) => (usize::from(*at), rest),
-            None => (self.child_to_edit(key), way),
-        };
+        shrunk: bool,
+    ) -> Option<(L::Edge, Self)> {
+        let (at, way) = way.split_first()?;
+        let at = usize::from(*at);
         let is_end = at + 1 == self.children.len();
-        let child = self
-            .children
-            .get_mut(at)
-            .expect("a branch has a child more than edges");
-        let (value, growth, split) = Arc::make_mut(child).edit(key, way, last && is_end, edit);
-        // What was split off stands between the child and its neighbour.
-        if growth < 0 && split.is_none() {
-            self.shrink(at);
-        }
+        let child = self.children.get_mut(at)?;
+        let split = Arc::make_mut(child).settle(key, way, last && is_end, shrunk);
         let Some((edge, right)) = split else {
-            return (value, growth, None);
+            // What was split off would stand between the child and its neighbour.
+            if shrunk {
+                self.shrink(at);
+            }
+            return None;
         };
         self.edges.insert(at, edge);
         self.children.insert(at + 1, right);
         if self.children.len() <= MOST {
-            return (value, growth, None);
+            return None;
         }
         let half = if last && is_end {
             self.children.len() - 1
@@ -485,11 +509,8 @@ impl<L: Leaf> Branch<L> {
         };
         let children = self.children.split_off(half);
         let edges = self.edges.split_off(half);
-        let split = self
-            .edges
-            .pop()
-            .map(|edge| (edge, Self { edges, children }));
-        (value, growth, split)
+        let edge = self.edges.pop()?;
+        Some((edge, Self { edges, children }))
     }
 
     /// After something was taken from a child: joins it with a neighbour, or drops it when nothing is left of it.

@@ -38,6 +38,7 @@ fn growth(length: usize, least: usize) -> usize {
 }
 
 impl Entries {
+    #[inline]
     fn begin_of(&self, at: usize) -> usize {
         match at.checked_sub(1) {
             None => self.bytes.begin(),
@@ -45,6 +46,7 @@ impl Entries {
         }
     }
 
+    #[inline]
     fn end_of(&self, at: usize) -> usize {
         self.ends
             .get(at)
@@ -52,11 +54,13 @@ impl Entries {
             .unwrap_or(self.bytes.end())
     }
 
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
         let end = usize::try_from(*self.ends.get(at)?).ok()?;
         self.bytes.get(self.begin_of(at), end)
     }
 
+    #[inline]
     pub(crate) fn last(&self) -> Option<&[u8]> {
         self.get(self.ends.len().checked_sub(1)?)
     }
@@ -102,7 +106,10 @@ impl Entries {
     }
 
     pub(crate) fn remove(&mut self, entry: &[u8]) {
-        if let Ok(at) = self.find(entry) {
+        // Often the oldest goes first.
+        if self.is_at(0, entry) {
+            self.remove_at(0);
+        } else if let Ok(at) = self.find(entry) {
             self.remove_at(at);
         }
     }
@@ -143,15 +150,31 @@ impl Entries {
     }
 }
 
+/// The first eight bytes as a number, with zeros behind fewer: where two differ, the one with the lower number comes
+/// first.
+#[inline]
+fn head(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    let mut first = [0; 8];
+    for (to, from) in first.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    u64::from_be_bytes(first)
+}
+
 /// Compares bytes as slices do. Most keys differ within eight bytes, which are one number.
 #[inline]
 fn compare(one: &[u8], other: &[u8]) -> Ordering {
-    match (one.first_chunk::<8>(), other.first_chunk::<8>()) {
-        (Some(first), Some(second)) if first != second => {
-            u64::from_be_bytes(*first).cmp(&u64::from_be_bytes(*second))
-        }
-        _ => one.cmp(other),
-    }
+    head(one).cmp(&head(other)).then_with(|| one.cmp(other))
+}
+
+/// Where a leaf begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    head: u64,
+    bytes: SmallVec<[u8; 24]>,
 }
 
 /// Leaves are far below 4 GB: a document is at most 16 MB, and so are its keys.
@@ -161,18 +184,24 @@ fn length(bytes: usize) -> u32 {
 
 impl Leaf for Entries {
     type Key = [u8];
-    type Edge = SmallVec<[u8; 24]>;
+    type Edge = Edge;
 
     fn len(&self) -> usize {
         self.ends.len()
     }
 
     fn edge(&self) -> Option<Self::Edge> {
-        self.get(0).map(SmallVec::from_slice)
+        self.get(0).map(|first| Edge {
+            head: head(first),
+            bytes: SmallVec::from_slice(first),
+        })
     }
 
-    fn compare(edge: &Self::Edge, key: &[u8]) -> Ordering {
-        compare(edge, key)
+    #[inline]
+    fn compare(edge: &Edge, key: &[u8]) -> Ordering {
+        edge.head
+            .cmp(&head(key))
+            .then_with(|| (*edge.bytes).cmp(key))
     }
 
     fn find(&self, key: &[u8]) -> Result<usize, usize> {

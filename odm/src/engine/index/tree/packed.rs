@@ -28,37 +28,45 @@ impl Packed {
     }
 
     /// Where the first begins.
+    #[inline]
     pub(super) fn begin(&self) -> usize {
         self.begin
     }
 
     /// Where the last ends.
+    #[inline]
     pub(super) fn end(&self) -> usize {
         self.bytes.len()
     }
 
     /// The size of all.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.bytes.len() - self.begin
     }
 
+    #[inline]
     pub(super) fn live(&self) -> &[u8] {
         self.bytes.get(self.begin..).unwrap_or_default()
     }
 
+    #[inline]
     pub(super) fn get(&self, start: usize, end: usize) -> Option<&[u8]> {
         self.bytes.get(start..end)
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, start: usize, end: usize) -> Option<&mut [u8]> {
         self.bytes.get_mut(start..end)
     }
 
+    #[inline]
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 
     /// How many bytes more it has room for at the end.
+    #[inline]
     pub(super) fn room(&self) -> usize {
         self.bytes.capacity() - self.bytes.len()
     }
@@ -68,6 +76,7 @@ impl Packed {
         self.bytes.reserve_exact(more);
     }
 
+    #[inline]
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

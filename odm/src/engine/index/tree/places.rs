@@ -2,7 +2,6 @@
 
 use std::ops::Bound;
 
-use smallvec::SmallVec;
 use triomphe::Arc;
 
 use crate::engine::index::tree::{Leaf, Node};
@@ -73,31 +72,43 @@ impl<L: Leaf> Leaves<L> {
     }
 }
 
+/// The most branches on a way. Neighbours that fit in one are joined, so that a tree with more would not fit in memory.
+const DEEPEST: usize = 14;
+
 /// The way from the root of a tree to a place: of each branch the child, and the place in the leaf.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Way {
-    children: SmallVec<[u8; 8]>,
-    at: usize,
+    children: [u8; DEEPEST],
+    depth: u8,
+    at: u32,
 }
 
 impl Way {
-    /// Goes on to a child.
+    /// Goes on to a child. What is no such place is found to be none later.
+    #[inline]
     pub(super) fn go(&mut self, child: usize) {
-        // A way that leads elsewhere does no harm.
-        self.children.push(u8::try_from(child).unwrap_or(u8::MAX));
+        if let Some(place) = self.children.get_mut(usize::from(self.depth)) {
+            *place = u8::try_from(child).unwrap_or(u8::MAX);
+            self.depth += 1;
+        }
     }
 
+    #[inline]
     pub(super) fn end(&mut self, at: usize) {
-        self.at = at;
+        self.at = u32::try_from(at).unwrap_or(u32::MAX);
     }
 
+    #[inline]
     pub(super) fn children(&self) -> &[u8] {
-        &self.children
+        self.children
+            .get(..usize::from(self.depth))
+            .unwrap_or_default()
     }
 
     /// The place in the leaf.
-    pub(crate) fn at(&self) -> usize {
-        self.at
+    #[inline]
+    pub(crate) fn at(self) -> usize {
+        usize::try_from(self.at).unwrap_or(usize::MAX)
     }
 }
 

@@ -51,16 +51,19 @@ impl Clone for Records {
 }
 
 impl Records {
+    #[inline]
     fn begin_of(&self, at: usize) -> usize {
         let before = at.checked_sub(1).and_then(|before| self.slots.get(before));
         before.map_or(self.bytes.begin(), |slot| offset(slot.end))
     }
 
+    #[inline]
     fn end_of(&self, at: usize) -> usize {
         let slot = self.slots.get(at);
         slot.map_or(self.bytes.end(), |slot| offset(slot.end))
     }
 
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<(RecordId, &[u8])> {
         let slot = self.slots.get(at)?;
         let bytes = self.bytes.get(self.begin_of(at), offset(slot.end))?;

@@ -51,6 +51,14 @@ pub(crate) struct Index {
 /// The bytes of a key and of a record id.
 pub(crate) type Entry = SmallVec<[u8; 32]>;
 
+/// An entry, and the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Placed {
+    pub(crate) record: RecordId,
+    pub(crate) entry: Vec<u8>,
+    pub(crate) way: Way,
+}
+
 /// The bytes of a key.
 pub(crate) type Key = SmallVec<[u8; 24]>;
 
@@ -269,14 +277,22 @@ impl Index {
 
     /// The first record of exactly this key.
     pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
-        self.locate(key).map(|(record, _)| record)
-    }
-
-    /// The same, and the way to its entry.
-    pub(crate) fn locate(&self, key: &[u8]) -> Option<(RecordId, Way)> {
         let (leaf, way) = self.entries.first_from(key)?;
         let first = leaf.get(way.at())?;
-        (key_of(first) == key).then(|| (record_of(first), way))
+        (key_of(first) == key).then(|| record_of(first))
+    }
+
+    /// Its entry, which is made of the key.
+    pub(crate) fn locate(&self, key: Vec<u8>) -> Option<Placed> {
+        let (leaf, way) = self.entries.first_from(&key)?;
+        let first = leaf.get(way.at())?;
+        if key_of(first) != key {
+            return None;
+        }
+        let record = record_of(first);
+        let mut entry = key;
+        entry.extend_from_slice(&record.to_be_bytes());
+        Some(Placed { record, entry, way })
     }
 
     /// The records of exactly this key.

@@ -16,7 +16,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::tree::records::{Records, Stamp, Stored};
 use crate::engine::index::tree::{Leaves, Tree, Way};
-use crate::engine::index::{Index, RecordId, entry};
+use crate::engine::index::{Index, Placed, RecordId, entry};
 use crate::error::ServerError;
 use crate::value::text::Fields;
 
@@ -191,8 +191,27 @@ impl Collection {
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        let mut change = Change::nothing(record);
-        for (at, index) in self.indexes.iter().enumerate() {
+        self.complete(Change::nothing(record), 0, before, after)
+    }
+
+    /// What taking out a record does, of which the entry in the first index is known.
+    pub(crate) fn removal(
+        &self,
+        first: Placed,
+        before: Option<&RawDocument>,
+    ) -> Result<Change, ServerError> {
+        self.complete(Change::of_first(first), 1, before, None)
+    }
+
+    /// Adds what becomes of the keys in all indexes but the first so many.
+    fn complete(
+        &self,
+        mut change: Change,
+        known: usize,
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Result<Change, ServerError> {
+        for (at, index) in self.indexes.iter().enumerate().skip(known) {
             if let (Some(before), Some(after)) = (before, after)
                 && index.is_untouched(before, after)
             {
@@ -229,7 +248,7 @@ impl Collection {
             if part.comes {
                 index.insert(part.entry);
             } else {
-                let way = change.id_at.as_ref().filter(|_| part.index == 0);
+                let way = change.first_at.as_ref().filter(|_| part.index == 0);
                 index.remove(part.entry, way);
             }
         }

@@ -94,7 +94,7 @@ impl Draft {
             // `base` lives until then, too.
             return root.put(copy);
         }
-        let held = held?;
+        let held = held.as_ref()?;
         let collection = root.collection_mut(&base.namespace)?;
         drop(base);
         Arc::make_mut(collection).apply(&held.change, held.after.as_deref());

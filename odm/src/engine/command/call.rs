@@ -44,6 +44,30 @@ pub(crate) struct Call<'a> {
     pub(crate) now: DateTime,
 }
 
+impl Engine {
+    /// Opens a collection for writing, outside of transactions.
+    pub(crate) fn write<T>(
+        &self,
+        namespace: &Namespace,
+        bypass_validation: bool,
+        write: impl FnOnce(&mut Writer<'_>) -> Result<T, ServerError>,
+    ) -> Result<Option<T>, ServerError> {
+        self.catalog
+            .write(namespace, |draft, locks| {
+                let mut writer = Writer {
+                    draft,
+                    locks,
+                    inside: None,
+                    changed: false,
+                    bypass_validation,
+                };
+                let result = write(&mut writer);
+                (writer.changed && result.is_ok(), result)
+            })
+            .transpose()
+    }
+}
+
 impl Call<'_> {
     pub(crate) fn namespace(&self) -> Namespace {
         self.namespace.clone()
@@ -206,20 +230,7 @@ impl Call<'_> {
                 .write(&self.engine.catalog, namespace, bypass_validation, write)?
                 .transpose();
         }
-        self.engine
-            .catalog
-            .write(namespace, |draft, locks| {
-                let mut writer = Writer {
-                    draft,
-                    locks,
-                    inside: None,
-                    changed: false,
-                    bypass_validation,
-                };
-                let result = write(&mut writer);
-                (writer.changed && result.is_ok(), result)
-            })
-            .transpose()
+        self.engine.write(namespace, bypass_validation, write)
     }
 
     /// Opens a collection for writing, which is made if there is none, again where another thread drops it in between.

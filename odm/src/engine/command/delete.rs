@@ -15,6 +15,7 @@ use crate::engine::command::update::{check_filter, no_multi};
 use crate::engine::cursor::point::{Equality, Found};
 use crate::engine::expression::text;
 use crate::engine::txn::session::Statement;
+use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw;
@@ -211,27 +212,27 @@ impl Delete<'_> {
 
 /// Removes the document with an `_id`: nothing has to be planned, and nothing evaluated. `None` where that is not so,
 /// or where there is no such collection.
-pub(crate) fn by_id(
-    call: &mut Call<'_>,
+fn by_id(call: &mut Call<'_>, id: &Equality<'_>) -> Result<Option<Written>, ServerError> {
+    let removed = call.write(call.namespace, true, |writer| remove(writer, id))?;
+    Ok(removed.flatten())
+}
+
+/// The same in a collection that is open for writing.
+pub(crate) fn remove(
+    writer: &mut Writer<'_>,
     id: &Equality<'_>,
 ) -> Result<Option<Written>, ServerError> {
-    let removed = call.write(call.namespace, true, |writer| {
-        check_capped(writer)?;
-        let removed = match id.by_id(writer.collection()) {
-            None => return Ok(None),
-            Some(Found::Nothing) => Ok(0),
-            Some(Found::Record(record, entry)) => writer.remove_with(record, entry).map(|()| 1),
-        };
-        match removed {
-            Err(e) if is_fatal(&e) => Err(e),
-            removed => Ok(Some(removed)),
-        }
-    })?;
-    let mut written = Written::default();
-    match removed.flatten() {
+    check_capped(writer)?;
+    let removed = match id.by_id(writer.collection()) {
         None => return Ok(None),
-        Some(Ok(n)) => written.n = n,
-        Some(Err(e)) => written.errors.push((0, e)),
+        Some(Found::Nothing) => Ok(0),
+        Some(Found::Record(found)) => writer.remove_found(found).map(|()| 1),
+    };
+    let mut written = Written::default();
+    match removed {
+        Ok(n) => written.n = n,
+        Err(e) if is_fatal(&e) => return Err(e),
+        Err(e) => written.errors.push((0, e)),
     }
     Ok(Some(written))
 }

@@ -250,7 +250,7 @@ pub(crate) fn short(
         }
     };
     match equality.by_id(collection) {
-        Some(point::Found::Record(record, _)) => push(record),
+        Some(point::Found::Record(found)) => push(found.record),
         Some(point::Found::Nothing) => {}
         None => {
             // A full batch keeps its cursor.

@@ -13,7 +13,7 @@ use crate::engine::cursor::point::{self, Equality};
 use crate::engine::cursor::query::{Deadline, Query, Shape};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
-use crate::engine::index::RecordId;
+use crate::engine::index::{self, RecordId};
 use crate::engine::matcher::Matcher;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{Update, check_id, upsert};
@@ -107,7 +107,7 @@ fn find(
         && let Some(found) = equality.by_id(writer.collection())
     {
         let records = match found {
-            point::Found::Record(record, _) => {
+            point::Found::Record(index::Placed { record, .. }) => {
                 if !target.multi {
                     // For what is returned of it.
                     target.globals.set_known(Known {

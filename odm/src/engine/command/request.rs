@@ -101,9 +101,13 @@ impl Engine {
         let Some(id) = Equality::new(path, value).filter(Equality::is_of_id) else {
             return Ok(None);
         };
-        let mut call = self.plain_call(context, namespace)?;
-        namespace.check_write()?;
-        delete::by_id(&mut call, &id)
+        // What else is wrong with a name, no collection has.
+        if namespace.is_system() {
+            return Ok(None);
+        }
+        self.tick(context.now().timestamp_millis());
+        let removed = self.write(namespace, true, |writer| delete::remove(writer, &id))?;
+        Ok(removed.flatten())
     }
 
     /// A call outside of sessions.

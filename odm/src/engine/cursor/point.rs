@@ -11,16 +11,15 @@ use smallvec::SmallVec;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::cursor::open::{Item, Results};
 use crate::engine::index::spec::Kind;
-use crate::engine::index::tree::Way;
-use crate::engine::index::{Index, RecordId, append};
+use crate::engine::index::{Index, Placed, RecordId, append};
 use crate::error::ServerError;
 use crate::value::raw;
 
 /// What the way by `_id` leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// With the way to its entry in the index.
-    Record(RecordId, Way),
+    /// Its entry in the index tells which.
+    Record(Placed),
     /// No document has this `_id`.
     Nothing,
 }
@@ -75,9 +74,9 @@ impl<'a> Equality<'a> {
         if !self.is_of_id() || !index.spec.is_id() || index.spec.collation.is_some() {
             return None;
         }
-        let found = index.locate(&self.key(index)?);
+        let found = index.locate(self.key(index)?);
         index.spec.uses.add();
-        Some(found.map_or(Found::Nothing, |(record, way)| Found::Record(record, way)))
+        Some(found.map_or(Found::Nothing, Found::Record))
     }
 
     /// The records that the only index that begins with the field has, in their order, under the simple collation.
@@ -110,7 +109,8 @@ impl<'a> Equality<'a> {
     /// The bytes that stand for the value in an index of one field.
     fn key(&self, index: &Index) -> Option<Vec<u8>> {
         let spec = &index.spec;
-        let mut bytes = Vec::with_capacity(16);
+        // With room for a record id, and for what else goes with its document.
+        let mut bytes = Vec::with_capacity(48);
         append(&mut bytes, Some(self.value), spec.parts.first()?, spec);
         Some(bytes)
     }
@@ -298,10 +298,10 @@ mod tests {
             rawdoc! {"_id": 7.0},
         ] {
             let found = by_id(&filter, &collection);
-            assert!(matches!(found, Some(Found::Record(1, _))), "{found:?}");
+            assert!(matches!(found, Some(Found::Record(it)) if it.record == 1));
         }
         let found = by_id(&rawdoc! {"_id": "7"}, &collection);
-        assert!(matches!(found, Some(Found::Record(2, _))), "{found:?}");
+        assert!(matches!(found, Some(Found::Record(it)) if it.record == 2));
         assert_eq!(
             by_id(&rawdoc! {"_id": 7.5}, &collection),
             Some(Found::Nothing)

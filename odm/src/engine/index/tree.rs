@@ -25,6 +25,23 @@ pub(crate) use self::places::{Held, Leaves, Place, Way};
 /// The most children of a branch: a byte says which one it is.
 const MOST: usize = 64;
 
+/// A leaf from which much is taken asks its neighbours whether they fit in one with it each time it has lost so many.
+const ASK: usize = 8;
+
+/// How many of sorted items come before something. Every eighth is asked, then those before the first that does not: no
+/// step waits for the one before it, as in a search by halves.
+#[inline]
+fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
+    const STEP: usize = 8;
+    let steps = items.chunks_exact(STEP);
+    let start = STEP
+        * steps
+            .filter(|step| step.last().is_some_and(&is_before))
+            .count();
+    let rest = items.iter().skip(start).take(STEP);
+    start + rest.filter(|item| is_before(item)).count()
+}
+
 /// Splits off what begins at a place, with room to become as long as all of it was where it `grows`.
 fn split_off<T: Copy>(items: &mut Vec<T>, at: usize, grows: bool) -> Vec<T> {
     let tail = items.get(at..).unwrap_or_default();
@@ -256,7 +273,7 @@ impl<L: Leaf> Tree<L> {
         let growth = leaf.len().cast_signed() - before.cast_signed();
         self.len = self.len.saturating_add_signed(growth);
         if (leaf.is_too_large() && leaf.len() > 1)
-            || (growth < 0 && (leaf.len() == 0 || leaf.is_small()))
+            || (growth < 0 && (leaf.len() < ASK || leaf.len() % ASK == 0) && leaf.is_small())
         {
             self.settle(key, &way, growth < 0);
         }
@@ -459,8 +476,9 @@ impl<L: Leaf> Node<L> {
 impl<L: Leaf> Branch<L> {
     /// The child that holds the key if any does.
     fn child(&self, key: &L::Key) -> usize {
-        self.edges
-            .partition_point(|edge| L::compare(edge, key) != Ordering::Greater)
+        count_before(&self.edges, |edge| {
+            L::compare(edge, key) != Ordering::Greater
+        })
     }
 
     /// The same for a change: most of what is new belongs at the end.

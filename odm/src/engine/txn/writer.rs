@@ -8,8 +8,7 @@ use crate::engine::catalog::changes::{self, What};
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::index::RecordId;
-use crate::engine::index::tree::Way;
+use crate::engine::index::{Placed, RecordId};
 use crate::engine::txn::write_conflict;
 use crate::error::ServerError;
 use crate::value::raw;
@@ -114,9 +113,9 @@ impl Writer<'_> {
         self.write(record, None, false, None, None)
     }
 
-    /// The same, where the way to its entry in the first index is known.
-    pub(crate) fn remove_with(&mut self, record: RecordId, entry: Way) -> Result<(), ServerError> {
-        self.write(record, Some(entry), false, None, None)
+    /// The same, where its entry in the first index is known.
+    pub(crate) fn remove_found(&mut self, first: Placed) -> Result<(), ServerError> {
+        self.write(first.record, Some(first), false, None, None)
     }
 
     /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
@@ -144,7 +143,7 @@ impl Writer<'_> {
     fn write(
         &mut self,
         record: RecordId,
-        entry: Option<Way>,
+        first: Option<Placed>,
         is_new: bool,
         after: Option<Cow<'_, [u8]>>,
         description: Option<RawDocumentBuf>,
@@ -170,8 +169,11 @@ impl Writer<'_> {
             collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
-        let mut change = collection.change(record, before_document, after_document)?;
-        (change.at, change.id_at) = (at, entry);
+        let mut change = match first {
+            Some(first) => collection.removal(first, before_document)?,
+            None => collection.change(record, before_document, after_document)?,
+        };
+        change.at = at;
         self.check_keys(&change)?;
         if let Some(after) = after_document {
             collection.check_unique(&change, after)?;

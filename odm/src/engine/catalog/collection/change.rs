@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::tree::Way;
-use crate::engine::index::{Index, Keys, RecordId, key_of};
+use crate::engine::index::{Index, Keys, Placed, RecordId, key_of};
 use crate::error::ServerError;
 
 /// The entries that go and come. Most documents have few: all of them lie in one piece of memory.
@@ -14,8 +14,8 @@ pub(crate) struct Change {
     pub(crate) record: RecordId,
     /// Where the record lies, if that is known.
     pub(crate) at: Option<Way>,
-    /// The same of its entry in the first index.
-    pub(crate) id_at: Option<Way>,
+    /// The same of its entry that goes from the first index.
+    pub(super) first_at: Option<Way>,
     bytes: Vec<u8>,
     /// In the order of the indexes, and of each what goes before what comes.
     places: SmallVec<[Place; 2]>,
@@ -25,10 +25,20 @@ pub(crate) struct Change {
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    index: usize,
+    /// Of its index.
+    at: u32,
     comes: bool,
     /// Where the entry ends.
-    end: usize,
+    end: u32,
+}
+
+/// There are 64 indexes at most, and the keys of a document are far below 4 GB.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn large(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// One entry that goes or comes.
@@ -55,6 +65,17 @@ impl Change {
         }
     }
 
+    /// The change that takes out a record of which the entry in the first index is known.
+    pub(super) fn of_first(first: Placed) -> Self {
+        let mut change = Self {
+            first_at: Some(first.way),
+            bytes: first.entry,
+            ..Self::nothing(first.record)
+        };
+        change.end(0, false);
+        change
+    }
+
     /// How many entries go and come.
     pub(crate) fn keys(&self) -> usize {
         self.places.len()
@@ -63,10 +84,11 @@ impl Change {
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let mut start = 0;
         self.places.iter().map(move |place| {
-            let entry = self.bytes.get(start..place.end).unwrap_or_default();
-            start = place.end;
+            let end = large(place.end);
+            let entry = self.bytes.get(start..end).unwrap_or_default();
+            start = end;
             Part {
-                index: place.index,
+                index: large(place.at),
                 comes: place.comes,
                 entry,
             }
@@ -158,32 +180,31 @@ impl Change {
             }
             Some((held, self.bytes.len()))
         };
-        let start = self.places.last().map_or(0, |place| place.end);
+        let start = self.places.last().map_or(0, |place| large(place.end));
         let (goes, middle) = add(before)?;
         let (comes, end) = add(after)?;
         if goes && comes && self.bytes.get(start..middle) == self.bytes.get(middle..end) {
             self.bytes.truncate(start);
             return Some(());
         }
-        let mut end = |comes, end| {
-            self.places.push(Place {
-                index: at,
-                comes,
-                end,
-            });
-        };
-        if goes {
-            end(false, middle);
-        }
-        if comes {
-            end(true, self.bytes.len());
+        for (is, comes, end) in [(goes, false, middle), (comes, true, end)] {
+            if is {
+                self.end_at(at, comes, end);
+            }
         }
         Some(())
     }
 
     /// What was appended last is an entry.
     fn end(&mut self, index: usize, comes: bool) {
-        let end = self.bytes.len();
-        self.places.push(Place { index, comes, end });
+        self.end_at(index, comes, self.bytes.len());
+    }
+
+    fn end_at(&mut self, index: usize, comes: bool, end: usize) {
+        self.places.push(Place {
+            at: small(index),
+            comes,
+            end: small(end),
+        });
     }
 }

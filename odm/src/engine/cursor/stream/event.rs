@@ -168,7 +168,7 @@ fn current(event: &Event, key: &RawDocument, catalog: &Catalog) -> Option<RawDoc
     }
     let id = Bson::try_from(raw::get(key, "_id")?).ok()?;
     match Equality::new("_id", &id)?.by_id(&collection)? {
-        Found::Record(record, _) => collection.document(record).map(RawDocument::to_owned),
+        Found::Record(found) => collection.document(found.record).map(RawDocument::to_owned),
         Found::Nothing => None,
     }
 }

@@ -13,7 +13,7 @@ const MOST: usize = 128;
 /// So many bytes a leaf holds, unless they are of one entry.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Sorted byte strings.
+/// Sorted byte strings of eight bytes at least: each ends in a record id.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     bytes: Packed,
@@ -205,10 +205,16 @@ impl Leaf for Entries {
     }
 
     fn find(&self, key: &[u8]) -> Result<usize, usize> {
+        let first = head(key);
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
             let middle = low.midpoint(high);
-            match compare(self.get(middle).unwrap_or_default(), key) {
+            let order = self
+                .bytes
+                .word(self.begin_of(middle))
+                .cmp(&first)
+                .then_with(|| self.get(middle).unwrap_or_default().cmp(key));
+            match order {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => return Ok(middle),

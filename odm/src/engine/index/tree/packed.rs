@@ -65,6 +65,13 @@ impl Packed {
         self.bytes.get(at).copied()
     }
 
+    /// The eight bytes at a place, as a number.
+    #[inline]
+    pub(super) fn word(&self, at: usize) -> u64 {
+        let bytes = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    }
+
     /// How many bytes more it has room for at the end.
     #[inline]
     pub(super) fn room(&self) -> usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::engine::index::RecordId;
 use crate::engine::index::tree::packed::{Moved, Packed};
-use crate::engine::index::tree::{Held, Leaf, Place, split_off};
+use crate::engine::index::tree::{Held, Leaf, Place, count_before, split_off};
 
 /// So many records a leaf holds.
 const MOST: usize = 64;
@@ -220,7 +220,8 @@ impl Leaf for Records {
     }
 
     fn find(&self, key: &RecordId) -> Result<usize, usize> {
-        self.slots.binary_search_by(|slot| slot.record.cmp(key))
+        let at = count_before(&self.slots, |slot| slot.record < *key);
+        if self.is_at(at, key) { Ok(at) } else { Err(at) }
     }
 
     fn is_at(&self, at: usize, key: &RecordId) -> bool {

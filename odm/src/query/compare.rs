@@ -105,6 +105,7 @@ fn addressable(name: &str) -> bool {
 }
 
 /// `{path: {operator: value}}`, with the path on an error of the encoder.
+#[inline]
 pub(crate) fn operator(path: &Path, operator: &str, value: Result<Bson>) -> Result<Node, Deferred> {
     let path = filter_path(path)?;
     match value {

@@ -138,9 +138,10 @@ impl<M> Filter<M> {
 
     /// The same on its way to a store.
     pub(crate) fn into_condition(self) -> Result<Condition> {
-        self.node
-            .and_then(Node::into_condition)
-            .map_err(|error| error.to_error())
+        match self.node {
+            Ok(node) => node.into_condition().map_err(|error| error.to_error()),
+            Err(error) => Err(error.to_error()),
+        }
     }
 
     /// [`to_document`](Self::to_document), without a copy.

@@ -29,6 +29,7 @@ pub(crate) enum Node {
 
 impl Node {
     /// `{path: {operator: value}}`
+    #[inline]
     pub(crate) fn operator(path: Cow<'static, str>, operator: &str, value: Bson) -> Self {
         Self::Field(path, Operators::one(operator, value))
     }
@@ -122,6 +123,7 @@ impl Node {
     }
 
     /// The same on its way to a store.
+    #[inline]
     pub(crate) fn into_condition(self) -> Result<Condition, Deferred> {
         match self {
             Self::Field(path, operators) if !path.is_empty() => {

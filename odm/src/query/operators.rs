@@ -12,6 +12,7 @@ pub(crate) struct Operators(Bson);
 
 impl Operators {
     /// `{$eq: value}`
+    #[inline]
     pub(crate) fn equal(value: Bson) -> Self {
         if stands_for_itself(&value) {
             return Self(value);
@@ -20,6 +21,7 @@ impl Operators {
     }
 
     /// `{operator: value}`
+    #[inline]
     pub(crate) fn one(operator: &str, value: Bson) -> Self {
         if operator == "$eq" {
             return Self::equal(value);

@@ -191,7 +191,9 @@ impl Collection {
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        self.complete(Change::nothing(record), 0, before, after)
+        let mut change = Change::nothing(record);
+        self.complete(&mut change, 0, before, after)?;
+        Ok(change)
     }
 
     /// What taking out a record does, of which the entry in the first index is known.
@@ -200,17 +202,19 @@ impl Collection {
         first: Placed,
         before: Option<&RawDocument>,
     ) -> Result<Change, ServerError> {
-        self.complete(Change::of_first(first), 1, before, None)
+        let mut change = Change::of_first(first);
+        self.complete(&mut change, 1, before, None)?;
+        Ok(change)
     }
 
     /// Adds what becomes of the keys in all indexes but the first so many.
     fn complete(
         &self,
-        mut change: Change,
+        change: &mut Change,
         known: usize,
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
-    ) -> Result<Change, ServerError> {
+    ) -> Result<(), ServerError> {
         for (at, index) in self.indexes.iter().enumerate().skip(known) {
             if let (Some(before), Some(after)) = (before, after)
                 && index.is_untouched(before, after)
@@ -219,7 +223,7 @@ impl Collection {
             }
             change.add(at, index, before, after)?;
         }
-        Ok(change)
+        Ok(())
     }
 
     /// Refuses a change that would give a unique key to two records.

@@ -71,6 +71,7 @@ impl Draft {
     }
 
     /// Adds a change, which `settled` has allowed.
+    #[inline]
     pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
         self.settle();
         if self.copy.is_none() && change.keys() <= FEW_KEYS {
@@ -86,17 +87,15 @@ impl Draft {
 
     /// Puts the changed collection in the place of the one that it came from. What it replaces, if it is another, is
     /// returned: it may take long to be let go.
+    #[inline]
     pub(crate) fn publish(self, root: &mut Root) -> Option<Arc<Collection>> {
-        let Self {
-            base, copy, held, ..
-        } = self;
-        if let Some(copy) = copy {
+        if let Some(copy) = self.copy {
             // `base` lives until then, too.
             return root.put(copy);
         }
-        let held = held.as_ref()?;
-        let collection = root.collection_mut(&base.namespace)?;
-        drop(base);
+        let held = self.held.as_ref()?;
+        let collection = root.collection_mut(&self.base.namespace)?;
+        drop(self.base);
         Arc::make_mut(collection).apply(&held.change, held.after.as_deref());
         None
     }

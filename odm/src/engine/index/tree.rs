@@ -273,7 +273,9 @@ impl<L: Leaf> Tree<L> {
         let growth = leaf.len().cast_signed() - before.cast_signed();
         self.len = self.len.saturating_add_signed(growth);
         if (leaf.is_too_large() && leaf.len() > 1)
-            || (growth < 0 && (leaf.len() < ASK || leaf.len() % ASK == 0) && leaf.is_small())
+            || (growth < 0
+                && (leaf.len() < ASK || leaf.len().is_multiple_of(ASK))
+                && leaf.is_small())
         {
             self.settle(key, &way, growth < 0);
         }

@@ -109,10 +109,11 @@ impl<'r> Parts<'r> {
 
 /// What was written. A write that is refused, wholly or in part, is an error.
 pub(super) fn written(answer: engine::Written, kind: WriteKind, batch: bool) -> Result<Written> {
-    let errors = answer.errors.into_iter();
-    let errors = errors
-        .map(|(at, error)| WriteError::new(at, error))
-        .collect();
+    let mut errors = Vec::new();
+    if !answer.errors.is_empty() {
+        let refused = answer.errors.into_iter();
+        errors.extend(refused.map(|(at, error)| WriteError::new(at, error)));
+    }
     let number = |count: i64| u64::try_from(count).unwrap_or_default();
     let counts = Written {
         n: number(answer.n),

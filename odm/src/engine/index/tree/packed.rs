@@ -114,7 +114,9 @@ impl Packed {
             }
         } else if is_near {
             self.begin = begin + (before - size);
-            self.bytes.copy_within(begin..start, self.begin);
+            if start > begin {
+                self.bytes.copy_within(begin..start, self.begin);
+            }
             return Moved::Before;
         } else {
             self.bytes.drain(start + size..end);

@@ -219,6 +219,7 @@ const ACCESS: &str = "there are no users, roles and credentials";
 const CLUSTER: &str = "there are no other members, shards and oplog";
 const ENCRYPTION: &str = "encryption is the client's";
 const JAVASCRIPT: &str = "it runs no JavaScript";
+#[cfg(feature = "memory")]
 const PLANS: &str = "plans are not cached";
 const PROCESS: &str = "there is no server process to look into or to steer";
 const STORAGE: &str = "nothing is kept on disk";

@@ -424,7 +424,8 @@ impl<'a> Parser<'a> {
                     Ok((Path::new(name), dependency))
                 })
                 .collect::<Parsed<_>>()?;
-            self.push_about(object, "dependencies", Demand::Dependencies(dependencies));
+            // Unlike the others, whatever type the schema asks for.
+            self.push("dependencies", Demand::Dependencies(dependencies));
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Refusals that show half a character", half_a_character),
     ("`specifiedAs`", of_rule),
     ("Details of a missing field", of_missing),
+    ("Plans", of_plan),
     ("Sort keys", of_key),
 ];
 
@@ -43,6 +44,23 @@ fn of_rule(seen: &Seen<'_>) -> bool {
 fn of_key(seen: &Seen<'_>) -> bool {
     let [here, there] = [seen.memory, seen.server].map(unhexed);
     here.is_some() && here == there
+}
+
+/// The hashes by which a server caches plans.
+fn of_plan(seen: &Seen<'_>) -> bool {
+    let plan = |reply: &Document| {
+        let mut plan = reply.get_document("queryPlanner").ok()?.clone();
+        for name in [
+            "namespace",
+            "queryHash",
+            "planCacheKey",
+            "optimizedPipeline",
+        ] {
+            plan.remove(name);
+        }
+        Some(json(&plan))
+    };
+    plan(seen.memory).is_some() && plan(seen.memory) == plan(seen.server)
 }
 
 /// A server shows what a schema says of a required field although the field is missing.

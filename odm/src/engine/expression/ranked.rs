@@ -56,11 +56,11 @@ pub(crate) fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
     {
         return coerced(n);
     }
-    // A server asks whether a decimal is a whole number when it is a double.
-    let whole = match Number::from_raw(number) {
-        Some(decimal @ Number::Decimal(_)) => Number::Double(decimal.to_f64()).to_i64_exact(),
-        _ => integral(number),
-    };
+    // A decimal next to a whole number is one, as it is when it is a double.
+    let whole = integral(number).or_else(|| match Number::from_raw(number)? {
+        decimal @ Number::Decimal(_) => Number::Double(decimal.to_f64()).to_i64_exact(),
+        _ => None,
+    });
     match whole {
         Some(n) if n > 0 => Ok(usize::try_from(n).unwrap_or(usize::MAX)),
         Some(n) => refuse(5_787_908, format!("'n' must be greater than 0, found {n}")),

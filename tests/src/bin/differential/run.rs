@@ -135,29 +135,40 @@ impl Stores {
         }
     }
 
+    /// Empties both stores, and once more where the server went down over it.
     async fn reset(&mut self, case: &Case) {
+        while !self.clear(case).await {
+            self.wait().await;
+        }
+    }
+
+    /// Has both stores run a command; whether the server is still there.
+    async fn both(&self, command: Document) -> bool {
+        ask(&self.memory, command.clone()).await;
+        !is_down(&ask(&self.server, quick(command)).await)
+    }
+
+    /// Whether the server did its part.
+    async fn clear(&mut self, case: &Case) -> bool {
+        let mut is_done = true;
         for name in mem::take(&mut self.others) {
-            ask(&self.memory, doc! { "drop": &name }).await;
-            ask(&self.server, doc! { "drop": name }).await;
+            is_done &= self.both(doc! { "drop": name }).await;
         }
         for step in &case.steps {
             self.dirty |= CHANGES.iter().any(|name| step.command.contains_key(*name));
         }
         if self.dirty {
-            ask(&self.memory, doc! { "drop": "c" }).await;
-            ask(&self.server, doc! { "drop": "c" }).await;
+            is_done &= self.both(doc! { "drop": "c" }).await;
         } else {
             if self.indexed {
-                let command = doc! { "dropIndexes": "c", "index": "*" };
-                ask(&self.memory, command.clone()).await;
-                ask(&self.server, quick(command)).await;
+                is_done &= self.both(doc! { "dropIndexes": "c", "index": "*" }).await;
             }
-            let command = doc! { "delete": "c", "deletes": [{ "q": {}, "limit": 0 }] };
-            ask(&self.memory, command.clone()).await;
-            ask(&self.server, quick(command)).await;
+            let all = doc! { "delete": "c", "deletes": [{ "q": {}, "limit": 0 }] };
+            is_done &= self.both(all).await;
         }
         self.dirty = false;
         self.indexed = false;
+        is_done
     }
 
     /// Waits for a server that comes back, with whatever it had.

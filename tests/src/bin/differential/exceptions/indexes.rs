@@ -18,6 +18,8 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Sorting an array without elements", sorted_nothing),
     ("Null ranges by a wildcard index", null_ranges),
     ("Null ranges by a wildcard index", compared),
+    ("distinct by an index", undefined),
+    ("`background` of a decimal zero", background),
 ];
 
 fn wildcard_hints(seen: &Seen<'_>) -> bool {
@@ -95,6 +97,22 @@ fn nested_ranges(seen: &Seen<'_>) -> bool {
                 .is_some_and(|values| matches!(values.first(), Some(Bson::Array(_))))
     };
     seen.both_answer() && seen.indexed(&|_, _| true) && seen.mentions(&nested)
+}
+
+/// A server's key for an empty array.
+fn undefined(seen: &Seen<'_>) -> bool {
+    seen.both_answer()
+        && seen.command.contains_key("distinct")
+        && seen.indexed(&|_, _| true)
+        && json(seen.server).contains("\"$undefined\": true")
+}
+
+fn background(seen: &Seen<'_>) -> bool {
+    let decimal =
+        |key: &str, value: &Bson| key == "background" && matches!(value, Bson::Decimal128(_));
+    let without = |reply: &Document| json(reply).replace(", \"background\": false", "");
+    let [here, there] = [seen.memory, seen.server].map(|it| normal(it, Order::Exact));
+    seen.both_answer() && seen.indexed(&decimal) && without(&here) == without(&there)
 }
 
 /// What $expr compares a missing field with.

@@ -12,6 +12,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Errors within $group", group_errors),
     ("Overflows and rare types within $group", group_types),
     ("$lookup by fields alone", lookups),
+    ("Order within $graphLookup", graphs),
     ("Fields dropped and computed again", old_places),
     ("Fields dropped and computed again", old_elements),
     ("Moved stages", moved),
@@ -47,6 +48,11 @@ fn lookups(seen: &Seen<'_>) -> bool {
         && (as_strings.iter().any(|kind| here.contains(kind))
             || seen.mentions(&by_number)
             || sorted(seen.memory) == sorted(seen.server))
+}
+
+/// The order of what a graph finds.
+fn graphs(seen: &Seen<'_>) -> bool {
+    seen.both_answer() && seen.has(&["$graphLookup"]) && sorted(seen.memory) == sorted(seen.server)
 }
 
 fn old_places(seen: &Seen<'_>) -> bool {

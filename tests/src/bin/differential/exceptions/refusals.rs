@@ -46,7 +46,7 @@ fn which_of_two(seen: &Seen<'_>) -> bool {
     };
     let of_index =
         |reply: &Document| message(reply).contains("is not valid for an index specification");
-    let is_shape = |code: i32| matches!(code, 40180 | 40181);
+    let is_shape = |code: i32| matches!(code, 40180 | 40181 | 40353);
     seen.both_refuse() && (seen.command.contains_key("collMod") || of_index(seen.server))
         || seen.both_say("Error in specification")
         || is_shape(code(seen.memory)) && is_shape(code(seen.server))

@@ -135,9 +135,12 @@ impl Stores {
         }
     }
 
-    /// Empties both stores, and once more where the server went down over it.
+    /// Empties both stores, and again where the server went down over it.
     async fn reset(&mut self, case: &Case) {
-        while !self.clear(case).await {
+        for _ in 0..5 {
+            if self.clear(case).await {
+                break;
+            }
             self.wait().await;
         }
     }

@@ -33,7 +33,7 @@ async fn a_stream_goes_on_behind_a_stored_token(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     for id in 1..=4 {
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
     }
     assert_eq!(ids(&mut changes).await, [1]);
     let second = next(&mut changes).await;
@@ -56,7 +56,7 @@ async fn a_stream_goes_on_behind_a_stored_token(db: &Db) {
     assert_eq!(ids(&mut started).await, [3, 4]);
     // Without a token: from now on.
     let mut fresh = orders.watch().resume_after(None).await.unwrap();
-    orders.insert_one(&order(5, 1)).await.unwrap();
+    orders.insert_one(order(5, 1)).await.unwrap();
     assert_eq!(ids(&mut fresh).await, [5]);
     assert_eq!(ids(&mut resumed).await, [5]);
 }
@@ -65,7 +65,7 @@ async fn a_stream_begins_at_a_time(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     for id in 1..=3 {
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
     }
     assert_eq!(ids(&mut changes).await, [1]);
     let second = next(&mut changes).await;
@@ -90,7 +90,7 @@ async fn a_token_goes_on_past_what_was_left_out(db: &Db) {
     let mut changes = orders.watch().filter(|c| c.id.eq(9)).await.unwrap();
     let start = changes.resume_token().unwrap();
     for id in 1..=3 {
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
     }
     // Looks, and finds nothing of its own.
     let since = Instant::now();
@@ -105,7 +105,7 @@ async fn a_token_goes_on_past_what_was_left_out(db: &Db) {
 
 async fn a_drop_ends_the_stream_and_another_starts_behind_it(db: &Db) {
     let orders = db.collection::<Order>();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
     orders.drop().await.unwrap();
     assert_eq!(next(&mut changes).await.operation, Operation::Drop);
@@ -117,7 +117,7 @@ async fn a_drop_ends_the_stream_and_another_starts_behind_it(db: &Db) {
     let token = changes.resume_token();
     assert_eq!(token.as_ref(), Some(&last.resume_token));
 
-    orders.insert_one(&order(2, 1)).await.unwrap();
+    orders.insert_one(order(2, 1)).await.unwrap();
     let refused = orders.watch().resume_after(token.clone()).await;
     let error = refused.unwrap_err();
     assert_eq!(error.code(), Some(Code::from(260)), "{error}");
@@ -127,7 +127,7 @@ async fn a_drop_ends_the_stream_and_another_starts_behind_it(db: &Db) {
 
 async fn a_rename_is_told_with_the_new_name(db: &Db) {
     let orders = db.collection::<Order>();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
     let [from, to] = ["orders", "old"].map(|name| format!("{}.{name}", db.name()));
     let rename = doc! { "renameCollection": from, "to": to };
@@ -147,7 +147,7 @@ async fn streams_in_a_session(db: &Db) {
     let mut changes = orders.watch().session(&mut session).await.unwrap();
     assert!(changes.next().now_or_never().is_none());
     for id in 1..=2 {
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
     }
     assert!(changes.resume_token().is_some());
     assert_eq!(ids(&mut changes).await, [1, 2]);
@@ -155,7 +155,7 @@ async fn streams_in_a_session(db: &Db) {
 
     session.start_transaction().await.unwrap();
     orders
-        .insert_one(&order(3, 1))
+        .insert_one(order(3, 1))
         .session(&mut session)
         .await
         .unwrap();
@@ -195,7 +195,7 @@ async fn a_batch_of_one_tells_all(db: &Db) {
     let orders = db.collection::<Order>();
     let start = orders.watch().await.unwrap().resume_token();
     for id in 1..=5 {
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
     }
     let mut changes = orders
         .watch()

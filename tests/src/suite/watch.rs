@@ -104,7 +104,7 @@ async fn keep_images(db: &Db, is_on: bool) {
 async fn every_write_is_told_as_what_it_is(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
-    orders.insert_one(&order(1, 40)).await.unwrap();
+    orders.insert_one(order(1, 40)).await.unwrap();
     orders
         .update_one(|o| o.id.eq(1), |o| o.total.inc(2))
         .await
@@ -115,7 +115,7 @@ async fn every_write_is_told_as_what_it_is(db: &Db) {
         .await
         .unwrap();
     orders
-        .replace_one(|o| o.id.eq(1), &order(1, 7))
+        .replace_one(|o| o.id.eq(1), order(1, 7))
         .await
         .unwrap();
     orders.delete_one(|o| o.id.eq(1)).await.unwrap();
@@ -209,7 +209,7 @@ async fn what_is_written_wakes_who_waits(db: &Db) {
     let start = Instant::now();
     let writer = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        orders.insert_one(&order(1, 1)).await.unwrap();
+        orders.insert_one(order(1, 1)).await.unwrap();
         Instant::now()
     };
     // In one task, so that whoever blocks the thread keeps the other from writing.
@@ -233,7 +233,7 @@ async fn what_is_written_wakes_who_waits(db: &Db) {
             .await
             .unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
-        orders.insert_one(&order(2, 1)).await.unwrap();
+        orders.insert_one(order(2, 1)).await.unwrap();
     };
     let all = futures::future::join_all(others.iter_mut().map(next));
     let (told, ()) = futures::join!(all, writer);
@@ -247,11 +247,11 @@ async fn one_who_gives_up_waiting_misses_nothing(db: &Db) {
         // Given up in the midst of whatever it does; and the token can be asked for all the time.
         assert!(changes.next().now_or_never().is_none());
         assert!(changes.resume_token().is_some());
-        orders.insert_one(&order(id, 1)).await.unwrap();
+        orders.insert_one(order(id, 1)).await.unwrap();
         assert_eq!(ids(&mut changes).await, [id]);
     }
     // As a stream of the futures crate.
-    orders.insert_one(&order(21, 1)).await.unwrap();
+    orders.insert_one(order(21, 1)).await.unwrap();
     let found: Vec<_> = changes
         .by_ref()
         .map(|change| *change.unwrap().id().unwrap())
@@ -263,7 +263,7 @@ async fn one_who_gives_up_waiting_misses_nothing(db: &Db) {
 
 async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
     let orders = db.collection::<Order>();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     keep_images(db, true).await;
     let mut looked_up = orders
         .watch()
@@ -289,7 +289,7 @@ async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
         assert_eq!(change.full_document_before_change(), None);
     }
     orders
-        .replace_one(|o| o.id.eq(1), &order(1, 4))
+        .replace_one(|o| o.id.eq(1), order(1, 4))
         .await
         .unwrap();
     orders.delete_one(|o| o.id.eq(1)).await.unwrap();
@@ -307,7 +307,7 @@ async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
         .filter(|c| c.operation_type.eq(OperationType::Update))
         .await
         .unwrap();
-    orders.insert_one(&order(2, 1)).await.unwrap();
+    orders.insert_one(order(2, 1)).await.unwrap();
     orders
         .update_one(|o| o.id.eq(2), |o| o.total.set(2))
         .await
@@ -319,7 +319,7 @@ async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
 
 async fn a_required_image_that_is_missing_ends_the_stream(db: &Db) {
     let orders = db.collection::<Order>();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     let watch = || orders.watch();
     let mut lenient = watch()
         .full_document_before_change(FullDocumentBeforeChange::WhenAvailable)
@@ -418,7 +418,7 @@ async fn stages_shape_events_of_another_type(db: &Db) {
         .pipeline([doc! { "$project": { "_id": 0 } }])
         .await
         .unwrap();
-    orders.insert_one(&order(1, 40)).await.unwrap();
+    orders.insert_one(order(1, 40)).await.unwrap();
     let expected = Brief {
         operation_type: OperationType::Insert,
         total: 40,
@@ -444,7 +444,7 @@ async fn a_database_tells_of_several_models(db: &Db) {
         visits: 1,
     };
     customers.insert_one(&ada).await.unwrap();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     customers
         .update_one(|c| c.id.eq("ada"), |c| c.visits.inc(1))
         .await
@@ -486,11 +486,11 @@ async fn a_cluster_tells_of_every_database(db: &Db) {
     let other = db.database(&format!("{}_2", db.name()));
     other
         .collection::<Order>()
-        .insert_one(&order(1, 1))
+        .insert_one(order(1, 1))
         .await
         .unwrap();
     db.collection::<Order>()
-        .insert_one(&order(2, 1))
+        .insert_one(order(2, 1))
         .await
         .unwrap();
     for (database, id) in [(other.name(), 1), (db.name(), 2)] {
@@ -507,17 +507,17 @@ async fn a_cluster_tells_of_every_database(db: &Db) {
 
 async fn a_transaction_is_told_as_one(db: &Db) {
     let orders = db.collection::<Order>();
-    orders.insert_one(&order(9, 1)).await.unwrap();
+    orders.insert_one(order(9, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
     let given_up: odm::Result<()> = db
         .transaction(async |tx| {
-            orders.insert_one(&order(1, 1)).session(tx).await?;
+            orders.insert_one(order(1, 1)).session(tx).await?;
             Err(odm::Error::other("no"))
         })
         .await;
     given_up.unwrap_err();
     db.transaction(async |tx| {
-        orders.insert_one(&order(2, 1)).session(tx).await?;
+        orders.insert_one(order(2, 1)).session(tx).await?;
         assert!(changes.next().now_or_never().is_none());
         orders
             .update_one(|o| o.id.eq(2), |o| o.total.inc(1))
@@ -545,11 +545,11 @@ async fn a_document_that_does_not_fit_is_one_error(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     let mut whole = db.watch().await.unwrap();
-    orders.insert_one(&order(1, 1)).await.unwrap();
+    orders.insert_one(order(1, 1)).await.unwrap();
     let wrong = doc! { "_id": 2, "status": "new", "total": "much" };
     let insert = doc! { "insert": "orders", "documents": [wrong] };
     db.run_command(insert).await.unwrap();
-    orders.insert_one(&order(3, 1)).await.unwrap();
+    orders.insert_one(order(3, 1)).await.unwrap();
     assert_eq!(ids(&mut changes).await, [1]);
     let error = soon(&mut changes).await.unwrap().unwrap_err();
     assert!(error.is_decode(), "{error}");

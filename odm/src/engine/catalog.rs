@@ -14,7 +14,7 @@ pub(crate) mod options;
 pub(crate) mod special;
 pub(crate) mod view;
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use bson::DateTime;
 use imbl::OrdMap;
@@ -24,7 +24,7 @@ use crate::error::{Code, ServerError};
 
 use changes::{Change, Changes, What};
 use collection::{Collection, Locks};
-use draft::Draft;
+use draft::{Draft, Outcome};
 use namespace::Namespace;
 use view::View;
 
@@ -147,13 +147,14 @@ impl Catalog {
         if self.changes.is_on() || !self.changes.start(&self.clock, now) {
             return false;
         }
-        // Who is writing already may not know, and so must end first.
+        // Who is writing already may not know, and so must end first: he lets the lock go when he has the root.
         let root = self.root();
         for database in root.databases() {
             for collection in root.database(database) {
                 drop(collection.shared.lock());
             }
         }
+        drop(self.publish());
         true
     }
 
@@ -186,25 +187,33 @@ impl Catalog {
     pub(crate) fn write<T>(
         &self,
         namespace: &Namespace,
-        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
     ) -> Option<T> {
-        let shared = {
-            let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
-            let latest = root.collection(namespace)?;
-            let shared = Arc::clone(&latest.shared);
-            // Nobody publishes another version while we have the lock, and look: so this is the one.
-            if let Some(mut locks) = shared.try_lock() {
-                let latest = Arc::clone(latest);
-                drop(root);
-                return Some(self.publish_draft(latest, &mut locks, write));
-            }
-            Arc::clone(&shared)
+        let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
+        let latest = Arc::clone(root.collection(namespace)?);
+        // Nobody publishes another version while we have the lock, and look: so this is the one.
+        let Some(locks) = latest.shared.try_lock() else {
+            drop(root);
+            return self.wait_and_write(namespace, Arc::clone(&latest.shared), write);
         };
-        let mut shared = shared;
+        drop(root);
+        let (finished, value) = self.draft(&latest, locks, write);
+        self.reveal(latest, finished);
+        Some(value)
+    }
+
+    fn wait_and_write<T>(
+        &self,
+        namespace: &Namespace,
+        mut shared: Arc<collection::Shared>,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> Option<T> {
         loop {
-            let mut locks = shared.lock();
+            let locks = shared.lock();
             if let Some(latest) = self.current(namespace, &shared) {
-                return Some(self.publish_draft(latest, &mut locks, write));
+                let (finished, value) = self.draft(&latest, locks, write);
+                self.reveal(latest, finished);
+                return Some(value);
             }
             drop(locks);
             shared = Arc::clone(&self.collection(namespace)?.shared);
@@ -215,37 +224,56 @@ impl Catalog {
     pub(crate) fn try_write<T>(
         &self,
         namespace: &Namespace,
-        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
     ) -> Option<T> {
         let shared = Arc::clone(&self.collection(namespace)?.shared);
-        let mut locks = shared.try_lock()?;
+        let locks = shared.try_lock()?;
         let latest = self.current(namespace, &shared)?;
-        Some(self.publish_draft(latest, &mut locks, write))
+        let (finished, value) = self.draft(&latest, locks, write);
+        self.reveal(latest, finished);
+        Some(value)
     }
 
-    fn publish_draft<T>(
+    /// Writes a draft, and takes the published state for it, if it is to be published.
+    fn draft<T>(
         &self,
-        latest: Arc<Collection>,
-        locks: &mut Locks,
-        write: impl FnOnce(&mut Draft, &mut Locks) -> (bool, T),
-    ) -> T {
+        latest: &Arc<Collection>,
+        mut locks: MutexGuard<'_, Locks>,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> (Option<Finished<'_>>, T) {
         let mut draft = Draft::new(latest);
         if self.changes.is_on() {
             draft.changes = Some(Vec::new());
         }
-        let (publish, value) = write(&mut draft, locks);
-        if publish {
+        let (publish, value) = write(&mut draft, &mut locks);
+        let finished = publish.then(|| {
             let changes = draft.changes.take();
-            let mut root = self.publish();
-            let replaced = draft.publish(&mut root);
-            if let Some(changes) = changes {
-                self.changes.append(&self.clock, changes, None);
+            let outcome = draft.finish();
+            let root = self.publish();
+            // Who gets the writer lock from here on must wait for the root before he sees the collection.
+            drop(locks);
+            Finished {
+                root,
+                outcome,
+                changes,
             }
-            drop(root);
-            // The old version goes after the lock.
-            drop(replaced);
+        });
+        (finished, value)
+    }
+
+    /// Publishes a draft of `latest`.
+    fn reveal(&self, latest: Arc<Collection>, finished: Option<Finished<'_>>) {
+        let Some(finished) = finished else {
+            return;
+        };
+        let mut root = finished.root;
+        let replaced = finished.outcome.publish(latest, &mut root);
+        if let Some(changes) = finished.changes {
+            self.changes.append(&self.clock, changes, None);
         }
-        value
+        drop(root);
+        // The old version goes after the lock.
+        drop(replaced);
     }
 
     /// The collection, if it is still the one to which the lock belongs.
@@ -302,6 +330,13 @@ impl Catalog {
             }
         }
     }
+}
+
+/// A draft that is to be published, and the state that waits for it.
+struct Finished<'c> {
+    root: RwLockWriteGuard<'c, Root>,
+    outcome: Outcome,
+    changes: Option<Vec<Change>>,
 }
 
 /// What becomes of the collection that [`Catalog::edit`] lent.

@@ -16,8 +16,8 @@ const FEW_KEYS: usize = 64;
 
 /// The next version of a collection.
 #[derive(Debug)]
-pub(crate) struct Draft {
-    base: Arc<Collection>,
+pub(crate) struct Draft<'a> {
+    base: &'a Arc<Collection>,
     /// The changed copy, once there is more than one change.
     copy: Option<Collection>,
     held: Option<Held>,
@@ -25,14 +25,23 @@ pub(crate) struct Draft {
     pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
+/// What a draft has come to, which needs the collection that it came from no more.
 #[derive(Debug)]
-struct Held {
+pub(crate) enum Outcome {
+    Nothing,
+    One(Held),
+    Copy(Box<Collection>),
+}
+
+/// A change that is not made yet.
+#[derive(Debug)]
+pub(crate) struct Held {
     change: Change,
     after: Option<Vec<u8>>,
 }
 
-impl Draft {
-    pub(crate) fn new(base: Arc<Collection>) -> Self {
+impl<'a> Draft<'a> {
+    pub(crate) fn new(base: &'a Arc<Collection>) -> Self {
         Self {
             base,
             copy: None,
@@ -52,14 +61,14 @@ impl Draft {
         self.settle();
         match &self.copy {
             Some(copy) => Arc::new(copy.clone()),
-            None => Arc::clone(&self.base),
+            None => Arc::clone(self.base),
         }
     }
 
     /// Makes the change that was held back, in a copy.
     pub(crate) fn settle(&mut self) {
         if let Some(held) = self.held.take() {
-            let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
+            let copy = self.copy.get_or_insert_with(|| (**self.base).clone());
             copy.apply(&held.change, held.after.as_deref());
         }
     }
@@ -67,7 +76,7 @@ impl Draft {
     /// The collection, of which nothing may be held back.
     pub(crate) fn settled(&self) -> &Collection {
         debug_assert!(self.held.is_none(), "a change is held back");
-        self.copy.as_ref().unwrap_or(&self.base)
+        self.copy.as_ref().unwrap_or(self.base)
     }
 
     /// Adds a change, which `settled` has allowed.
@@ -81,23 +90,40 @@ impl Draft {
             });
             return;
         }
-        let copy = self.copy.get_or_insert_with(|| (*self.base).clone());
+        let copy = self.copy.get_or_insert_with(|| (**self.base).clone());
         copy.apply(&change, after.as_deref());
     }
 
-    /// Puts the changed collection in the place of the one that it came from. What it replaces, if it is another, is
-    /// returned: it may take long to be let go.
+    /// What is to be published.
     #[inline]
-    pub(crate) fn publish(self, root: &mut Root) -> Option<Arc<Collection>> {
-        if let Some(copy) = self.copy {
-            // `base` lives until then, too.
-            return root.put(copy);
+    pub(crate) fn finish(self) -> Outcome {
+        match (self.copy, self.held) {
+            (Some(copy), _) => Outcome::Copy(Box::new(copy)),
+            (None, Some(held)) => Outcome::One(held),
+            (None, None) => Outcome::Nothing,
         }
-        let held = self.held.as_ref()?;
-        let collection = root.collection_mut(&self.base.namespace)?;
-        drop(self.base);
-        Arc::make_mut(collection).apply(&held.change, held.after.as_deref());
-        None
+    }
+}
+
+impl Outcome {
+    /// Puts the changed collection in the place of `base`, the one that it came from. What it replaces, if it is another,
+    /// is returned: it may take long to be let go.
+    #[inline]
+    pub(crate) fn publish(self, base: Arc<Collection>, root: &mut Root) -> Option<Arc<Collection>> {
+        match self {
+            Self::Nothing => None,
+            // `base` goes with what is replaced, which is the same.
+            Self::Copy(copy) => {
+                root.put(*copy);
+                Some(base)
+            }
+            Self::One(held) => {
+                let collection = root.collection_mut(&base.namespace)?;
+                drop(base);
+                Arc::make_mut(collection).apply(&held.change, held.after.as_deref());
+                None
+            }
+        }
     }
 }
 
@@ -121,7 +147,7 @@ mod tests {
         (root, namespace)
     }
 
-    fn insert(draft: &mut Draft, record: u64) {
+    fn insert(draft: &mut Draft<'_>, record: u64) {
         draft.settle();
         let change = Change::nothing(record);
         draft.apply(change, Some(rawdoc! {"_id": 1}.into_bytes().into()));
@@ -132,10 +158,11 @@ mod tests {
         for changes in [1, 2] {
             let (mut root, namespace) = root();
             let reader = Arc::clone(root.collection(&namespace).unwrap());
-            let mut draft = Draft::new(Arc::clone(&reader));
+            let mut draft = Draft::new(&reader);
             (1..=changes).for_each(|record| insert(&mut draft, record));
             assert_eq!(root.collection(&namespace).unwrap().len(), 0);
-            draft.publish(&mut root);
+            let outcome = draft.finish();
+            outcome.publish(Arc::clone(&reader), &mut root);
             assert_eq!(reader.len(), 0);
             let published = root.collection(&namespace).unwrap().len();
             assert_eq!(u64::try_from(published).unwrap(), changes);
@@ -145,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_held_back_is_seen_in_the_draft() {
         let (root, namespace) = root();
-        let mut draft = Draft::new(Arc::clone(root.collection(&namespace).unwrap()));
+        let mut draft = Draft::new(root.collection(&namespace).unwrap());
         insert(&mut draft, 1);
         assert_eq!(draft.collection().len(), 1);
         assert_eq!(draft.snapshot().len(), 1);

@@ -50,7 +50,7 @@ impl Engine {
         &self,
         namespace: &Namespace,
         bypass_validation: bool,
-        write: impl FnOnce(&mut Writer<'_>) -> Result<T, ServerError>,
+        write: impl FnOnce(&mut Writer<'_, '_>) -> Result<T, ServerError>,
     ) -> Result<Option<T>, ServerError> {
         self.catalog
             .write(namespace, |draft, locks| {
@@ -223,7 +223,7 @@ impl Call<'_> {
         &mut self,
         namespace: &Namespace,
         bypass_validation: bool,
-        write: impl FnOnce(&mut Writer<'_>) -> Result<T, ServerError>,
+        write: impl FnOnce(&mut Writer<'_, '_>) -> Result<T, ServerError>,
     ) -> Result<Option<T>, ServerError> {
         if let Some(transaction) = &mut self.transaction {
             return transaction
@@ -238,7 +238,7 @@ impl Call<'_> {
         &mut self,
         namespace: &Namespace,
         bypass_validation: bool,
-        mut write: impl FnMut(&mut Writer<'_>) -> Result<T, ServerError>,
+        mut write: impl FnMut(&mut Writer<'_, '_>) -> Result<T, ServerError>,
     ) -> Result<T, ServerError> {
         loop {
             if let Some(written) = self.write(namespace, bypass_validation, &mut write)? {

@@ -219,7 +219,7 @@ fn by_id(call: &mut Call<'_>, id: &Equality<'_>) -> Result<Option<Written>, Serv
 
 /// The same in a collection that is open for writing.
 pub(crate) fn remove(
-    writer: &mut Writer<'_>,
+    writer: &mut Writer<'_, '_>,
     id: &Equality<'_>,
 ) -> Result<Option<Written>, ServerError> {
     check_capped(writer)?;

@@ -103,7 +103,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return reply(before);
     }
     let context = call.context.clone();
-    let write = |writer: &mut Writer<'_>| match (&change, &checked) {
+    let write = |writer: &mut Writer<'_, '_>| match (&change, &checked) {
         (Some(change), Some(checked)) => {
             modify::update(writer, &target, change, checked, || context.object_id())
         }

@@ -82,7 +82,7 @@ pub(crate) fn is_fatal(error: &ServerError) -> bool {
 }
 
 /// Inside a transaction, a capped collection takes no writes.
-pub(crate) fn check_capped(writer: &mut Writer<'_>) -> Result<(), ServerError> {
+pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
     if writer.inside.is_some() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
@@ -127,7 +127,7 @@ impl Insert<'_> {
         let now = (!self.restores).then_some(call.now);
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut done = Vec::new();
-        let mut write = |writer: &mut Writer<'_>| {
+        let mut write = |writer: &mut Writer<'_, '_>| {
             check_capped(writer)?;
             for (index, document) in self.documents.iter().enumerate() {
                 if retry.before(index).is_some() {

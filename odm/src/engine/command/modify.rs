@@ -96,7 +96,7 @@ struct Matching {
 /// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
 /// met twice.
 fn find(
-    writer: &mut Writer<'_>,
+    writer: &mut Writer<'_, '_>,
     target: &Target<'_>,
     collation: &str,
 ) -> Result<Matching, ServerError> {
@@ -176,7 +176,7 @@ fn find(
 
 /// Updates the matching documents. With `writer` absent there is no collection, and nothing matches.
 pub(crate) fn update(
-    writer: &mut Writer<'_>,
+    writer: &mut Writer<'_, '_>,
     target: &Target<'_>,
     change: &Change<'_>,
     checked: &Checked,
@@ -274,7 +274,10 @@ fn inserted(
 }
 
 /// Removes the matching documents; the last of them is returned where only one is wanted.
-pub(crate) fn delete(writer: &mut Writer<'_>, target: &Target<'_>) -> Result<Outcome, ServerError> {
+pub(crate) fn delete(
+    writer: &mut Writer<'_, '_>,
+    target: &Target<'_>,
+) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
     let found = find(writer, target, "")?;
     let mut outcome = Outcome::default();

@@ -193,7 +193,7 @@ impl Source for CallSource<'_, '_> {
         };
         let checked = change.check(&wanted)?;
         let context = call.context.clone();
-        let write = |writer: &mut Writer<'_>| {
+        let write = |writer: &mut Writer<'_, '_>| {
             let outcome =
                 modify::update(writer, &wanted, &change, &checked, || context.object_id())?;
             let was_there = outcome.matched > 0 || outcome.upserted.is_some();

@@ -229,7 +229,7 @@ impl Update<'_> {
             && prepared.iter().any(Result::is_ok);
         let context = call.context;
         let mut done = Vec::new();
-        let write = |writer: &mut Writer<'_>| {
+        let write = |writer: &mut Writer<'_, '_>| {
             for (index, prepared) in prepared.iter().enumerate() {
                 if let Some(Statement::Update {
                     n,

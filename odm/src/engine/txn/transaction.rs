@@ -82,7 +82,7 @@ impl Transaction {
         catalog: &Catalog,
         namespace: &Namespace,
         bypass_validation: bool,
-        write: impl FnOnce(&mut Writer<'_>) -> T,
+        write: impl FnOnce(&mut Writer<'_, '_>) -> T,
     ) -> Result<Option<T>, ServerError> {
         let Some(working) = self.working.collection(namespace).cloned() else {
             return Ok(None);
@@ -100,7 +100,7 @@ impl Transaction {
             }
         }
         let written = self.written.entry(namespace.clone()).or_default();
-        let mut draft = Draft::new(working);
+        let mut draft = Draft::new(&working);
         draft.changes = Some(Vec::new());
         let mut writer = Writer {
             draft: &mut draft,
@@ -118,7 +118,8 @@ impl Transaction {
         if writer.changed {
             self.changes
                 .extend(draft.changes.take().unwrap_or_default());
-            draft.publish(&mut self.working);
+            let outcome = draft.finish();
+            outcome.publish(working, &mut self.working);
         }
         Ok(Some(result))
     }

@@ -26,8 +26,8 @@ pub(crate) struct Inside<'a> {
 
 /// One collection, open for writing.
 #[derive(Debug)]
-pub(crate) struct Writer<'a> {
-    pub(crate) draft: &'a mut Draft,
+pub(crate) struct Writer<'a, 'b> {
+    pub(crate) draft: &'a mut Draft<'b>,
     pub(crate) locks: &'a mut Locks,
     pub(crate) inside: Option<Inside<'a>>,
     pub(crate) changed: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) bypass_validation: bool,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     /// The collection with all that was written so far.
     pub(crate) fn collection(&mut self) -> &Collection {
         self.draft.collection()

@@ -17,7 +17,7 @@ pub trait Watched: Sized + Send + 'static + sealed::Read {
     type Key: Clone + Send + Sync + 'static;
 
     #[doc(hidden)]
-    fn key(id: Bson) -> Result<Self::Key>;
+    fn document_key(id: Bson) -> Result<Self::Key>;
 }
 
 mod sealed {
@@ -36,7 +36,7 @@ mod sealed {
 impl<M: Model> Watched for M {
     type Key = M::Id;
 
-    fn key(id: Bson) -> Result<M::Id> {
+    fn document_key(id: Bson) -> Result<M::Id> {
         decode_id::<M>(id)
     }
 }
@@ -54,7 +54,7 @@ impl<M: Model> sealed::Read for M {
 impl Watched for Document {
     type Key = Bson;
 
-    fn key(id: Bson) -> Result<Bson> {
+    fn document_key(id: Bson) -> Result<Bson> {
         Ok(id)
     }
 }
@@ -146,7 +146,7 @@ fn id<T: Watched>(event: &RawDocument) -> Result<T::Key> {
     let key = raw::get(event, "documentKey").and_then(RawBsonRef::as_document);
     let id = key.and_then(|key| raw::get(key, "_id"));
     match id.and_then(|id| Bson::try_from(id).ok()) {
-        Some(id) => T::key(id),
+        Some(id) => T::document_key(id),
         None => Err(missing::<T>("documentKey._id")),
     }
 }

@@ -434,9 +434,8 @@ struct User {
     name: String,
 }
 
-#[tokio::test]
-async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow() {
-    let folder = folder("existing");
+/// A database with the users' collection.
+async fn users() -> Db {
     let db = Db::memory();
     db.sync(models![User])
         .plan()
@@ -445,6 +444,13 @@ async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow()
         .apply(Allow::CREATE)
         .await
         .unwrap();
+    db
+}
+
+#[tokio::test]
+async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow() {
+    let folder = folder("existing");
+    let db = users().await;
     let users = db.collection::<User>();
     users
         .insert_one(&User {
@@ -510,14 +516,7 @@ async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow()
 async fn an_open_transaction_and_a_load_do_not_undo_each_other() {
     let folder = folder("transaction");
     write(&folder, "users.json", r#"{"_id": 2, "name": "Ben"}"#);
-    let db = Db::memory();
-    db.sync(models![User])
-        .plan()
-        .await
-        .unwrap()
-        .apply(Allow::CREATE)
-        .await
-        .unwrap();
+    let db = users().await;
     let users = db.collection::<User>();
     let mut session = db.start_session().await.unwrap();
     session.start_transaction().await.unwrap();

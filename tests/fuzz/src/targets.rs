@@ -5,6 +5,7 @@
 
 mod door;
 mod encode;
+mod files;
 mod frames;
 mod read;
 mod records;
@@ -20,6 +21,7 @@ use crate::draw::Draw;
 
 pub use self::door::door;
 pub use self::encode::encode;
+pub use self::files::files;
 pub use self::frames::frames;
 pub use self::read::read;
 pub use self::records::records;
@@ -34,6 +36,7 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("door", door),
     ("encode", encode),
     ("expressions", expressions),
+    ("files", files),
     ("filters", filters),
     ("frames", frames),
     ("json_schema", json_schema),

@@ -3,6 +3,7 @@
 /// `#[odm(…)]` on a struct or an enum.
 pub(crate) const CONTAINER: &[&str] = &[
     CAPPED,
+    CHANGE_STREAM_IMAGES,
     COLLATION,
     COLLECTION,
     CRATE,
@@ -79,6 +80,7 @@ pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 pub(crate) const ASC: &str = "asc";
 pub(crate) const BSON_TYPE: &str = "bson_type";
 pub(crate) const CAPPED: &str = "capped";
+pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
 pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
 pub(crate) const CRATE: &str = "crate";
@@ -119,6 +121,7 @@ pub(crate) const WILDCARD: &str = "wildcard";
 const USAGES: &[(&str, &str)] = &[
     (BSON_TYPE, "`bson_type = \"date\"`"),
     (CAPPED, "`capped(size = 1_048_576, max = 1_000)`"),
+    (CHANGE_STREAM_IMAGES, "alone: `change_stream_images`"),
     (COLLATION, "`collation(locale = \"en\", strength = 2)`"),
     (COLLECTION, "`collection = \"books\"`"),
     (CRATE, "`crate = path::to::odm`"),

@@ -87,6 +87,9 @@ pub struct ModelMeta {
     pub validation_action: ValidationAction,
     /// The size in bytes and the number of documents at which a capped collection wraps.
     pub capped: Option<Capped>,
+    /// Whether the collection keeps documents as they were and as they became, for change streams
+    /// (`#[odm(change_stream_images)]`).
+    pub change_stream_images: bool,
     /// The collection's default collation.
     pub collation: Option<CollationMeta>,
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).

@@ -45,6 +45,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
         quote!(#support::Capped { size: #size, max: #max })
     });
     let capped = option(capped.as_ref());
+    let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
             .collation
@@ -82,6 +83,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
                         validation_level: #support::ValidationLevel::#level,
                         validation_action: #support::ValidationAction::#action,
                         capped: #capped,
+                        change_stream_images: #images,
                         collation: #collation,
                         version: #version,
                     }

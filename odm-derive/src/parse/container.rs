@@ -19,6 +19,7 @@ pub(crate) struct Container {
     pub(crate) level: Option<LitStr>,
     pub(crate) action: Option<LitStr>,
     pub(crate) capped: Option<Capped>,
+    pub(crate) change_stream_images: Option<Ident>,
     pub(crate) collation: Option<Collation>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<ExpressionRule>,
@@ -60,6 +61,9 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             words::DENY_UNDECLARED => once(&mut container.deny_undeclared, word, word.clone()),
             words::VALIDATION => validation(&mut container, input),
             words::CAPPED => once(&mut container.capped, word, capped(word, input)?),
+            words::CHANGE_STREAM_IMAGES => {
+                once(&mut container.change_stream_images, word, word.clone())
+            }
             words::COLLATION => once(
                 &mut container.collation,
                 word,

@@ -239,8 +239,8 @@ impl<'s, T: Watched, E> Watch<'s, T, E> {
         self
     }
 
-    /// Tells the document as it was before an update, a replacement or a delete. The collection must keep images:
-    /// `{collMod: …, changeStreamPreAndPostImages: {enabled: true}}` by [`Db::run_command`]. Without images, every event
+    /// Tells the document as it was before an update, a replacement or a delete. The collection must keep images,
+    /// which its model declares by `#[odm(change_stream_images)]` and [`Db::sync`] turns on. Without images, every event
     /// has `None`, and [`Required`](FullDocumentBeforeChange::Required) ends the stream.
     pub fn full_document_before_change(mut self, before: FullDocumentBeforeChange) -> Self {
         self.call.watch.full_document_before_change = Some(before);

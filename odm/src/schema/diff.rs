@@ -7,7 +7,7 @@ use bson::{Bson, Document, doc};
 use crate::error::Result;
 use crate::model::ModelMeta;
 use crate::schema::indexes::{Declared, declared, i64_to_bson};
-use crate::schema::normal::{self, NormalOptions};
+use crate::schema::normal::{self, IMAGES, NormalOptions};
 use crate::schema::plan::{Action, Step, describe};
 use crate::schema::print;
 use crate::schema::validator::validator;
@@ -138,6 +138,17 @@ impl Target {
                 reasons.push(format!("{option} is {is}, declared {wanted}"));
                 command.insert(option, wanted);
             }
+        }
+        if is.keeps_images != wanted.keeps_images {
+            reasons.push(
+                if wanted.keeps_images {
+                    "it keeps no images for change streams, declared with"
+                } else {
+                    "it keeps images for change streams, declared without"
+                }
+                .to_owned(),
+            );
+            command.insert(IMAGES, doc! {"enabled": wanted.keeps_images});
         }
         if !reasons.is_empty() {
             steps.push(self.step(Action::ChangeCollection, reasons, vec![command]));

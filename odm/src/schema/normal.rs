@@ -304,6 +304,9 @@ fn flatten(prefix: &str, projection: &Document, paths: &mut BTreeMap<String, boo
     }
 }
 
+/// The option of a collection that keeps images.
+pub(crate) const IMAGES: &str = "changeStreamPreAndPostImages";
+
 /// The options of a collection that a model declares, as the server would list them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NormalOptions {
@@ -313,6 +316,8 @@ pub(crate) struct NormalOptions {
     pub(crate) validator: Document,
     pub(crate) level: String,
     pub(crate) action: String,
+    /// Whether change streams can tell documents as they were and as they became.
+    pub(crate) keeps_images: bool,
 }
 
 impl NormalOptions {
@@ -341,6 +346,9 @@ impl NormalOptions {
                 .unwrap_or_default(),
             level: word("validationLevel", "strict"),
             action: word("validationAction", "error"),
+            keeps_images: options
+                .get_document(IMAGES)
+                .is_ok_and(|images| images.get("enabled").is_some_and(is_truthy)),
         }
     }
 }
@@ -358,6 +366,9 @@ pub(crate) fn options(meta: &crate::model::ModelMeta, validator: Document) -> Do
         if let Some(max) = capped.max {
             options.insert("max", number(max));
         }
+    }
+    if meta.change_stream_images {
+        options.insert(IMAGES, doc! { "enabled": true });
     }
     if let Some(collation) = &meta.collation {
         options.insert("collation", collation::document(collation));

@@ -16,8 +16,8 @@ impl Allow {
     pub const NOTHING: Self = Self(0);
     /// Create collections and indexes that are not there.
     pub const CREATE: Self = Self(1);
-    /// Change validators, hidden indexes, times to live and the bounds of capped collections, and make
-    /// indexes unique, in place.
+    /// Change validators, hidden indexes, times to live, the bounds of capped collections and whether images are
+    /// kept for change streams, and make indexes unique, in place.
     pub const CHANGE: Self = Self(2);
     /// Drop indexes that are not declared, and rebuild those that differ from their declaration.
     /// Queries do without the index until it is built.

@@ -56,6 +56,7 @@ pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta 
         validation_level: ValidationLevel::Strict,
         validation_action: ValidationAction::Error,
         capped: None,
+        change_stream_images: false,
         collation: None,
         version: None,
     }

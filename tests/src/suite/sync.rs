@@ -16,6 +16,7 @@ cases![
     an_index_over_duplicates_does_not_become_unique,
     undeclared_indexes_stay_unless_dropping_is_allowed,
     capped_bounds_are_changed_in_place,
+    images_are_kept_where_that_is_declared,
     a_view_in_the_way_is_reported,
     the_collation_of_a_collection_stays,
     two_models_of_one_collection_are_refused,
@@ -324,6 +325,49 @@ async fn capped_bounds_are_changed_in_place(db: &Db) {
     let both = Allow::CHANGE | Allow::DROP;
     assert!(plan.apply(both).await.unwrap().is_complete());
     assert!(in_line(db, models![Ring]).await);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "receipts", change_stream_images)]
+struct Receipt {
+    #[serde(rename = "_id")]
+    id: i32,
+    total: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "receipts")]
+struct PlainReceipt {
+    #[serde(rename = "_id")]
+    id: i32,
+    total: i64,
+}
+
+async fn images_are_kept_where_that_is_declared(db: &Db) {
+    let create = db.sync(models![Receipt]).plan().await.unwrap();
+    assert!(create.apply(Allow::CREATE).await.unwrap().is_complete());
+    assert!(in_line(db, models![Receipt]).await);
+    let receipts = db.collection::<Receipt>();
+    let mut changes = receipts
+        .watch()
+        .full_document_before_change(FullDocumentBeforeChange::Required)
+        .await
+        .unwrap();
+    let receipt = Receipt { id: 1, total: 40 };
+    receipts.insert_one(&receipt).await.unwrap();
+    receipts.delete_one(|r| r.id.eq(1)).await.unwrap();
+    let _inserted = changes.next().await.unwrap().unwrap();
+    let deleted = changes.next().await.unwrap().unwrap();
+    assert_eq!(deleted.full_document_before_change(), Some(&receipt));
+    // What is not declared is turned off, and what is, on: both in place.
+    for (models, is_kept) in [(models![PlainReceipt], false), (models![Receipt], true)] {
+        let plan = db.sync(models).plan().await.unwrap();
+        assert_eq!(plan.steps().len(), 1, "{plan}");
+        assert!(!plan.apply(Allow::CREATE).await.unwrap().is_complete());
+        assert!(plan.apply(Allow::CHANGE).await.unwrap().is_complete());
+        assert!(in_line(db, models).await);
+        assert_eq!(in_line(db, models![Receipt]).await, is_kept);
+    }
 }
 
 async fn a_view_in_the_way_is_reported(db: &Db) {

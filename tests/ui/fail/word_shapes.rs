@@ -48,6 +48,7 @@ containers! {
     T { #[odm(collection = "a", validation = "off")] }
     U { #[odm(collection = "a", text(title = 3))] }
     V { #[odm(collection = "a", collation = "en")] }
+    W { #[odm(collection = "a", change_stream_images = true)] }
 }
 
 #[derive(Serialize, Deserialize, Document)]

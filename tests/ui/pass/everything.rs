@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
     index(hashed = hashed, hidden),
     rule("available is not negative", |b| b.available.gte(0)),
     rule("known", known),
+    change_stream_images,
     validation(level = "moderate", action = "warn"),
     collation(locale = "fr", case_level, numeric_ordering = false)
 )]

@@ -64,6 +64,49 @@ fn actions(steps: &[Step]) -> Vec<(Action, Vec<&str>)> {
 }
 
 #[test]
+fn images_are_kept_as_declared_and_changed_in_place() {
+    static KEEPS: ModelMeta = ModelMeta {
+        change_stream_images: true,
+        ..model(embedded)
+    };
+    static KEEPS_NONE: ModelMeta = model(embedded);
+    let is_enabled = |command: &Document| {
+        let images = command.get_document("changeStreamPreAndPostImages").ok();
+        images.and_then(|images| images.get_bool("enabled").ok())
+    };
+    assert_eq!(is_enabled(&steps(&KEEPS, None)[0].commands[0]), Some(true));
+    assert_eq!(is_enabled(&steps(&KEEPS_NONE, None)[0].commands[0]), None);
+    for (one, other, enabled, reason) in [
+        (
+            &KEEPS_NONE,
+            &KEEPS,
+            true,
+            "it keeps no images for change streams, declared with",
+        ),
+        (
+            &KEEPS,
+            &KEEPS_NONE,
+            false,
+            "it keeps images for change streams, declared without",
+        ),
+    ] {
+        let changed = steps(other, Some(&in_line(one)));
+        assert_eq!(
+            actions(&changed),
+            [(Action::ChangeCollection, vec![reason])]
+        );
+        assert_eq!(is_enabled(&changed[0].commands[0]), Some(enabled));
+        assert_eq!(changed[0].requires(), Some(Allow::CHANGE));
+        assert!(steps(other, Some(&in_line(other))).is_empty());
+    }
+    // A server lists what was turned off.
+    let mut off = in_line(&KEEPS_NONE);
+    off.options
+        .insert("changeStreamPreAndPostImages", doc! {"enabled": false});
+    assert!(steps(&KEEPS_NONE, Some(&off)).is_empty());
+}
+
+#[test]
 fn a_new_collection_is_created_with_its_indexes() {
     let steps = steps(&MODEL, None);
     let commands: Vec<Document> = steps

@@ -237,21 +237,6 @@ impl<L: Leaf> Tree<L> {
         })
     }
 
-    /// Whether a way leads to the key.
-    fn leads(&self, way: &Way, key: &L::Key) -> bool {
-        let mut node = &self.root;
-        for child in way.children() {
-            let Node::Branch(branch) = &**node else {
-                return false;
-            };
-            let Some(child) = branch.children.get(usize::from(*child)) else {
-                return false;
-            };
-            node = child;
-        }
-        node.leaf().is_some_and(|leaf| leaf.is_at(way.at(), key))
-    }
-
     /// Changes the leaf that holds the key, or would. `edit` adds or takes away one at most, and the answer is its.
     pub(crate) fn edit<R>(&mut self, key: &L::Key, edit: impl FnOnce(&mut L) -> R) -> R {
         self.edit_at(key, None, |leaf, _| edit(leaf))
@@ -265,21 +250,28 @@ impl<L: Leaf> Tree<L> {
         way: Option<&Way>,
         edit: impl FnOnce(&mut L, Option<usize>) -> R,
     ) -> R {
-        let known = way.filter(|way| self.leads(way, key));
-        let way = known.map_or_else(|| self.way_to_edit(key), |way| *way);
-        let leaf = leaf_mut(&mut self.root, way.children()).expect("a way ends in a leaf");
-        let before = leaf.len();
-        let value = edit(leaf, known.map(|way| way.at()));
-        let growth = leaf.len().cast_signed() - before.cast_signed();
-        self.len = self.len.saturating_add_signed(growth);
-        if (leaf.is_too_large() && leaf.len() > 1)
-            || (growth < 0
-                && (leaf.len() < ASK || leaf.len().is_multiple_of(ASK))
-                && leaf.is_small())
+        if let Some(way) = way
+            && let Some(leaf) = leaf_mut(&mut self.root, way.children())
+            && leaf.is_at(way.at(), key)
         {
-            self.settle(key, &way, growth < 0);
+            let (value, growth) = grown(leaf, |leaf| edit(leaf, Some(way.at())));
+            self.follow(key, way, growth);
+            return value;
         }
+        let way = self.way_to_edit(key);
+        let leaf = leaf_mut(&mut self.root, way.children()).expect("a way ends in a leaf");
+        let (value, growth) = grown(leaf, |leaf| edit(leaf, None));
+        self.follow(key, &way, growth);
         value
+    }
+
+    /// After the leaf at the end of a way grew by so many, or shrank.
+    #[inline]
+    fn follow(&mut self, key: &L::Key, way: &Way, growth: Growth) {
+        self.len = self.len.saturating_add_signed(growth.by);
+        if growth.unsettles {
+            self.settle(key, way, growth.by < 0);
+        }
     }
 
     /// Where the leaf is that holds the key, or would.
@@ -350,6 +342,26 @@ impl<L: Leaf> Tree<L> {
     ) {
         self.root.descend(from, visit);
     }
+}
+
+/// What a change did to a leaf.
+#[derive(Debug, Clone, Copy)]
+struct Growth {
+    by: isize,
+    /// Whether the leaf may now be too large, or so small that a neighbour takes it in.
+    unsettles: bool,
+}
+
+/// Changes a leaf.
+#[inline]
+fn grown<L: Leaf, R>(leaf: &mut L, edit: impl FnOnce(&mut L) -> R) -> (R, Growth) {
+    let before = leaf.len();
+    let value = edit(leaf);
+    let by = leaf.len().cast_signed() - before.cast_signed();
+    let too_large = leaf.is_too_large() && leaf.len() > 1;
+    let asks = by < 0 && (leaf.len() < ASK || leaf.len().is_multiple_of(ASK));
+    let unsettles = too_large || (asks && leaf.is_small());
+    (value, Growth { by, unsettles })
 }
 
 /// The leaf at the end of a way, to be changed: what others hold on the way is copied.

@@ -23,12 +23,12 @@ use crate::engine::clock::Clock;
 use crate::error::{Code, ServerError};
 
 use changes::{Change, Changes, What};
-use collection::{Collection, Locks};
-use draft::{Draft, Outcome};
+use collection::{Collection, Locks, Version};
+use draft::{Draft, Work};
 use namespace::Namespace;
 use view::View;
 
-type Collections = OrdMap<Arc<str>, Arc<Collection>>;
+type Collections = OrdMap<Arc<str>, Version>;
 
 /// Every collection, at one moment. A clone costs a pointer.
 #[derive(Debug, Clone, Default)]
@@ -38,21 +38,21 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<&Arc<Collection>> {
+    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<&Version> {
         self.databases
             .get(&namespace.database)?
             .get(&namespace.collection)
     }
 
     /// The collection to be changed where it is, by whoever holds its writer lock.
-    pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Arc<Collection>> {
+    pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Version> {
         self.databases
             .get_mut(&namespace.database)?
             .get_mut(&namespace.collection)
     }
 
     /// The collections of a database, by name.
-    pub(crate) fn database(&self, name: &str) -> impl Iterator<Item = &Arc<Collection>> {
+    pub(crate) fn database(&self, name: &str) -> impl Iterator<Item = &Version> {
         self.databases
             .get(name)
             .into_iter()
@@ -65,12 +65,12 @@ impl Root {
 
     /// Adds a collection, or a new version of it. To let go of the old version, which is returned, may take as long as
     /// it is large: do so after the lock.
-    pub(crate) fn put(&mut self, collection: Collection) -> Option<Arc<Collection>> {
+    pub(crate) fn put(&mut self, collection: Collection) -> Option<Version> {
         let namespace = collection.namespace.clone();
         self.databases
             .entry(namespace.database)
             .or_default()
-            .insert(namespace.collection, Arc::new(collection))
+            .insert(namespace.collection, Version::new(collection))
     }
 
     pub(crate) fn remove(&mut self, namespace: &Namespace) {
@@ -121,7 +121,7 @@ impl Catalog {
             .clone()
     }
 
-    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Version> {
         self.root
             .read()
             .unwrap_or_else(PoisonError::into_inner)
@@ -190,15 +190,16 @@ impl Catalog {
         write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
     ) -> Option<T> {
         let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
-        let latest = Arc::clone(root.collection(namespace)?);
+        let latest = Version::clone(root.collection(namespace)?);
         // Nobody publishes another version while we have the lock, and look: so this is the one.
         let Some(locks) = latest.shared.try_lock() else {
             drop(root);
             return self.wait_and_write(namespace, Arc::clone(&latest.shared), write);
         };
         drop(root);
-        let (finished, value) = self.draft(&latest, locks, write);
-        self.reveal(latest, finished);
+        let mut work = Work::watched(self.changes.is_on());
+        let (root, value) = self.draft(&latest, locks, &mut work, write);
+        self.reveal(latest, root, &mut work);
         Some(value)
     }
 
@@ -211,8 +212,9 @@ impl Catalog {
         loop {
             let locks = shared.lock();
             if let Some(latest) = self.current(namespace, &shared) {
-                let (finished, value) = self.draft(&latest, locks, write);
-                self.reveal(latest, finished);
+                let mut work = Work::watched(self.changes.is_on());
+                let (root, value) = self.draft(&latest, locks, &mut work, write);
+                self.reveal(latest, root, &mut work);
                 return Some(value);
             }
             drop(locks);
@@ -229,46 +231,32 @@ impl Catalog {
         let shared = Arc::clone(&self.collection(namespace)?.shared);
         let locks = shared.try_lock()?;
         let latest = self.current(namespace, &shared)?;
-        let (finished, value) = self.draft(&latest, locks, write);
-        self.reveal(latest, finished);
+        let mut work = Work::watched(self.changes.is_on());
+        let (root, value) = self.draft(&latest, locks, &mut work, write);
+        self.reveal(latest, root, &mut work);
         Some(value)
     }
 
     /// Writes a draft, and takes the published state for it, if it is to be published.
     fn draft<T>(
         &self,
-        latest: &Arc<Collection>,
+        latest: &Version,
         mut locks: MutexGuard<'_, Locks>,
+        work: &mut Work,
         write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
-    ) -> (Option<Finished<'_>>, T) {
-        let mut draft = Draft::new(latest);
-        if self.changes.is_on() {
-            draft.changes = Some(Vec::new());
-        }
-        let (publish, value) = write(&mut draft, &mut locks);
-        let finished = publish.then(|| {
-            let changes = draft.changes.take();
-            let outcome = draft.finish();
-            let root = self.publish();
-            // Who gets the writer lock from here on must wait for the root before he sees the collection.
-            drop(locks);
-            Finished {
-                root,
-                outcome,
-                changes,
-            }
-        });
-        (finished, value)
+    ) -> (Option<RwLockWriteGuard<'_, Root>>, T) {
+        let (publish, value) = write(&mut Draft::new(latest, work), &mut locks);
+        // Who gets the writer lock from here on must wait for the root before he sees the collection.
+        (publish.then(|| self.publish()), value)
     }
 
     /// Publishes a draft of `latest`.
-    fn reveal(&self, latest: Arc<Collection>, finished: Option<Finished<'_>>) {
-        let Some(finished) = finished else {
+    fn reveal(&self, latest: Version, root: Option<RwLockWriteGuard<'_, Root>>, work: &mut Work) {
+        let Some(mut root) = root else {
             return;
         };
-        let mut root = finished.root;
-        let replaced = finished.outcome.publish(latest, &mut root);
-        if let Some(changes) = finished.changes {
+        let replaced = work.publish(latest, &mut root);
+        if let Some(changes) = work.changes.take() {
             self.changes.append(&self.clock, changes, None);
         }
         drop(root);
@@ -277,11 +265,7 @@ impl Catalog {
     }
 
     /// The collection, if it is still the one to which the lock belongs.
-    fn current(
-        &self,
-        namespace: &Namespace,
-        shared: &Arc<collection::Shared>,
-    ) -> Option<Arc<Collection>> {
+    fn current(&self, namespace: &Namespace, shared: &Arc<collection::Shared>) -> Option<Version> {
         self.collection(namespace)
             .filter(|latest| Arc::ptr_eq(&latest.shared, shared))
     }
@@ -330,13 +314,6 @@ impl Catalog {
             }
         }
     }
-}
-
-/// A draft that is to be published, and the state that waits for it.
-struct Finished<'c> {
-    root: RwLockWriteGuard<'c, Root>,
-    outcome: Outcome,
-    changes: Option<Vec<Change>>,
 }
 
 /// What becomes of the collection that [`Catalog::edit`] lent.

@@ -16,7 +16,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::tree::records::{Records, Stamp, Stored};
 use crate::engine::index::tree::{Leaves, Tree, Way};
-use crate::engine::index::{Index, Placed, RecordId, entry};
+use crate::engine::index::{Index, RecordId, entry};
 use crate::error::ServerError;
 use crate::value::text::Fields;
 
@@ -80,6 +80,10 @@ impl Shared {
         self.next.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
+
+/// A collection that readers and the published state hold. Unlike the standard library's, this pointer tells without a
+/// locked instruction that nobody else holds it, which every change of one document asks.
+pub(crate) type Version = triomphe::Arc<Collection>;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Collection {
@@ -196,19 +200,8 @@ impl Collection {
         Ok(change)
     }
 
-    /// What taking out a record does, of which the entry in the first index is known.
-    pub(crate) fn removal(
-        &self,
-        first: Placed,
-        before: Option<&RawDocument>,
-    ) -> Result<Change, ServerError> {
-        let mut change = Change::of_first(first);
-        self.complete(&mut change, 1, before, None)?;
-        Ok(change)
-    }
-
-    /// Adds what becomes of the keys in all indexes but the first so many.
-    fn complete(
+    /// Adds what becomes of the keys in all indexes but the first so many, of which it is known.
+    pub(crate) fn complete(
         &self,
         change: &mut Change,
         known: usize,

@@ -4,12 +4,10 @@
 //! cost more than the change. So the first change is held back: if it stays the only one, it is made in the published
 //! collection itself, for as short as that takes, and copies only what some reader still holds.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use crate::engine::catalog::Root;
 use crate::engine::catalog::changes;
-use crate::engine::catalog::collection::{Change, Collection};
+use crate::engine::catalog::collection::{Change, Collection, Version};
+use std::borrow::Cow;
 
 /// A change of more index keys than these would keep readers waiting.
 const FEW_KEYS: usize = 64;
@@ -17,37 +15,31 @@ const FEW_KEYS: usize = 64;
 /// The next version of a collection.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
-    base: &'a Arc<Collection>,
+    base: &'a Version,
+    work: &'a mut Work,
+}
+
+/// What was done in a draft. It lies where the draft is published from, and needs the collection that it came from no
+/// more.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
     /// The changed copy, once there is more than one change.
-    copy: Option<Collection>,
+    copy: Option<Box<Collection>>,
     held: Option<Held>,
     /// What was done, where somebody wants to know.
     pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
-/// What a draft has come to, which needs the collection that it came from no more.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Nothing,
-    One(Held),
-    Copy(Box<Collection>),
-}
-
 /// A change that is not made yet.
 #[derive(Debug)]
-pub(crate) struct Held {
+struct Held {
     change: Change,
     after: Option<Vec<u8>>,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(base: &'a Arc<Collection>) -> Self {
-        Self {
-            base,
-            copy: None,
-            held: None,
-            changes: None,
-        }
+    pub(crate) fn new(base: &'a Version, work: &'a mut Work) -> Self {
+        Self { base, work }
     }
 
     /// The collection with all changes so far.
@@ -57,85 +49,98 @@ impl<'a> Draft<'a> {
     }
 
     /// The same as a snapshot.
-    pub(crate) fn snapshot(&mut self) -> Arc<Collection> {
+    pub(crate) fn snapshot(&mut self) -> Version {
         self.settle();
-        match &self.copy {
-            Some(copy) => Arc::new(copy.clone()),
-            None => Arc::clone(self.base),
+        match &self.work.copy {
+            Some(copy) => Version::new((**copy).clone()),
+            None => Version::clone(self.base),
         }
     }
 
     /// Makes the change that was held back, in a copy.
+    #[inline]
     pub(crate) fn settle(&mut self) {
-        if let Some(held) = self.held.take() {
-            let copy = self.copy.get_or_insert_with(|| (**self.base).clone());
-            copy.apply(&held.change, held.after.as_deref());
+        if self.work.held.is_some() {
+            self.make_held();
         }
+    }
+
+    fn make_held(&mut self) {
+        if let Some(held) = self.work.held.take() {
+            self.copy().apply(&held.change, held.after.as_deref());
+        }
+    }
+
+    fn copy(&mut self) -> &mut Collection {
+        self.work
+            .copy
+            .get_or_insert_with(|| Box::new((**self.base).clone()))
     }
 
     /// The collection, of which nothing may be held back.
     pub(crate) fn settled(&self) -> &Collection {
-        debug_assert!(self.held.is_none(), "a change is held back");
-        self.copy.as_ref().unwrap_or(self.base)
+        debug_assert!(self.work.held.is_none(), "a change is held back");
+        self.work.copy.as_deref().unwrap_or(self.base)
     }
 
     /// Adds a change, which `settled` has allowed.
     #[inline]
     pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
         self.settle();
-        if self.copy.is_none() && change.keys() <= FEW_KEYS {
-            self.held = Some(Held {
+        if self.work.copy.is_none() && change.keys() <= FEW_KEYS {
+            self.work.held = Some(Held {
                 change,
                 after: after.map(Cow::into_owned),
             });
             return;
         }
-        let copy = self.copy.get_or_insert_with(|| (**self.base).clone());
-        copy.apply(&change, after.as_deref());
+        self.copy().apply(&change, after.as_deref());
     }
 
-    /// What is to be published.
-    #[inline]
-    pub(crate) fn finish(self) -> Outcome {
-        match (self.copy, self.held) {
-            (Some(copy), _) => Outcome::Copy(Box::new(copy)),
-            (None, Some(held)) => Outcome::One(held),
-            (None, None) => Outcome::Nothing,
-        }
+    /// What was done, where somebody wants to know.
+    pub(crate) fn changes(&mut self) -> Option<&mut Vec<changes::Change>> {
+        self.work.changes.as_mut()
+    }
+
+    /// Whether somebody wants to know what was done.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.work.changes.is_some()
     }
 }
 
-impl Outcome {
+impl Work {
+    /// Work of which somebody wants to know what was done.
+    pub(crate) fn watched(is_watched: bool) -> Self {
+        Self {
+            changes: is_watched.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
     /// Puts the changed collection in the place of `base`, the one that it came from. What it replaces, if it is another,
     /// is returned: it may take long to be let go.
     #[inline]
-    pub(crate) fn publish(self, base: Arc<Collection>, root: &mut Root) -> Option<Arc<Collection>> {
-        match self {
-            Self::Nothing => None,
+    pub(crate) fn publish(&mut self, base: Version, root: &mut Root) -> Option<Version> {
+        if let Some(copy) = self.copy.take() {
+            root.put(*copy);
             // `base` goes with what is replaced, which is the same.
-            Self::Copy(copy) => {
-                root.put(*copy);
-                Some(base)
-            }
-            Self::One(held) => {
-                let collection = root.collection_mut(&base.namespace)?;
-                drop(base);
-                Arc::make_mut(collection).apply(&held.change, held.after.as_deref());
-                None
-            }
+            return Some(base);
         }
+        let held = self.held.as_ref()?;
+        let collection = root.collection_mut(&base.namespace)?;
+        drop(base);
+        Version::make_mut(collection).apply(&held.change, held.after.as_deref());
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use bson::rawdoc;
 
-    use super::Draft;
+    use super::{Draft, Work};
     use crate::engine::catalog::Root;
-    use crate::engine::catalog::collection::{Change, Collection};
+    use crate::engine::catalog::collection::{Change, Collection, Version};
     use crate::engine::catalog::namespace::Namespace;
     use crate::engine::catalog::options::Options;
 
@@ -157,12 +162,12 @@ mod tests {
     fn a_reader_keeps_what_it_saw_of_one_change_and_of_two() {
         for changes in [1, 2] {
             let (mut root, namespace) = root();
-            let reader = Arc::clone(root.collection(&namespace).unwrap());
-            let mut draft = Draft::new(&reader);
+            let reader = Version::clone(root.collection(&namespace).unwrap());
+            let mut work = Work::default();
+            let mut draft = Draft::new(&reader, &mut work);
             (1..=changes).for_each(|record| insert(&mut draft, record));
             assert_eq!(root.collection(&namespace).unwrap().len(), 0);
-            let outcome = draft.finish();
-            outcome.publish(Arc::clone(&reader), &mut root);
+            work.publish(Version::clone(&reader), &mut root);
             assert_eq!(reader.len(), 0);
             let published = root.collection(&namespace).unwrap().len();
             assert_eq!(u64::try_from(published).unwrap(), changes);
@@ -172,7 +177,8 @@ mod tests {
     #[test]
     fn what_is_held_back_is_seen_in_the_draft() {
         let (root, namespace) = root();
-        let mut draft = Draft::new(root.collection(&namespace).unwrap());
+        let mut work = Work::default();
+        let mut draft = Draft::new(root.collection(&namespace).unwrap(), &mut work);
         insert(&mut draft, 1);
         assert_eq!(draft.collection().len(), 1);
         assert_eq!(draft.snapshot().len(), 1);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
 
 use crate::engine::catalog::changes::{Change, Changes, What};
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Collection, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::View;
 use crate::engine::catalog::{Catalog, Root};
@@ -37,7 +37,8 @@ impl Catalog {
         let same = |namespace: &Namespace| {
             let collection = (root.collection(namespace), base.collection(namespace));
             let view = (root.view(namespace), base.view(namespace));
-            is_same(collection.0, collection.1) && is_same(view.0, view.1)
+            is_same(collection.0, collection.1, Version::ptr_eq)
+                && is_same(view.0, view.1, Arc::ptr_eq)
         };
         let unchanged = collections.iter().all(|new| same(&new.namespace))
             && views.iter().all(|new| same(&new.namespace));
@@ -71,29 +72,35 @@ impl Catalog {
 }
 
 impl Root {
-    fn new_collections<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Arc<Collection>> {
+    fn new_collections<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Version> {
         self.databases()
             .flat_map(|database| self.database(database))
-            .filter(|collection| !is_same(Some(collection), base.collection(&collection.namespace)))
+            .filter(|collection| {
+                !is_same(
+                    Some(*collection),
+                    base.collection(&collection.namespace),
+                    Version::ptr_eq,
+                )
+            })
     }
 
     fn new_views<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Arc<View>> {
         self.views
             .values()
-            .filter(|view| !is_same(Some(view), base.view(&view.namespace)))
+            .filter(|view| !is_same(Some(*view), base.view(&view.namespace), Arc::ptr_eq))
     }
 }
 
-fn is_same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (Some(one), Some(other)) => same(one, other),
         (None, None) => true,
         _ => false,
     }
 }
 
 /// What those who watch are told: which documents the collection did not have.
-fn inserts(base: Option<&Arc<Collection>>, new: &Collection) -> Vec<Change> {
+fn inserts(base: Option<&Version>, new: &Collection) -> Vec<Change> {
     if new.namespace.is_system() {
         return Vec::new();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::raw::RawDocument;
 use bson::{DateTime, Timestamp};
 
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::collection::{Collection, Version};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
@@ -94,7 +94,7 @@ impl Call<'_> {
         }
     }
 
-    pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
+    pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Version> {
         match self.fixed() {
             Some(root) => root.collection(namespace).cloned(),
             None => self.engine.catalog.collection(namespace),

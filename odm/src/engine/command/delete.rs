@@ -223,7 +223,7 @@ pub(crate) fn remove(
     id: &Equality<'_>,
 ) -> Result<Option<Written>, ServerError> {
     check_capped(writer)?;
-    let removed = match id.by_id(writer.collection()) {
+    let removed = match id.by_id_to_write(writer.collection()) {
         None => return Ok(None),
         Some(Found::Nothing) => Ok(0),
         Some(Found::Record(found)) => writer.remove_found(found).map(|()| 1),

@@ -4,12 +4,10 @@ mod show;
 mod text;
 mod tree;
 
-use std::sync::Arc;
-
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Collection, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
@@ -364,7 +362,7 @@ fn answer(
         .prepare(collection.as_deref())
         .map_err(|error| explain_hint(error, namespace, args))?;
     let collection = collection.unwrap_or_else(|| {
-        Arc::new(Collection::new(
+        Version::new(Collection::new(
             namespace.clone(),
             [0; 16],
             Options::none(),

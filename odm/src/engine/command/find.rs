@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::collection::{Collection, Version};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::aggregate;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
@@ -473,7 +473,7 @@ impl Results for Projected {
         !self.tailable && self.found.is_at_end()
     }
 
-    fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+    fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
         self.found.resume(collection)
     }
 

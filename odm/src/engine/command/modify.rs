@@ -104,7 +104,7 @@ fn find(
         && target.hint.is_none()
         && target.globals.collator().is_none()
         && let Some(equality) = Equality::of(target.filter)
-        && let Some(found) = equality.by_id(writer.collection())
+        && let Some(found) = equality.by_id_to_write(writer.collection())
     {
         let records = match found {
             point::Found::Record(index::Placed { record, .. }) => {

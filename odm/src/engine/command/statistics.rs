@@ -1,13 +1,12 @@
 //! What `$collStats` and `$indexStats` tell of a collection.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, DateTime, Document, doc};
 
 use crate::engine::catalog::Root;
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::collection::Version;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::unsupported;
 use crate::engine::command::stats::storage;
@@ -132,7 +131,7 @@ impl Asker<'_> {
     }
 
     /// The collection, which must be there for a part to be told.
-    fn find(&self, namespace: &Namespace, part: &str) -> Result<Arc<Collection>, ServerError> {
+    fn find(&self, namespace: &Namespace, part: &str) -> Result<Version, ServerError> {
         if self.root.view(namespace).is_some() {
             return Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED_ON_VIEW,

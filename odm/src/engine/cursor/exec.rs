@@ -14,7 +14,7 @@ mod walk;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Version, document};
 use crate::engine::cursor::query::Deadline;
 use crate::engine::cursor::sort::Sort;
 use crate::engine::index::RecordId;
@@ -74,7 +74,7 @@ impl<'a> Bytes<'a> {
 /// What the steps of a plan share.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
-    pub(crate) collection: Arc<Collection>,
+    pub(crate) collection: Version,
     pub(crate) matcher: Option<Arc<Matcher>>,
     /// The matcher of what an index found, where that one looks at the conditions in another order.
     pub(crate) behind_index: Option<Arc<Matcher>>,
@@ -159,7 +159,7 @@ impl Execution {
     }
 
     /// Goes on in a newer version of the collection.
-    pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+    pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
         self.root.resume(&collection)?;
         self.shared.collection = collection;
         Ok(())

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::Catalog;
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::tree::records::Content;
 use crate::engine::txn::session::SessionId;
@@ -51,7 +51,7 @@ pub(crate) trait Results: Send {
     fn is_at_end(&self) -> bool;
 
     /// Goes on in a newer version of the collection; only tailable cursors do.
-    fn resume(&mut self, _collection: Arc<Collection>) -> Result<(), ServerError> {
+    fn resume(&mut self, _collection: Version) -> Result<(), ServerError> {
         Ok(())
     }
 

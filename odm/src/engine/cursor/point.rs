@@ -2,13 +2,11 @@
 //!
 //! Most reads and most updates are of these kinds. No plan could differ, so none is made; the answer is the same.
 
-use std::sync::Arc;
-
 use bson::Bson;
 use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use smallvec::SmallVec;
 
-use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::collection::{Collection, Version};
 use crate::engine::cursor::open::{Item, Results};
 use crate::engine::index::spec::Kind;
 use crate::engine::index::{Index, Placed, RecordId, append};
@@ -70,13 +68,26 @@ impl<'a> Equality<'a> {
 
     /// The record that has this `_id`, under the simple collation; `None` where the filter needs to be planned.
     pub(crate) fn by_id(&self, collection: &Collection) -> Option<Found> {
+        let (index, found) = self.find_id(collection)?;
+        index.spec.uses.add();
+        Some(found)
+    }
+
+    /// The same for whoever holds the collection's writer lock.
+    pub(crate) fn by_id_to_write(&self, collection: &Collection) -> Option<Found> {
+        let (index, found) = self.find_id(collection)?;
+        index.spec.uses.add_alone();
+        Some(found)
+    }
+
+    #[inline]
+    fn find_id<'c>(&self, collection: &'c Collection) -> Option<(&'c Index, Found)> {
         let index = collection.indexes.first()?;
         if !self.is_of_id() || !index.spec.is_id() || index.spec.collation.is_some() {
             return None;
         }
         let found = index.locate(self.key(index)?);
-        index.spec.uses.add();
-        Some(found.map_or(Found::Nothing, Found::Record))
+        Some((index, found.map_or(Found::Nothing, Found::Record)))
     }
 
     /// The records that the only index that begins with the field has, in their order, under the simple collation.
@@ -119,7 +130,7 @@ impl<'a> Equality<'a> {
 /// The documents whose field is one of several values, in the order of the index.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    collection: Arc<Collection>,
+    collection: Version,
     records: std::vec::IntoIter<RecordId>,
     /// How many may still be shown.
     left: Option<u64>,
@@ -130,7 +141,7 @@ impl Listed {
     /// collation. `None` where it needs to be planned.
     pub(crate) fn of(
         filter: &RawDocument,
-        collection: &Arc<Collection>,
+        collection: &Version,
         limit: Option<u64>,
     ) -> Option<Self> {
         let (name, RawBsonRef::Document(operators)) = only(filter)? else {
@@ -173,7 +184,7 @@ impl Listed {
         }
         spec.uses.add();
         Some(Self {
-            collection: Arc::clone(collection),
+            collection: Version::clone(collection),
             records: records.into_iter(),
             left: limit,
         })
@@ -257,7 +268,7 @@ mod tests {
     use bson::{RawDocumentBuf, rawdoc};
 
     use super::{Equality, Found, Listed};
-    use crate::engine::catalog::collection::{Collection, document};
+    use crate::engine::catalog::collection::{Collection, Version, document};
     use crate::engine::catalog::namespace::Namespace;
     use crate::engine::catalog::options::Options;
     use crate::engine::cursor::open::Results;
@@ -391,7 +402,7 @@ mod tests {
         }
     }
     /// What the planner finds.
-    fn planned(filter: &RawDocumentBuf, collection: &Arc<Collection>, limit: u64) -> Vec<i64> {
+    fn planned(filter: &RawDocumentBuf, collection: &Version, limit: u64) -> Vec<i64> {
         let query = Query {
             filter: Some(filter),
             sort: None,
@@ -402,7 +413,7 @@ mod tests {
             shape: Shape::default(),
         };
         let prepared = query.prepare(Some(collection)).unwrap();
-        let found = prepared.run(Arc::clone(collection), Deadline::none());
+        let found = prepared.run(Version::clone(collection), Deadline::none());
         let id = |bytes: &[u8]| document(bytes).unwrap().get_i32("_id").unwrap().into();
         found.unwrap().map(|row| id(&row.unwrap().1)).collect()
     }
@@ -419,7 +430,7 @@ mod tests {
         let up = rawdoc! {"key": {"a": 1}, "name": "a_1"};
         let down = rawdoc! {"key": {"a": -1}, "name": "a_-1"};
         for index in [up, down] {
-            let collection = Arc::new(indexed(&[index], &documents));
+            let collection = Version::new(indexed(&[index], &documents));
             for filter in [
                 rawdoc! {"a": {"$in": [7, 3, 7.0, "7", "x"]}},
                 rawdoc! {"a": {"$in": []}},
@@ -455,6 +466,6 @@ mod tests {
         let many = [rawdoc! {"_id": 1, "a": [7, 3]}];
         let collection = indexed(&[rawdoc! {"key": {"a": 1}, "name": "a_1"}], &many);
         let filter = rawdoc! {"a": {"$in": [7, 3]}};
-        assert!(Listed::of(&filter, &Arc::new(collection), None).is_none());
+        assert!(Listed::of(&filter, &Version::new(collection), None).is_none());
     }
 }

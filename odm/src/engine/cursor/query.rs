@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Collection, Version, document};
 use crate::engine::catalog::special::text_scores;
 use crate::engine::context::Context;
 use crate::engine::cursor::exec::{Execution, Row, Shared};
@@ -211,7 +211,7 @@ impl Query<'_> {
             return Ok(prepared);
         };
         let mut pick = |plans: Vec<Node>| {
-            let collection = Arc::new(collection.clone());
+            let collection = Version::new(collection.clone());
             let order = plans.clone();
             let tried = prepared.tried(plans, &collection, &Deadline::none(), None)?;
             let best = tried.first().map(|tried| &tried.node);
@@ -255,7 +255,7 @@ impl Query<'_> {
 }
 
 impl Prepared {
-    fn execution(&self, node: &Node, collection: Arc<Collection>, deadline: Deadline) -> Execution {
+    fn execution(&self, node: &Node, collection: Version, deadline: Deadline) -> Execution {
         let behind_index = self
             .matcher
             .as_deref()
@@ -280,14 +280,14 @@ impl Prepared {
     fn tried(
         &self,
         plans: Vec<Node>,
-        collection: &Arc<Collection>,
+        collection: &Version,
         deadline: &Deadline,
         limit: Option<u64>,
     ) -> Result<Vec<Tried>, ServerError> {
         let plans = plans
             .into_iter()
             .map(|node| {
-                let execution = self.execution(&node, Arc::clone(collection), deadline.clone());
+                let execution = self.execution(&node, Version::clone(collection), deadline.clone());
                 (node, execution)
             })
             .collect();
@@ -297,11 +297,11 @@ impl Prepared {
     /// Tries the candidates, the best of which comes first. One alone needs no trial.
     pub(crate) fn decide(
         &self,
-        collection: &Arc<Collection>,
+        collection: &Version,
         deadline: &Deadline,
     ) -> Result<Vec<Tried>, ServerError> {
         if let [only] = self.plans.as_slice() {
-            let execution = self.execution(only, Arc::clone(collection), deadline.clone());
+            let execution = self.execution(only, Version::clone(collection), deadline.clone());
             return Ok(vec![Tried::untried(only.clone(), execution)]);
         }
         self.tried(self.plans.clone(), collection, deadline, self.limit)
@@ -324,11 +324,7 @@ impl Prepared {
     }
 
     /// Starts the query on a snapshot.
-    pub(crate) fn run(
-        self,
-        collection: Arc<Collection>,
-        deadline: Deadline,
-    ) -> Result<Found, ServerError> {
+    pub(crate) fn run(self, collection: Version, deadline: Deadline) -> Result<Found, ServerError> {
         if let [only] = self.plans.as_slice() {
             count_use(only, &collection);
             return Ok(Found {
@@ -390,7 +386,7 @@ impl Found {
     }
 
     /// Goes on in a newer version of the collection: what a tailable cursor does.
-    pub(crate) fn resume(&mut self, collection: Arc<Collection>) -> Result<(), ServerError> {
+    pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
         self.execution.resume(collection)
     }
 

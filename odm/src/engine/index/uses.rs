@@ -7,7 +7,10 @@ use bson::DateTime;
 /// The uses of one index. All versions of a collection share them; a changed specification begins anew, as on a server.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
-    count: AtomicI64,
+    /// By commands that may run side by side.
+    shared: AtomicI64,
+    /// By those that hold the collection's writer lock: they can count without a locked instruction.
+    alone: AtomicI64,
     /// In milliseconds.
     since: AtomicI64,
 }
@@ -15,7 +18,13 @@ pub(crate) struct Uses {
 impl Uses {
     /// Notes one more: a command's plan that goes by the index.
     pub(crate) fn add(&self) {
-        self.count.fetch_add(1, Ordering::Relaxed);
+        self.shared.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The same for whoever holds the collection's writer lock.
+    pub(crate) fn add_alone(&self) {
+        let count = self.alone.load(Ordering::Relaxed);
+        self.alone.store(count + 1, Ordering::Relaxed);
     }
 
     /// Notes when the index was made, unless that is known.
@@ -28,7 +37,7 @@ impl Uses {
     }
 
     pub(crate) fn count(&self) -> i64 {
-        self.count.load(Ordering::Relaxed)
+        self.shared.load(Ordering::Relaxed) + self.alone.load(Ordering::Relaxed)
     }
 
     /// None of an index that came without a command.

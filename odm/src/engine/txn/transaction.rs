@@ -8,7 +8,7 @@ use bson::DateTime;
 
 use crate::engine::catalog::changes::{Change, Origin};
 use crate::engine::catalog::collection::{Collection, Owner};
-use crate::engine::catalog::draft::Draft;
+use crate::engine::catalog::draft::{Draft, Work};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::{Catalog, Root};
 use crate::engine::index::RecordId;
@@ -100,8 +100,8 @@ impl Transaction {
             }
         }
         let written = self.written.entry(namespace.clone()).or_default();
-        let mut draft = Draft::new(&working);
-        draft.changes = Some(Vec::new());
+        let mut work = Work::watched(true);
+        let mut draft = Draft::new(&working, &mut work);
         let mut writer = Writer {
             draft: &mut draft,
             locks: &mut locks,
@@ -116,10 +116,8 @@ impl Transaction {
         };
         let result = write(&mut writer);
         if writer.changed {
-            self.changes
-                .extend(draft.changes.take().unwrap_or_default());
-            let outcome = draft.finish();
-            outcome.publish(working, &mut self.working);
+            self.changes.extend(work.changes.take().unwrap_or_default());
+            work.publish(working, &mut self.working);
         }
         Ok(Some(result))
     }

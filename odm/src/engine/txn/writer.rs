@@ -73,7 +73,7 @@ impl Writer<'_, '_> {
 
     /// Whether somebody wants to know what was changed.
     pub(crate) fn is_watched(&self) -> bool {
-        self.draft.changes.is_some()
+        self.draft.is_watched()
     }
 
     /// Puts another document in the place of a record's. `description` tells what was updated; without one, the
@@ -93,7 +93,7 @@ impl Writer<'_, '_> {
     pub(crate) fn tell_as_moved(&mut self, from: &Namespace) {
         let collection = self.draft.collection();
         let (to, uuid) = (collection.namespace.clone(), collection.uuid);
-        let Some(changes) = &mut self.draft.changes else {
+        let Some(changes) = self.draft.changes() else {
             return;
         };
         changes.retain(|change| matches!(change.what, What::Insert { .. }));
@@ -169,11 +169,13 @@ impl Writer<'_, '_> {
             collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
+        let known = usize::from(first.is_some());
         let mut change = match first {
-            Some(first) => collection.removal(first, before_document)?,
-            None => collection.change(record, before_document, after_document)?,
+            Some(first) => Change::of_first(first),
+            None => Change::nothing(record),
         };
         change.at = at;
+        collection.complete(&mut change, known, before_document, after_document)?;
         self.check_keys(&change)?;
         if let Some(after) = after_document {
             collection.check_unique(&change, after)?;
@@ -183,7 +185,7 @@ impl Writer<'_, '_> {
             .then(|| told(collection, before_document, after_document, description))
             .flatten();
         self.take_locks(&change);
-        if let (Some(told), Some(changes)) = (told, &mut self.draft.changes) {
+        if let (Some(told), Some(changes)) = (told, self.draft.changes()) {
             changes.push(told);
         }
         self.draft.apply(change, after);

@@ -66,7 +66,7 @@ impl Change {
     }
 
     /// The change that takes out a record of which the entry in the first index is known.
-    pub(super) fn of_first(first: Placed) -> Self {
+    pub(crate) fn of_first(first: Placed) -> Self {
         let mut change = Self {
             first_at: Some(first.way),
             bytes: first.entry,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::{Document, RawDocumentBuf, doc};
 
 use super::{Execution, Shared, Work};
-use crate::engine::catalog::collection::{Change, Collection};
+use crate::engine::catalog::collection::{Change, Collection, Version};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::cursor::query::Deadline;
@@ -19,7 +19,7 @@ fn raw(document: &Document) -> RawDocumentBuf {
 }
 
 /// Records of all sizes, over several branches of leaves, with holes.
-fn collection() -> Arc<Collection> {
+fn collection() -> Version {
     let namespace = Namespace::new("test", "c");
     let mut collection = Collection::new(namespace, [0; 16], Options::none(), Vec::new());
     let mut records = Vec::new();
@@ -33,7 +33,7 @@ fn collection() -> Arc<Collection> {
     for record in records.iter().filter(|record| **record % 50 < 20) {
         collection.apply(&Change::nothing(*record), None);
     }
-    Arc::new(collection)
+    Version::new(collection)
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn many_units_of_work_at_once_are_as_many_as_one_by_one() {
         let matcher =
             Matcher::parse(&raw(&filter), &Globals::new(bson::DateTime::from_millis(0))).unwrap();
         let shared = Shared {
-            collection: Arc::clone(&collection),
+            collection: Version::clone(&collection),
             matcher: Some(Arc::new(matcher)),
             behind_index: None,
             sort: Some(Arc::new(sort.clone())),

@@ -12,6 +12,8 @@ mod driver;
 #[cfg(feature = "memory")]
 mod memory;
 #[cfg(feature = "memory")]
+mod memory_call;
+#[cfg(feature = "memory")]
 mod memory_changes;
 #[cfg(feature = "memory")]
 mod memory_cursor;
@@ -38,6 +40,8 @@ use self::driver::Driver;
 pub(crate) use self::memory::Memory;
 #[cfg(feature = "server")]
 pub(crate) use self::memory::{AWAIT, Patience, is_empty, max_time};
+#[cfg(feature = "memory")]
+use self::memory_call::MemoryCall;
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
@@ -243,15 +247,8 @@ impl Store {
 
     fn dispatch(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         match &self.0.backend {
-            // The future keeps this store, so that nothing of it has to be shared once more.
             #[cfg(feature = "memory")]
-            Backend::Memory(_) => Box::pin(async move {
-                match &self.0.backend {
-                    Backend::Memory(memory) => memory.exec(&request, session).await,
-                    #[cfg(feature = "mongodb")]
-                    Backend::Driver(driver) => driver.exec(request, session).await,
-                }
-            }),
+            Backend::Memory(_) => Box::pin(MemoryCall::new(self, request, session)),
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.exec(request, session),
         }

@@ -151,11 +151,13 @@ impl<'s> Call<'s> {
     }
 
     /// Sends the request, when awaited, and reads the response.
+    #[inline]
     pub(crate) fn future<T>(self, read: fn(Response<'s>, ()) -> Result<T>) -> ActionFuture<'s, T> {
         self.future_with((), read)
     }
 
     /// The same, where the response is read together with what is kept until then.
+    #[inline]
     pub(crate) fn future_with<T, K>(
         mut self,
         kept: K,

@@ -46,6 +46,7 @@ impl<M: Document> Collection<M> {
         self.delete(Ok(BsonDocument::new().into()), true)
     }
 
+    #[inline]
     fn delete<'s>(&self, filter: Result<Condition>, multi: bool) -> Delete<'s, M> {
         Delete {
             call: self.try_call(filter.map(|filter| Operation::Delete { filter, multi })),
@@ -57,6 +58,7 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> Delete<'s, M> {
     options!(session command explain hint comment collation let_vars write_concern);
 
+    #[inline]
     fn run(self) -> ActionFuture<'s, DeleteResult> {
         self.call.future(|response, ()| {
             let deleted = response.written()?.n;

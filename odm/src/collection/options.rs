@@ -214,6 +214,7 @@ macro_rules! action {
             type Output = crate::error::Result<$output>;
             type IntoFuture = crate::collection::ActionFuture<'s, $output $(, $kept)?>;
 
+            #[inline]
             fn into_future(self) -> Self::IntoFuture {
                 self.run()
             }

@@ -389,48 +389,72 @@ impl Memory {
         Ok(RawChanges::new(Events::Memory(Box::new(changes)), start))
     }
 
-    /// Runs one operation: in parts where it has no options and no session, else as its command.
+    /// Runs one operation without a session and without options, in parts. `None` where a command must tell more, or where
+    /// an open transaction has to be waited for: then nothing was done.
+    pub(crate) fn exec_now<'s>(&self, request: &Request) -> Option<Result<Response<'s>>> {
+        if !request.options.is_empty() {
+            return None;
+        }
+        let database = &self.0.database;
+        if let Some(page) = self.look_up(database, request) {
+            let batch = Batch::of_page(page, cstr!("firstBatch"));
+            let cursor = self.cursor(database, batch, None, None);
+            return Some(Ok(Response::Cursor(cursor)));
+        }
+        if let Operation::Delete { filter, .. } = &request.operation {
+            match self.remove(database, request.collection, filter) {
+                Ok(None) => {}
+                Err(error) if error.code() == Code::WRITE_CONFLICT => return None,
+                Err(error) => return Some(Err(error.into())),
+                Ok(Some(removed)) => {
+                    let written = parts::written(removed, WriteKind::Delete, false);
+                    return Some(written.map(Response::Written));
+                }
+            }
+        }
+        let parts = match Parts::of(request) {
+            Ok(parts) => parts?,
+            Err(error) => return Some(Err(error)),
+        };
+        match self.ask(database, request.collection, parts.request()) {
+            Err(error) if error.code() == Code::WRITE_CONFLICT => None,
+            Err(error) => Some(Err(error.into())),
+            Ok(answer) => Some(self.respond(&parts, answer, request)),
+        }
+    }
+
+    /// What the answer to a request in parts is.
+    fn respond<'s>(
+        &self,
+        parts: &Parts<'_>,
+        answer: Answer,
+        request: &Request,
+    ) -> Result<Response<'s>> {
+        Ok(match parts.outcome(answer, request.operation.is_batch())? {
+            Outcome::Written(written) => Response::Written(written),
+            Outcome::Batch(batch) => {
+                Response::Cursor(self.cursor(&self.0.database, batch, None, None))
+            }
+        })
+    }
+
+    /// Runs one operation: in parts where it has no options and no session, else as its command. While an open
+    /// transaction holds what it writes, it waits.
     pub(crate) async fn exec<'s>(
         &self,
         request: &Request,
         session: Option<&'s mut Session>,
     ) -> Result<Response<'s>> {
-        // Only what every call needs is in the future: what waits, or has more to tell, has one of its own.
         let database = &self.0.database;
-        let plain = session.is_none() && request.options.is_empty();
-        if plain && let Some(page) = self.look_up(database, request) {
-            let batch = Batch::of_page(page, cstr!("firstBatch"));
-            return Ok(Response::Cursor(self.cursor(database, batch, None, None)));
-        }
-        if plain && let Operation::Delete { filter, .. } = &request.operation {
-            let remove = || self.remove(database, request.collection, filter);
-            let removed = match remove() {
-                Err(error) if error.code() == Code::WRITE_CONFLICT => {
-                    Box::pin(waiting(None, remove)).await?
-                }
-                removed => removed?,
-            };
-            if let Some(removed) = removed {
-                let written = parts::written(removed, WriteKind::Delete, false)?;
-                return Ok(Response::Written(written));
-            }
-        }
-        if plain && let Some(parts) = Parts::of(request)? {
+        if session.is_none()
+            && request.options.is_empty()
+            && let Some(parts) = Parts::of(request)?
+        {
             let ask = || self.ask(database, request.collection, parts.request());
-            let answer = match ask() {
-                Err(error) if error.code() == Code::WRITE_CONFLICT => {
-                    Box::pin(waiting(None, ask)).await?
-                }
-                answer => answer?,
-            };
-            return match parts.outcome(answer, request.operation.is_batch())? {
-                Outcome::Written(written) => Ok(Response::Written(written)),
-                Outcome::Batch(batch) => {
-                    Ok(Response::Cursor(self.cursor(database, batch, None, None)))
-                }
-            };
+            let answer = waiting(None, ask).await?;
+            return self.respond(&parts, answer, request);
         }
-        Box::pin(self.exec_command(database, request, session)).await
+        self.exec_command(database, request, session).await
     }
 
     async fn exec_command<'s>(

@@ -377,6 +377,130 @@ def retries():
 
 
 @topic
+def repeats():
+    """What is executed again, and what is not."""
+    session = {"id": Binary(uuid.UUID(int=10).bytes, 4)}
+    number = 0
+
+    def twice(*commands, **more):
+        nonlocal number
+        number += 1
+        first, *rest = commands
+        for command in (first, *(rest or [first])):
+            yield {**command, "lsid": session, "txnNumber": Int64(number), **more}
+
+    yield insert("cc", *({"_id": i, "v": 0} for i in range(5)))
+    # What wrote nothing is executed anew.
+    nothing = {"q": {"_id": 40}, "u": {"$set": {"v": 1}}}
+    yield from twice(update("cc", nothing))
+    yield from twice(update("cc", nothing), insert("cc", {"_id": 40}), update("cc", nothing), update("cc", nothing))
+    yield from twice(update("cc", {"q": {"_id": 0}, "u": {"$set": {"v": 0}}}))
+    yield from twice({"delete": "cc", "deletes": [{"q": {"_id": 41}, "limit": 1}]})
+    for change in ({"update": {"$set": {"v": 0}}}, {"update": {"$inc": {"v": 1}}, "fields": {"v": 1, "_id": 0}}, {"update": {"$inc": {"v": 1}}, "fields": {"v": 1, "_id": 0}, "new": True}, {"update": [{"$set": {"p": 1}}], "new": True}, {"update": {"$set": {"_id": 5}}}):
+        yield from twice({FM: "cc", "query": {"_id": 0}, **change})
+    for command in ({"update": {"$inc": {"v": 1}}}, {"remove": True}, {"update": {"$inc": {"v": 1}}, "upsert": True}, {"update": {"$inc": {"v": 1}}, "upsert": True, "new": True, "fields": {"v": 1}}):
+        yield from twice({FM: "cc", "query": {"_id": 42 + number}, **command})
+    # A statement without an id, and others of the same number.
+    yield from twice(insert("cc", {"_id": 50}), stmtId=-1)
+    yield from twice(update("cc", nothing, nothing, {"q": {"_id": 1}, "u": {"$inc": {"v": 1}}}))
+    yield from twice(insert("cc", {"_id": 60}, {"_id": 61}), insert("cc", {"_id": 62}, {"_id": 61}), stmtIds=[5, 6])
+    yield from twice(insert("cc", {"_id": 63}), {"delete": "cc", "deletes": [{"q": {"_id": 63}, "limit": 1}]})
+    yield from twice({FM: "cc", "query": {"_id": 2}, "update": {"$inc": {"v": 1}}}, update("cc", {"q": {"_id": 3}, "u": {"$inc": {"v": 1}}}), {FM: "cc", "query": {"_id": 3}, "remove": True}, insert("cc", {"_id": 64}))
+    for command in ({"ping": 1}, {"buildInfo": 1, "$only": ["ok", "code", "errmsg"]}, {"find": "cc"}, {"count": "cc"}, {"create": "q"}, {"drop": "q"}, {"aggregate": "cc", "pipeline": [], "cursor": {}}):
+        yield from twice(command)
+    # Numbers that a transaction has had.
+    tx = {"lsid": session, "txnNumber": Int64(100), "autocommit": False}
+    yield from [{**find("cc", {"_id": 0}), **tx, "startTransaction": True}, {**insert("cc", {"_id": 70}), "lsid": session, "txnNumber": Int64(100)}, admin({"commitTransaction": 1, **tx}), {**insert("cc", {"_id": 70}), "lsid": session, "txnNumber": Int64(100)}, {"find": "cc"}]
+
+
+@topic
+def conflicts():
+    """What stands in the way of a transaction and of those beside it."""
+    session = {"id": Binary(uuid.UUID(int=11).bytes, 4)}
+    number = 0
+
+    def begin(command):
+        nonlocal number
+        number += 1
+        return inside({**command, "startTransaction": True})
+
+    def inside(command):
+        return {**command, "lsid": session, "txnNumber": Int64(number), "autocommit": False}
+
+    def end(name="abortTransaction"):
+        return admin(inside({name: 1}))
+
+    remove = {"delete": "cc", "deletes": [{"q": {"_id": 1}, "limit": 1}]}
+    yield from [insert("cc", {"_id": 1, "u": 1}, {"_id": 2, "u": 2}), create(index([("u", 1)], "u", unique=True), collection="cc")]
+    # What is there for others is a duplicate for them, also while it is being taken away.
+    yield from [begin(remove), insert("cc", {"_id": 1}), insert("cc", {"_id": 3, "u": 1}), update("cc", set_({"_id": 2}, u=1)), inside(insert("cc", {"_id": 1, "u": 9})), inside(find("cc")), end()]
+    yield from [begin(update("cc", set_({"_id": 1}, u=7))), insert("cc", {"_id": 3, "u": 1}), inside(insert("cc", {"_id": 3, "u": 1})), end("commitTransaction"), find("cc")]
+    # The first failure is the end, whatever is said.
+    both = {"ordered": False}
+    yield from [begin(insert("cc", {"_id": 50}, {"_id": 1}, {"_id": 51}, **both)), inside(find("cc")), end("commitTransaction")]
+    yield from [begin(update("cc", set_({"_id": 1}, v=1), set_({"_id": 1}, _id=2), set_({"_id": 2}, v=1), **both)), end()]
+    yield from [begin({"delete": "cc", "deletes": [{"q": {"_id": 1}, "limit": 1}, {"q": {"$nope": 1}, "limit": 1}, {"q": {"_id": 2}, "limit": 1}], **both}), end()]
+    yield {"create": "cap", "capped": True, "size": 4096}
+    for query in ({"_id": 1}, {"x": 1}):
+        for command in (insert("cap", {"_id": 1}, {"_id": 2}), update("cap", {"q": query, "u": {"$set": {"x": 1}}}), {"delete": "cap", "deletes": [{"q": query, "limit": 1}]}, {FM: "cap", "query": query, "remove": True}, {FM: "cap", "query": query, "update": {"$set": {"x": 1}}}):
+            yield from [begin(command), end()]
+    yield insert("dd", {"_id": 1})
+    for stages in ([{"$unionWith": "cc"}], [{"$facet": {"a": [{"$unionWith": "cc"}]}}], [{"$lookup": {"from": "cc", "pipeline": [{"$unionWith": "dd"}], "as": "x"}}], [{"$planCacheStats": {}}], [{"$indexStats": {}}], [{"$changeStream": {}}]):
+        yield from [begin(run(*stages, collection="dd")), inside(find("dd")), end()]
+    for command in ({"find": "system.views"}, insert("system.foo", {"_id": 1}), {"find": "dd", "tailable": True}, {"find": "dd", "zork": 1}, {"find": 5}, {"distinct": "dd"}, {"distinct": "dd", "key": 5}, {"find": "dd", "filter": 5}):
+        yield begin(command)
+    for command in ({"find": "dd", "zork": 1}, {"distinct": "dd"}):
+        yield from [begin(find("dd")), inside(command), inside(find("dd"))]
+    yield from [begin(insert("new", {"_id": 1})), inside(create(index([("x", 1)]), collection="new")), inside(find("new"))]
+    yield from [begin(create(index([("_id", 1)], "_id_"), collection="dd")), end(), begin(create(index([("x", 1)]), collection="dd")), begin(create(collection="dd")), begin(create({"key": {"x": 1}}, collection="dd"))]
+    yield from [begin({"create": "empty"}), inside(create(index([("x", 1)]), collection="empty")), end("commitTransaction"), {"listIndexes": "empty"}]
+    yield admin(inside({"abortTransaction": 1, "startTransaction": True}))
+
+
+@topic
+def concerns():
+    """Which commands take which concerns and preferences."""
+    yield insert("cc", {"_id": 1})
+    commands = [{"find": "cc"}, {"count": "cc"}, {"distinct": "cc", "key": "_id"}, run(collection="cc"), {"listCollections": 1, "filter": {"name": "none"}}, {"listIndexes": "none"}, insert("cc", {"_id": 1}), update("cc", set_({"_id": 2}, a=1)), {"delete": "cc", "deletes": [{"q": {"_id": 2}, "limit": 1}]}, {FM: "cc", "query": {"_id": 2}, "remove": True}, {"create": "cc"}, {"drop": "none"}, create(index([("_id", 1)], "_id_"), collection="cc"), {"collMod": "cc"}, {"explain": {"find": "cc"}, "$only": ["ok", "code", "errmsg"]}, {"ping": 1}, {"validate": "none"}, admin({"renameCollection": "$db.none", "to": "$db.x"})]
+    for concern in ({"level": "local"}, {"level": "majority"}, {"level": "available"}, {"level": "linearizable"}, {"level": "bogus"}, {"level": 1}, {"level": "majority", "zork": 1}, {"zork": 1}, {}):
+        for command in commands:
+            yield {**command, "readConcern": concern}
+    writers = [insert("cc", {"_id": 1}), {FM: "cc", "query": {"_id": 2}, "remove": True}, {"collMod": "cc"}, {"find": "cc"}, {"ping": 1}, {"count": "cc"}]
+    for concern in ({"w": 51}, {"fsync": True, "j": True}, {"fsync": True, "j": False}, {"zork": 1}, {"w": {"dc": 1}}, {"w": {}}, {"w": 1, "j": "x"}, {"w": "none"}, {"w": 1.5}):
+        for command in writers:
+            yield {**command, "writeConcern": concern}
+    for preference in ({"mode": "nope"}, {"mode": 5}, {}, {"mode": "primary", "zork": 1}, {"mode": "primary", "tags": [{"a": "b"}]}, {"mode": "primary", "tags": [{}]}, {"mode": "nearest", "tags": 5}, {"mode": "primary", "maxStalenessSeconds": 90}, {"mode": "secondary", "maxStalenessSeconds": 5}, {"mode": "secondary", "maxStalenessSeconds": 90}, {"mode": "nearest", "hedge": {"enabled": True}}, {"mode": "primary", "hedge": {"enabled": True}}, {"mode": "primary", "hedge": {"enabled": False}}):
+        yield {"find": "cc", "$readPreference": preference}
+    for millis in (-1, 2**31, Int64(2**40), "x", 1.5):
+        yield {"find": "cc", "maxTimeMS": millis}
+    for name, more in (("collStats", {}), ("convertToCapped", {"size": 1000}), ("count", {}), ("distinct", {"key": "a"}), ("validate", {}), ("cloneCollectionAsCapped", {"toCollection": "x", "size": 1000}), ("listIndexes", {}), ("drop", {}), ("aggregate", {"pipeline": [], "cursor": {}})):
+        yield from [{name: value, **more} for value in (5, True, None)]
+
+
+@topic
+def versions():
+    """The versioned API."""
+    one = {"apiVersion": "1"}
+    strict = {**one, "apiStrict": True}
+    yield from [{"ping": 1, **more} for more in (one, {"apiVersion": "2"}, {"apiVersion": 1}, {"apiVersion": ""}, {"apiStrict": True}, {"apiStrict": False}, {"apiDeprecationErrors": True}, {**one, "apiStrict": "x"}, {**one, "apiDeprecationErrors": 1}, {**strict, "apiDeprecationErrors": True}, {"apiVersion": "2", "apiStrict": True})]
+    yield insert("cc", {"_id": 1})
+    yield from [{"distinct": "cc", "key": "_id", **one}, {"distinct": "cc", "key": "_id", **one, "apiStrict": False}, {"nope": 1, **strict}, {"nope": 1, "apiVersion": "2"}]
+    short = ["ok", "code", "errmsg"]
+    for command in ({"find": "cc"}, {"count": "cc"}, {"distinct": "cc", "key": "_id"}, run(collection="cc"), insert("cc", {"_id": 2}), update("cc", set_({"_id": 2}, a=1)), {"delete": "cc", "deletes": [{"q": {"_id": 2}, "limit": 1}]}, {FM: "cc", "query": {"_id": 2}, "remove": True}, {"create": "dd"}, {"drop": "dd"}, {"collMod": "cc"}, {"explain": {"find": "cc"}}, {"explain": {"distinct": "cc", "key": "_id"}}, {"listCollections": 1}, {"listIndexes": "cc"}, {"dropIndexes": "cc", "index": "none"}, {"buildInfo": 1}, {"collStats": "cc"}, {"dbStats": 1}, {"dataSize": "none.none"}, {"validate": "cc"}, {"startSession": 1}, {"endSessions": []}, {"refreshSessions": []}, {"killSessions": [{"id": Binary(uuid.UUID(int=12).bytes, 4)}]}, {"getMore": Int64(1), "collection": "cc"}, {"killCursors": "cc", "cursors": [Int64(1)]}, {"convertToCapped": "cc", "size": 1000}, {"isMaster": 1}, {"hello": 1}, admin({"listDatabases": 1}), admin({"renameCollection": "$db.none", "to": "$db.x"})):
+        yield {**command, **strict, "$only": short}
+    for field, value in (("awaitData", True), ("tailable", True), ("min", {"_id": 1}), ("max", {"_id": 1}), ("returnKey", True), ("showRecordId", True), ("noCursorTimeout", True), ("noCursorTimeout", None), ("allowPartialResults", True), ("oplogReplay", True)):
+        yield {"find": "cc", field: value, **strict}
+    for field, value in (("size", 1000), ("max", 5), ("autoIndexId", True), ("storageEngine", {}), ("indexOptionDefaults", {}), ("changeStreamPreAndPostImages", {"enabled": True})):
+        yield {"create": "ee", field: value, **strict}
+    yield {**run(collection="cc"), "explain": True, **strict}
+    for stages in ([{"$collStats": {"count": {}}}], [{"$collStats": {"storageStats": {}}}], [{"$indexStats": {}}], [{"$lookup": {"from": "cc", "pipeline": [{"$indexStats": {}}], "as": "x"}}], [{"$unionWith": {"coll": "cc", "pipeline": [{"$planCacheStats": {}}]}}], [{"$planCacheStats": {}}], [{"$sample": {"size": 0}}]):
+        yield {**run(*stages, collection="cc"), **strict, "$only": short}
+    for name, parts in (("t", {"a": "text"}), ("h", {"a": "hashed"}), ("g", {"a": "2dsphere"})):
+        yield {**create({"key": parts, "name": name}, collection="cc"), **strict, "$only": short}
+    yield {**create(index([("a", 1)]), collection="cc"), "ignoreUnknownIndexOptions": True, **strict}
+
+
+@topic
 def aggregates():
     def run(*stages, **options):
         return {"aggregate": "a", "pipeline": list(stages), "cursor": {}, **options}

@@ -16,7 +16,7 @@ pub(crate) mod view;
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
-use bson::DateTime;
+use bson::{DateTime, Timestamp};
 use imbl::OrdMap;
 
 use crate::engine::clock::Clock;
@@ -119,6 +119,13 @@ impl Catalog {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The same, with a time of its own: what is in it was logged earlier, and what is written from here on is later.
+    pub(crate) fn moment(&self, now: DateTime) -> (Timestamp, Root) {
+        // Nobody makes a write visible, and gives it its time, as long as somebody reads.
+        let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
+        (self.clock.tick(now), root.clone())
     }
 
     pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Version> {

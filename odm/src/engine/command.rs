@@ -4,6 +4,7 @@
 //! fields' check, its database, the session) is prepared here.
 
 mod aggregate;
+mod api;
 pub(crate) mod args;
 pub(crate) mod call;
 mod change_stream;
@@ -22,6 +23,7 @@ mod explain;
 mod find;
 mod find_and_modify;
 pub(crate) mod fork;
+pub(crate) mod general;
 mod get_more;
 mod hello;
 mod insert;
@@ -35,7 +37,7 @@ mod session;
 mod source;
 mod statistics;
 mod stats;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod ttl;
@@ -60,7 +62,7 @@ use crate::value::raw;
 
 use args::Args;
 use call::Call;
-use table::{Command, InTransaction, Target};
+use table::{InTransaction, Target};
 
 pub(crate) use args::GENERIC as COMMON_FIELDS;
 pub(crate) use table::all as known_commands;
@@ -146,20 +148,31 @@ impl Engine {
             ));
         };
         let database = database(command)?;
-        let mode = match row.transaction {
-            InTransaction::Beside => Mode::Plain,
-            _ => Mode::of(command)?,
-        };
-        check_mode(row, &mode, command, database)?;
-        concern::check(row, command, &mode)?;
+        let mode = general::check(row.rules(), command, database)?;
         let now = context.now();
         self.tick(now.timestamp_millis());
-        let args = Args::of_command(command, row.idl, row.fields)?;
-        let collection = match row.target {
-            Target::Collection => collection(target)?,
-            Target::Database => "",
+        let parse = || {
+            let args = Args::of_command(command, row.idl, row.fields)?;
+            let collection = match row.target {
+                Target::Collection => collection(row.name, target)?,
+                Target::Database => "",
+            };
+            let namespace = Namespace::new(database, collection);
+            if row.target == Target::Collection {
+                namespace.check()?;
+            }
+            Ok((args, namespace))
         };
-        let namespace = Namespace::new(database, collection);
+        let (args, namespace) = match parse() {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                // These are read when the transaction goes on already.
+                if matches!(row.name, "distinct" | "find") {
+                    self.give_up(&mode, now)?;
+                }
+                return Err(error);
+            }
+        };
         let mut call = Call {
             engine: self,
             context,
@@ -173,20 +186,29 @@ impl Engine {
             statements: None,
             now,
         };
-        if row.target == Target::Collection {
-            call.namespace.check()?;
-        }
         if let Some(moment) = concern::snapshot(command, &mode, &self.catalog.clock)? {
-            let snapshot = self
-                .snapshots
-                .at(moment, &self.catalog.clock, &self.catalog, now)?;
+            let snapshot = self.snapshots.at(moment, &self.catalog, now);
+            let snapshot = match snapshot {
+                Ok(snapshot) => snapshot,
+                Err(error) if matches!(mode, Mode::Transaction { .. }) => {
+                    self.give_up(&mode, now)?;
+                    return Err(label(error));
+                }
+                Err(error) => return Err(error),
+            };
             let snapshot = call.snapshot.insert(snapshot);
-            snapshot.check(&self.catalog, call.namespace)?;
+            match target {
+                // Its name is in its own value.
+                RawBsonRef::String(name) if row.target == Target::Database => {
+                    snapshot.check(&self.catalog, &Namespace::new(database, name))?;
+                }
+                _ => snapshot.check(&self.catalog, call.namespace)?,
+            }
         }
         match mode {
             Mode::Plain => (row.run)(&mut call),
             Mode::Retryable { session, number } => {
-                let handle = self.sessions.get(&session);
+                let handle = self.sessions.get(&session)?;
                 let mut state = lock(&handle);
                 state.touch(now);
                 call.statements = Some(state.retryable(&self.sessions, &session, number)?);
@@ -201,17 +223,19 @@ impl Engine {
                 number,
                 start,
             } => {
-                let handle = self.sessions.get(&session);
+                let handle = self.sessions.get(&session)?;
                 let mut state = lock(&handle);
                 state.touch(now);
                 if start {
-                    state.start(&self.sessions, &self.catalog, &session, number, now)?;
+                    let moment = call.snapshot.take().map(|snapshot| snapshot.root);
+                    let moment = moment.unwrap_or_else(|| self.catalog.root());
+                    state.start(&self.sessions, &session, number, moment, now)?;
                 }
-                let transaction = state.transaction(number)?;
+                let transaction = state.transaction(&session, number)?;
                 if transaction.is_expired(now) {
                     state.abort(&self.sessions);
                 }
-                call.transaction = Some(state.transaction(number)?);
+                call.transaction = Some(state.transaction(&session, number)?);
                 let outcome = (row.run)(&mut call);
                 // After any failure the transaction is over, as on the server.
                 match outcome {
@@ -228,6 +252,41 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Refuses what may not be said to a command that somebody else answers.
+    #[cfg(feature = "server")]
+    pub(crate) fn admit(
+        &self,
+        rules: general::Rules,
+        command: &RawDocument,
+    ) -> Result<Mode, ServerError> {
+        let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
+        let mode = general::check(rules, command, database.unwrap_or_default())?;
+        concern::snapshot(command, &mode, &self.catalog.clock)?;
+        Ok(mode)
+    }
+
+    /// Ends the transaction of a command that is none, the first or a later one.
+    fn give_up(&self, mode: &Mode, now: bson::DateTime) -> Result<(), ServerError> {
+        let Mode::Transaction {
+            session,
+            number,
+            start,
+        } = mode
+        else {
+            return Ok(());
+        };
+        let handle = self.sessions.get(session)?;
+        let mut state = lock(&handle);
+        state.touch(now);
+        if *start {
+            state.start(&self.sessions, session, *number, self.catalog.root(), now)?;
+        }
+        if state.transaction(session, *number).is_ok() {
+            state.abort(&self.sessions);
+        }
+        Ok(())
     }
 
     /// Now and then: what has expired goes.
@@ -274,7 +333,10 @@ fn writes(command: &RawDocument) -> bool {
 fn label(error: ServerError) -> ServerError {
     let transient = matches!(
         error.code(),
-        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE | Code::NO_SUCH_TRANSACTION
+        Code::WRITE_CONFLICT
+            | Code::SNAPSHOT_UNAVAILABLE
+            | Code::SNAPSHOT_TOO_OLD
+            | Code::NO_SUCH_TRANSACTION
     );
     if transient && !error.labels().iter().any(|label| label == TRANSIENT) {
         error.with_label(TRANSIENT)
@@ -300,86 +362,24 @@ fn database(command: &RawDocument) -> Result<&str, ServerError> {
     }
 }
 
-fn collection(target: RawBsonRef<'_>) -> Result<&str, ServerError> {
+fn collection<'a>(command: &str, target: RawBsonRef<'a>) -> Result<&'a str, ServerError> {
     match target {
         RawBsonRef::String(collection) => Ok(collection),
+        _ if command == "cloneCollectionAsCapped" => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!("'{command}' must be of type String"),
+        )),
         other => Err(ServerError::new(
-            Code::BAD_VALUE,
+            match command {
+                "collStats" | "convertToCapped" | "count" | "distinct" | "validate" => {
+                    Code::INVALID_NAMESPACE
+                }
+                _ => Code::BAD_VALUE,
+            },
             format!(
                 "collection name has invalid type {}",
                 crate::value::kind::alias(other.element_type())
             ),
         )),
-    }
-}
-
-/// Refuses what may not run in a transaction, or not be retried.
-fn check_mode(
-    row: &Command,
-    mode: &Mode,
-    command: &RawDocument,
-    database: &str,
-) -> Result<(), ServerError> {
-    let refuse = |message: String| {
-        Err(ServerError::new(
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            message,
-        ))
-    };
-    match mode {
-        Mode::Plain => Ok(()),
-        Mode::Retryable { .. } if row.retryable => Ok(()),
-        Mode::Retryable { .. } => Err(ServerError::new(
-            Code::NOT_A_RETRYABLE_WRITE_COMMAND,
-            format!(
-                "txnNumber may only be provided for multi-document transactions and retryable write commands. \
-                 autocommit:false was not provided, and {} is not a retryable write command.",
-                row.name
-            ),
-        )),
-        Mode::Transaction { start, .. } => match row.transaction {
-            InTransaction::Never => {
-                refuse("This command is not supported in transactions".to_owned())
-            }
-            InTransaction::Refused if row.name == "count" => refuse(
-                "Cannot run 'count' in a multi-document transaction. Please see \
-                 http://dochub.mongodb.org/core/transaction-count for a recommended alternative."
-                    .to_owned(),
-            ),
-            InTransaction::Refused => refuse(format!(
-                "Cannot run '{}' in a multi-document transaction.",
-                row.name
-            )),
-            InTransaction::Ends if *start => refuse(format!(
-                "Cannot start a transaction with a {}",
-                row.name.trim_end_matches("Transaction")
-            )),
-            InTransaction::Ends | InTransaction::Beside => Ok(()),
-            InTransaction::NotFirst if *start => refuse(format!(
-                "Cannot run {} as the first operation in a multi-document transaction.",
-                row.name
-            )),
-            InTransaction::Allowed | InTransaction::NotFirst => {
-                let namespace = || match raw::elements(command).next() {
-                    Some((_, RawBsonRef::String(name))) => name,
-                    _ => "",
-                };
-                match database {
-                    "config" => refuse(
-                        "Cannot run command against the config database in a transaction."
-                            .to_owned(),
-                    ),
-                    "local" => refuse(
-                        "Cannot run command against the 'local' database in a transaction."
-                            .to_owned(),
-                    ),
-                    _ if namespace().starts_with("system.profile") => refuse(format!(
-                        "Cannot run command against the '{database}.{}' collection in a transaction.",
-                        namespace()
-                    )),
-                    _ => Ok(()),
-                }
-            }
-        },
     }
 }

@@ -83,6 +83,7 @@ codes! {
     CAPPED_POSITION_LOST = 136 "CappedPositionLost";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
     DURATION_OVERFLOW = 159 "DurationOverflow";
+    MAX_STALENESS_OUT_OF_RANGE = 160 "MaxStalenessOutOfRange";
     INCOMPATIBLE_COLLATION_VERSION = 161 "IncompatibleCollationVersion";
     VIEW_DEPTH_LIMIT_EXCEEDED = 165 "ViewDepthLimitExceeded";
     COMMAND_NOT_SUPPORTED_ON_VIEW = 166 "CommandNotSupportedOnView";
@@ -97,6 +98,7 @@ codes! {
     CANNOT_BUILD_INDEX_KEYS = 201 "CannotBuildIndexKeys";
     CLUSTER_TIME_FAILS_RATE_LIMITER = 205 "ClusterTimeFailsRateLimiter";
     INVALID_UUID = 207 "InvalidUUID";
+    INCOMPLETE_TRANSACTION_HISTORY = 217 "IncompleteTransactionHistory";
     QUERY_FEATURE_NOT_ALLOWED = 224 "QueryFeatureNotAllowed";
     TRANSACTION_TOO_OLD = 225 "TransactionTooOld";
     MAX_SUB_PIPELINE_DEPTH_EXCEEDED = 232 "MaxSubPipelineDepthExceeded";
@@ -108,6 +110,7 @@ codes! {
     NO_SUCH_TRANSACTION = 251 "NoSuchTransaction";
     TRANSACTION_COMMITTED = 256 "TransactionCommitted";
     INVALID_RESUME_TOKEN = 260 "InvalidResumeToken";
+    TOO_MANY_LOGICAL_SESSIONS = 261 "TooManyLogicalSessions";
     EXCEEDED_TIME_LIMIT = 262 "ExceededTimeLimit";
     OPERATION_NOT_SUPPORTED_IN_TRANSACTION = 263 "OperationNotSupportedInTransaction";
     FAIL_POINT_SET_FAILED = 266 "FailPointSetFailed";
@@ -115,6 +118,8 @@ codes! {
     CHANGE_STREAM_FATAL_ERROR = 280 "ChangeStreamFatalError";
     CHANGE_STREAM_HISTORY_LOST = 286 "ChangeStreamHistoryLost";
     NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
+    API_VERSION_ERROR = 322 "APIVersionError";
+    API_STRICT_ERROR = 323 "APIStrictError";
     MECHANISM_UNAVAILABLE = 334 "MechanismUnavailable";
     UNSUPPORTED_OP_QUERY_COMMAND = 352 "UnsupportedOpQueryCommand";
     CANNOT_CONVERT_INDEX_TO_UNIQUE = 359 "CannotConvertIndexToUnique";

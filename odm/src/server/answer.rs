@@ -107,6 +107,9 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
     if host.options.users.is_empty() || peer.user.is_some() {
         gossip::hear(host, command)?;
     }
+    if is_known && raw::get(command, "help") == Some(RawBsonRef::Boolean(true)) {
+        return command::help(name);
+    }
     if let Some(row) = row {
         let mut call = Call {
             host,
@@ -114,7 +117,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             command,
             name,
         };
-        let reply = command::reply((row.run)(&mut call)?);
+        let reply = command::reply(row.answer(&mut call)?);
         // Clients that have nothing to ask ask how the server is: what has expired goes then, too.
         host.memory.tick();
         return reply;

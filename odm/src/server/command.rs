@@ -15,10 +15,12 @@ mod storage;
 mod top;
 mod users;
 
-use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 
-use crate::engine;
+use crate::engine::command::args;
+use crate::engine::command::general::Rules;
+use crate::engine::{self, COMMON_FIELDS};
 use crate::error::{Code, ServerError};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
@@ -38,7 +40,7 @@ pub(crate) struct Call<'a> {
 #[derive(Debug)]
 pub(crate) struct Command {
     name: &'static str,
-    pub(crate) run: fn(&mut Call<'_>) -> Result<Document, ServerError>,
+    run: fn(&mut Call<'_>) -> Result<Document, ServerError>,
     /// It may come before the client has proved who it is.
     pub(crate) is_open: bool,
 }
@@ -81,6 +83,58 @@ const COMMANDS: &[Command] = &[
     peer::WHATS_MY_URI,
 ];
 
+/// To these, sessions mean nothing.
+const WITHOUT_SESSION: &[&str] = &[
+    "connectionStatus",
+    "hello",
+    "isMaster",
+    "ismaster",
+    "listCommands",
+    "whatsmyuri",
+];
+
+/// The commands that know their fields, and refuse others.
+const STRICT: &[(&str, &[&str])] = &[
+    ("connectionStatus", &["showPrivileges"]),
+    ("getCmdLineOpts", &[]),
+    ("getDefaultRWConcern", &["inMemory"]),
+    ("getFreeMonitoringStatus", &[]),
+    ("getLog", &[]),
+    ("hostInfo", &[]),
+    ("logout", &[]),
+];
+
+impl Command {
+    fn rules(&self) -> Rules {
+        let rules = Rules::of_server(match self.name {
+            "ismaster" => "isMaster",
+            name => name,
+        });
+        if WITHOUT_SESSION.contains(&self.name) {
+            rules.without_session()
+        } else {
+            rules
+        }
+    }
+
+    /// Runs it, unless something is said to it that it does not know.
+    pub(crate) fn answer(&self, call: &mut Call<'_>) -> Result<Document, ServerError> {
+        // An `aggregate` checks these itself.
+        if self.name != operations::AGGREGATE.name {
+            call.host.memory.admit(self.rules(), call.command)?;
+        }
+        if let Some((_, fields)) = STRICT.iter().find(|(name, _)| *name == self.name) {
+            let mut given = raw::elements(call.command).skip(1);
+            let unknown =
+                given.find(|(name, _)| !fields.contains(name) && !COMMON_FIELDS.contains(name));
+            if let Some((name, _)) = unknown {
+                return Err(args::unknown(self.name, name));
+            }
+        }
+        (self.run)(call)
+    }
+}
+
 /// The server's own command, where it has the name and the form of one.
 pub(crate) fn find(name: &str, command: &RawDocument) -> Option<&'static Command> {
     if name == operations::AGGREGATE.name && !operations::asks_for_operations(command) {
@@ -106,6 +160,11 @@ fn only_admin(call: &Call<'_>) -> Result<(), ServerError> {
 /// Whether the engine's command of this name may come from anybody.
 pub(crate) fn is_open(name: &str) -> bool {
     matches!(name, "ping" | "buildInfo" | "buildinfo")
+}
+
+/// What is said of a command in place of running it. Of none is more known than its name.
+pub(crate) fn help(name: &str) -> Result<RawDocumentBuf, ServerError> {
+    reply(doc! { "help": format!("help for: {name} no help defined") })
 }
 
 /// The reply of a command that went well.

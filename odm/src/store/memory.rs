@@ -144,6 +144,16 @@ impl Memory {
         self.0.shared.engine.catalog.clock.advance(told);
     }
 
+    /// Refuses what may not be said to a command that somebody else answers.
+    #[cfg(feature = "server")]
+    pub(crate) fn admit(
+        &self,
+        rules: engine::command::general::Rules,
+        command: &RawDocument,
+    ) -> Result<engine::txn::session::Mode, ServerError> {
+        self.0.shared.engine.admit(rules, command)
+    }
+
     /// How many sessions, open transactions and open cursors there are.
     #[cfg(feature = "server")]
     pub(crate) fn counts(&self) -> [usize; 3] {

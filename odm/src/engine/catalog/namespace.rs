@@ -64,6 +64,14 @@ impl Namespace {
         if self.collection.is_empty() {
             return Err(invalid(format!("Invalid namespace specified '{self}'")));
         }
+        if &*self.database == "local" && self.collection.starts_with("oplog.") {
+            return Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!(
+                    "the in-memory engine does not support {self}: what is written is told by change streams"
+                ),
+            ));
+        }
         if self.collection.starts_with('.') {
             return Err(invalid(format!(
                 "Collection names cannot start with '.': {}",

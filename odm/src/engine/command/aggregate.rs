@@ -10,6 +10,7 @@ use crate::engine::command::call::Call;
 use crate::engine::command::change_stream;
 use crate::engine::command::collections::batch_size;
 use crate::engine::command::find::{first_batch, session_of, transaction_of};
+use crate::engine::command::general;
 use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::command::reply::Page;
 use crate::engine::command::source::CallSource;
@@ -141,6 +142,9 @@ impl<'a> Aggregate<'a> {
         if let Some(stage) = pipeline.begins() {
             check_telling(call, &namespace, stage)?;
         }
+        if call.transaction.is_some() {
+            check_unions(stages)?;
+        }
         if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
             return Err(ServerError::new(
                 Code::INVALID_NAMESPACE,
@@ -237,10 +241,43 @@ fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<
         ));
     }
     if call.transaction.is_some() {
-        return Err(ServerError::new(
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            format!("Stage not supported inside of a multi-document transaction: {stage}"),
-        ));
+        return Err(match stage {
+            "$planCacheStats" => general::not_in_transaction(stage),
+            _ => not_inside(stage),
+        });
+    }
+    Ok(())
+}
+
+fn not_inside(stage: &str) -> ServerError {
+    ServerError::new(
+        Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+        format!("Stage not supported inside of a multi-document transaction: {stage}"),
+    )
+}
+
+/// Refuses `$unionWith` in a transaction, however deep in other stages.
+fn check_unions(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in raw::values(stages).filter_map(RawBsonRef::as_document) {
+        let Some((name, value)) = raw::elements(stage).next() else {
+            continue;
+        };
+        match (name, value) {
+            ("$unionWith", _) => return Err(not_inside(name)),
+            ("$lookup", RawBsonRef::Document(lookup)) => {
+                if let Some(RawBsonRef::Array(stages)) = raw::get(lookup, "pipeline") {
+                    check_unions(stages)?;
+                }
+            }
+            ("$facet", RawBsonRef::Document(facets)) => {
+                for (_, stages) in raw::elements(facets) {
+                    if let RawBsonRef::Array(stages) = stages {
+                        check_unions(stages)?;
+                    }
+                }
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -249,6 +286,15 @@ fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<
 pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Namespace, ServerError> {
     let namespace = match target {
         RawBsonRef::String(collection) => Namespace::new(call.database, collection),
+        RawBsonRef::Boolean(_) | RawBsonRef::Null => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "collection name has invalid type: {}",
+                    crate::value::kind::alias(target.element_type())
+                ),
+            ));
+        }
         value if super::args::whole(value) == Some(1) => {
             Namespace::new(call.database, "$cmd.aggregate")
         }

@@ -8,6 +8,7 @@ use crate::engine::command::aggregate::{self, FIRST_BATCH};
 use crate::engine::command::args::{Args, Field, Kind, field, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{first_batch, session_of};
+use crate::engine::command::general;
 use crate::engine::command::reply::Page;
 use crate::engine::cursor::open::{Cursor, Tail};
 use crate::engine::cursor::stream::{Images, Lookup, Scope, Stream, Token};
@@ -145,11 +146,7 @@ fn made_of(name: &str) -> &str {
 /// Refuses where no server lets it run.
 fn check_place(call: &Call<'_>) -> Result<(), ServerError> {
     if call.transaction.is_some() {
-        return Err(ServerError::new(
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            "Operation not permitted in transaction :: caused by :: Aggregation stage $changeStream cannot run within a \
-             multi-document transaction.",
-        ));
+        return Err(general::not_in_transaction("$changeStream"));
     }
     let level = raw::get(call.command, "readConcern")
         .and_then(RawBsonRef::as_document)

@@ -1,47 +1,41 @@
 //! Read and write concern, read preference: on one node that keeps everything in memory, each that can be met is met.
 
+mod preference;
+
 use bson::raw::{RawBsonRef, RawDocument};
-use bson::{Document, doc};
+use bson::{Bson, Document, doc};
 
 use crate::engine::clock::Clock;
 use crate::engine::command::args::{is_empty_document, type_name, wrong_type};
-use crate::engine::command::table::Command;
+use crate::engine::command::general::Rules;
+use crate::engine::command::table::InTransaction;
 use crate::engine::txn::session::Mode;
 use crate::engine::txn::snapshot::Moment;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 /// Refuses what is malformed or unknown, and what a read asks that cannot be met.
-pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
+pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
     if let Some(concern) = raw::get(command, "readConcern") {
-        check_read(row, concern, mode)?;
-        if let Some(why) = unsupported(row, command, concern) {
-            let level = crate::value::print::value(concern_level(concern));
+        check_read(rules, concern, mode)?;
+        if let RawBsonRef::Document(concern) = concern
+            && let Some(why) = unsupported(rules, command, concern, mode)
+        {
             return Err(ServerError::new(
                 Code::INVALID_OPTIONS,
                 format!(
-                    "Command {} does not support {{ readConcern: {{ level: {level}, provenance: \"clientSupplied\" }} }} :: \
-                     caused by :: {why}",
-                    row.name
+                    "Command {} does not support {{ readConcern: {{ {}provenance: \"clientSupplied\" }} }} :: caused by :: \
+                     {why}",
+                    rules.name,
+                    shown(concern)
                 ),
             ));
         }
     }
     if let Some(concern) = raw::get(command, "writeConcern") {
-        check_write(row, concern, mode)?;
+        check_write(rules, concern, mode)?;
     }
-    match raw::get(command, "$readPreference") {
-        None | Some(RawBsonRef::Document(_)) => {}
-        Some(other) => {
-            return Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                format!(
-                    "$readPreference has incorrect type: expected object but got {}",
-                    type_name(other.element_type())
-                ),
-            ));
-        }
-    }
+    preference::check(command)?;
     match raw::get(command, "maxTimeMS").map(|value| (value, super::args::whole(value))) {
         None => Ok(()),
         Some((RawBsonRef::Double(millis), _)) if millis.fract() != 0.0 => Err(ServerError::new(
@@ -52,7 +46,7 @@ pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result
         Some((value, Some(_))) => Err(ServerError::new(
             Code::BAD_VALUE,
             format!(
-                "{} value for maxTimeMS is out of range [0, 2147483647]",
+                "{} value for maxTimeMS is out of range",
                 crate::value::print::value(value)
             ),
         )),
@@ -63,23 +57,28 @@ pub(crate) fn check(row: &Command, command: &RawDocument, mode: &Mode) -> Result
     }
 }
 
-fn concern_level(concern: RawBsonRef<'_>) -> RawBsonRef<'_> {
-    match concern {
-        RawBsonRef::Document(concern) => raw::get(concern, "level").unwrap_or(RawBsonRef::Null),
-        _ => RawBsonRef::Null,
-    }
+/// The fields of a read concern as a refusal shows them, with a comma behind each.
+fn shown(concern: &RawDocument) -> String {
+    let of = |name: &str| {
+        let value = raw::get(concern, name)?;
+        Some(format!("{name}: {}, ", crate::value::print::value(value)))
+    };
+    let fields = ["level", "afterOpTime", "afterClusterTime", "atClusterTime"];
+    fields.into_iter().filter_map(of).collect()
 }
 
 /// Why the command can't run at the level, which others can.
 fn unsupported(
-    row: &Command,
+    rules: Rules,
     command: &RawDocument,
-    concern: RawBsonRef<'_>,
+    concern: &RawDocument,
+    mode: &Mode,
 ) -> Option<&'static str> {
-    let RawBsonRef::String(level) = concern_level(concern) else {
+    let Some(RawBsonRef::String(level)) = raw::get(concern, "level") else {
         return None;
     };
-    match (row.name, level) {
+    match (rules.name, level) {
+        (_, "local") => None,
         ("count", "snapshot") => Some("read concern snapshot not supported"),
         ("aggregate", "linearizable") => {
             let Some(RawBsonRef::Array(stages)) = raw::get(command, "pipeline") else {
@@ -92,21 +91,14 @@ fn unsupported(
             (name == "$out")
                 .then_some("$out cannot be used with a 'linearizable' read concern level")
         }
-        // What is about sessions reads no data.
-        (
-            "endSessions"
-            | "killAllSessions"
-            | "killAllSessionsByPattern"
-            | "killSessions"
-            | "refreshSessions"
-            | "startSession",
-            level,
-        ) if level != "local" => Some("read concern not supported"),
-        _ => None,
+        // The first command of a transaction says it for all of them.
+        _ if matches!(mode, Mode::Transaction { .. }) => None,
+        ("abortTransaction" | "aggregate" | "count" | "distinct" | "find" | "getMore", _) => None,
+        _ => Some("read concern not supported"),
     }
 }
 
-fn check_read(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+fn check_read(rules: Rules, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
     let RawBsonRef::Document(concern) = concern else {
         return Err(ServerError::new(
             Code::FAILED_TO_PARSE,
@@ -117,7 +109,13 @@ fn check_read(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(),
         None => None,
         Some(RawBsonRef::String(level)) => Some(level),
         Some(other) => {
-            return Err(wrong_type("readConcern.level", other, "type 'string'"));
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "\"level\" had the wrong type. Expected string, found {}",
+                    type_name(other.element_type())
+                ),
+            ));
         }
     };
     if let Some((name, _)) = raw::elements(concern).find(|(name, _)| {
@@ -126,9 +124,25 @@ fn check_read(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(),
             "level" | "afterClusterTime" | "provenance" | "atClusterTime" | "afterOpTime"
         )
     }) {
-        return Err(super::args::unknown("readConcern", name));
+        return Err(ServerError::new(
+            Code::INVALID_OPTIONS,
+            format!("Unrecognized option in readConcern: {name}"),
+        ));
     }
-    if matches!(row.name, "getMore" | "ping") && raw::get(concern, "afterClusterTime").is_some() {
+    if !matches!(
+        level,
+        None | Some("local" | "available" | "majority" | "linearizable" | "snapshot")
+    ) {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "readConcern.level must be either 'local', 'majority', 'linearizable', 'available', or 'snapshot'",
+        ));
+    }
+    if matches!(
+        rules.name,
+        "currentOp" | "getMore" | "ping" | "serverStatus" | "validate"
+    ) && raw::get(concern, "afterClusterTime").is_some()
+    {
         return Err(ServerError::new(
             Code::INVALID_OPTIONS,
             "afterClusterTime is not allowed for this command",
@@ -149,15 +163,7 @@ fn check_read(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(),
             ));
         }
     }
-    match level {
-        None | Some("local" | "available" | "majority" | "linearizable" | "snapshot") => Ok(()),
-        Some(other) => Err(ServerError::new(
-            Code::BAD_VALUE,
-            format!(
-                "Enumeration value '{other}' for field 'readConcern.level' is not a valid value."
-            ),
-        )),
-    }
+    Ok(())
 }
 
 /// Refuses fields that no write concern has, and values that they cannot have.
@@ -170,8 +176,10 @@ fn check_write_fields(concern: &RawDocument) -> Result<(), ServerError> {
             | ("w", RawBsonRef::String(_))
             | ("j" | "fsync", RawBsonRef::Boolean(_))
             | ("wtimeout" | "getLastError" | "provenance", _) => {}
-            ("w", RawBsonRef::Document(_)) => {
-                return failed("tagged write concern requires tags".to_owned());
+            ("w", RawBsonRef::Document(tags)) => {
+                if tags.is_empty() {
+                    return failed("tagged write concern requires tags".to_owned());
+                }
             }
             ("w", value) => match super::args::whole(value) {
                 Some(0..=50) => {}
@@ -197,10 +205,21 @@ fn check_write_fields(concern: &RawDocument) -> Result<(), ServerError> {
             _ => return Err(super::args::unknown("WriteConcernOptions", name)),
         }
     }
+    let is_set = |name| raw::get(concern, name).is_some_and(super::args::truthy);
+    if is_set("fsync") && is_set("j") {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "fsync and j options cannot be used together",
+        ));
+    }
     Ok(())
 }
 
-fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+fn check_write(rules: Rules, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), ServerError> {
+    let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
+    if !rules.writes {
+        return invalid("Command does not support writeConcern");
+    }
     let RawBsonRef::Document(concern) = concern else {
         return Err(ServerError::new(
             Code::TYPE_MISMATCH,
@@ -211,12 +230,8 @@ fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<()
         ));
     };
     check_write_fields(concern)?;
-    let invalid = |message: &str| Err(ServerError::new(Code::INVALID_OPTIONS, message));
-    if !row.writes {
-        return invalid("Command does not support writeConcern");
-    }
     if matches!(mode, Mode::Transaction { .. })
-        && row.transaction != super::table::InTransaction::Ends
+        && rules.transaction != InTransaction::Ends
         && !is_empty_document(concern)
     {
         return invalid("writeConcern is not allowed within a multi-statement transaction");
@@ -224,7 +239,7 @@ fn check_write(row: &Command, concern: RawBsonRef<'_>, mode: &Mode) -> Result<()
     Ok(())
 }
 
-/// The moment that a read concern asks for, outside of transactions.
+/// The moment that a read concern asks for.
 pub(crate) fn snapshot(
     command: &RawDocument,
     mode: &Mode,
@@ -282,8 +297,8 @@ pub(crate) fn snapshot(
             ));
         }
     }
-    // A transaction has its own moment.
-    let asked = level == "snapshot" && !matches!(mode, Mode::Transaction { .. });
+    // A transaction has its own moment, unless it begins with one of before.
+    let asked = level == "snapshot" && (at.is_some() || !matches!(mode, Mode::Transaction { .. }));
     Ok(asked.then(|| at.map_or(Moment::Present, Moment::At)))
 }
 
@@ -293,6 +308,17 @@ pub(crate) fn unmet(command: &RawDocument) -> Option<Document> {
         return None;
     };
     let (code, message) = match raw::get(concern, "w")? {
+        RawBsonRef::Null | RawBsonRef::Undefined => (
+            Code::UNKNOWN_REPL_WRITE_CONCERN,
+            "No write concern mode named '' found in replica set configuration".to_owned(),
+        ),
+        RawBsonRef::Document(tags) => (
+            Code::NO_SUCH_KEY,
+            format!(
+                "No replica set tag key {} in config",
+                raw::elements(tags).next().map_or("", |(tag, _)| tag)
+            ),
+        ),
         RawBsonRef::String(mode) if mode != "majority" => (
             Code::UNKNOWN_REPL_WRITE_CONCERN,
             format!("No write concern mode named '{mode}' found in replica set configuration"),
@@ -304,6 +330,17 @@ pub(crate) fn unmet(command: &RawDocument) -> Option<Document> {
         _ => return None,
     };
     let mut asked = Document::try_from(concern).unwrap_or_default();
+    match asked.get_mut("w") {
+        Some(Bson::Document(tags)) => {
+            for (_, tag) in tags.iter_mut() {
+                if let Bson::Int32(nodes) = tag {
+                    *tag = Bson::Int64(i64::from(*nodes));
+                }
+            }
+        }
+        Some(mode @ Bson::Null) => *mode = Bson::String(String::new()),
+        _ => {}
+    }
     if !asked.contains_key("wtimeout") {
         asked.insert("wtimeout", 0);
     }

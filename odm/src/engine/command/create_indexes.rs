@@ -7,6 +7,7 @@ use bson::{Bson, Uuid, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::collection::Collection;
+use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
@@ -47,18 +48,6 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     namespace.check_write()?;
     call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
-    if call.transaction.as_deref().is_some_and(|transaction| {
-        existing
-            .as_ref()
-            .is_some_and(|existing| !transaction.created(&namespace) && existing.len() > 0)
-    }) {
-        return Err(ServerError::new(
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            format!(
-                "Cannot create new indexes on existing collection {namespace} in a multi-document transaction."
-            ),
-        ));
-    }
     let collation = existing
         .as_ref()
         .and_then(|existing| existing.options.collation.clone());
@@ -84,22 +73,18 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         Ok((before, collection.indexes.len()))
     };
     let counts = if let Some(transaction) = &mut call.transaction {
-        if !transaction.created(&namespace) {
-            return Err(ServerError::new(
-                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-                format!(
-                    "Cannot create new indexes on existing collection {namespace} in a multi-document transaction."
-                ),
-            ));
-        }
         let collection = transaction
             .root()
             .collection(&namespace)
             .map(|c| (**c).clone());
         match collection {
             Some(mut collection) => {
+                let is_empty = collection.len() == 0;
                 let counts = add(&mut collection)?;
-                transaction.recreate(collection);
+                if counts.0 != counts.1 {
+                    check_new(&namespace, transaction.created(&namespace), is_empty)?;
+                    transaction.recreate(collection);
+                }
                 Some(counts)
             }
             None => None,
@@ -130,6 +115,21 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         fields.insert("note", "all indexes already exist");
     }
     reply(fields)
+}
+
+/// In a transaction, indexes are only made for an empty collection that the transaction has made itself.
+fn check_new(namespace: &Namespace, is_own: bool, is_empty: bool) -> Result<(), ServerError> {
+    let which = match (is_own, is_empty) {
+        (true, true) => return Ok(()),
+        (true, false) => "non-empty",
+        (false, _) => "existing",
+    };
+    Err(ServerError::new(
+        Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+        format!(
+            "Cannot create new indexes on {which} collection {namespace} in a multi-document transaction."
+        ),
+    ))
 }
 
 /// The most that a quorum may be, however many members there are.

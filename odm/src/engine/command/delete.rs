@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, required};
 use crate::engine::command::call::Call;
-use crate::engine::command::insert::{batch, check_capped, is_fatal};
+use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Outcome, Target as Wanted};
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -45,6 +45,20 @@ pub(crate) const DELETE: Command = Command {
     writes: true,
     run: delete,
 };
+
+/// Inside a transaction, nothing is deleted from a capped collection.
+fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
+    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+        return Err(ServerError::new(
+            Code::ILLEGAL_OPERATION,
+            format!(
+                "Cannot remove from a capped collection in a multi-document transaction: {}",
+                writer.collection().namespace
+            ),
+        ));
+    }
+    Ok(())
+}
 
 /// One of `deletes`.
 #[derive(Debug)]
@@ -142,26 +156,36 @@ impl Delete<'_> {
         let mut done = Vec::new();
         let written = call.write(namespace, true, |writer| {
             for (index, target) in prepared.iter().enumerate() {
-                if let Some(Statement::Delete { n: before }) = retry.before(index) {
-                    total.n += before;
-                    continue;
+                match retry.before(index) {
+                    None => {}
+                    Some(Statement::Delete { n: before }) => {
+                        total.n += before;
+                        continue;
+                    }
+                    // It was another command's.
+                    Some(_) => {
+                        total.n += 1;
+                        continue;
+                    }
                 }
                 let outcome = match target {
                     Err(e) => Err(e.clone()),
                     Ok(target) if target.multi && retry.is_on() => Err(no_multi("limit=0")),
-                    Ok(target) => modify::delete(writer, target),
+                    Ok(target) => {
+                        check_capped(writer).and_then(|()| modify::delete(writer, target))
+                    }
                 };
                 match outcome {
                     Ok(Outcome { matched: n, .. }) => {
                         total.n += n;
-                        if retry.is_on() {
+                        if retry.is_on() && n > 0 {
                             done.push((index, Statement::Delete { n }));
                         }
                     }
                     Err(e) if is_fatal(&e) => return Err(e),
                     Err(e) => {
                         total.errors.push((index, e));
-                        if self.ordered {
+                        if self.ordered || writer.inside.is_some() {
                             break;
                         }
                     }
@@ -170,7 +194,7 @@ impl Delete<'_> {
             Ok(())
         })?;
         if written.is_none() {
-            total.fail(prepared, self.ordered);
+            total.fail(prepared, self.ordered || call.transaction.is_some());
         }
         retry.remember(done);
         total.retried = retry.into_retried();
@@ -222,11 +246,11 @@ pub(crate) fn remove(
     writer: &mut Writer<'_, '_>,
     id: &Equality<'_>,
 ) -> Result<Option<Written>, ServerError> {
-    check_capped(writer)?;
-    let removed = match id.by_id_to_write(writer.collection()) {
-        None => return Ok(None),
-        Some(Found::Nothing) => Ok(0),
-        Some(Found::Record(found)) => writer.remove_found(found).map(|()| 1),
+    let removed = match (check_capped(writer), id.by_id_to_write(writer.collection())) {
+        (_, None) => return Ok(None),
+        (Err(refused), _) => Err(refused),
+        (Ok(()), Some(Found::Nothing)) => Ok(0),
+        (Ok(()), Some(Found::Record(found))) => writer.remove_found(found).map(|()| 1),
     };
     let mut written = Written::default();
     match removed {

@@ -187,7 +187,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     if tail != Tail::No {
         if call.transaction.is_some() {
             return Err(ServerError::new(
-                Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                Code::INVALID_OPTIONS,
                 "It is illegal to open a tailable cursor in a transaction",
             ));
         }

@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::document;
-use crate::engine::command::args::{Field, Kind, field};
+use crate::engine::command::args::{Field, GENERIC, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -15,7 +15,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, check_filters};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
-use crate::engine::txn::session::Statement;
+use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -95,12 +95,8 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let bypass = args.flag("bypassDocumentValidation");
     drop(collection);
     let mut retry = Retry::new(call.statements.take(), call.command);
-    if let Some(Statement::FindAndModify(mut before)) = retry.before(0) {
-        before.remove("ok");
-        if let Some(id) = retry.retried() {
-            before.insert("retriedStmtId", id);
-        }
-        return reply(before);
+    if let Some(before) = retry.before(0) {
+        return again(call, before, retry.retried());
     }
     let context = call.context.clone();
     let write = |writer: &mut Writer<'_, '_>| match (&change, &checked) {
@@ -124,17 +120,78 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             project_one(projection, Some(&matcher), document, &target.globals)
         }
     };
-    let value = match (&outcome.before, &outcome.after) {
-        (_, Some(after)) if returns_new => document(after).map(project).transpose()?,
-        (Some(before), _) => document(before).map(project).transpose()?,
+    let image = match (&outcome.before, &outcome.after) {
+        (_, Some(after)) if returns_new => document(after),
+        (Some(before), _) => document(before),
         _ => None,
     };
-    let fields = fields(&outcome, value, remove);
-    retry.remember(vec![(0, Statement::FindAndModify(fields.clone()))]);
+    let last = last(&outcome, remove);
+    let effect = match (&outcome.upserted, remove) {
+        (Some(_), _) => Some(Effect::Inserted),
+        (None, true) => (outcome.matched > 0).then_some(Effect::Deleted),
+        (None, false) => (outcome.modified > 0).then_some(Effect::Updated),
+    };
+    if let Some(effect) = effect.filter(|_| retry.is_on()) {
+        let statement = Statement::FindAndModify {
+            last: last.clone(),
+            value: image.map(ToOwned::to_owned),
+            effect,
+        };
+        retry.remember(vec![(0, statement)]);
+    }
+    reply(fields(last, image.map(project).transpose()?))
+}
+
+/// The answer to what was executed before: the document comes whole, whatever `fields` says, as from a server.
+fn again(
+    call: &Call<'_>,
+    before: Statement,
+    id: Option<i32>,
+) -> Result<RawDocumentBuf, ServerError> {
+    let incompatible = |code, kind: &str| {
+        ServerError::new(
+            Code::location(code),
+            format!(
+                "findAndModify retry request: {} is not compatible with previous write in the transaction of type: {kind}",
+                pictured(call.command)
+            ),
+        )
+    };
+    let (last, value, effect) = match before {
+        Statement::FindAndModify {
+            last,
+            value,
+            effect,
+        } => (last, value, effect),
+        Statement::Insert { .. } => return Err(incompatible(40608, "i")),
+        Statement::Update { .. } => return Err(incompatible(40611, "u")),
+        Statement::Delete { .. } => return Err(incompatible(40606, "d")),
+    };
+    match effect {
+        Effect::Inserted if !call.args.flag("upsert") => return Err(incompatible(40608, "i")),
+        Effect::Deleted if !call.args.flag("remove") => return Err(incompatible(40606, "d")),
+        _ => {}
+    }
+    let mut fields = fields(last, value);
+    if let Some(id) = id {
+        fields.insert("retriedStmtId", id);
+    }
     reply(fields)
 }
 
-fn fields(outcome: &Outcome, value: Option<RawDocumentBuf>, remove: bool) -> Document {
+/// The command without what any command may have.
+fn pictured(command: &RawDocument) -> String {
+    let mut own = RawDocumentBuf::new();
+    for (name, value) in command.iter().flatten() {
+        if !GENERIC.contains(&name.as_str()) {
+            own.append(name, value);
+        }
+    }
+    crate::value::print::value(RawBsonRef::Document(&own))
+}
+
+/// `lastErrorObject`
+fn last(outcome: &Outcome, remove: bool) -> Document {
     let n = i32::try_from(outcome.matched).unwrap_or(1) + i32::from(outcome.upserted.is_some());
     let mut last = doc! { "n": n };
     if !remove {
@@ -143,6 +200,10 @@ fn fields(outcome: &Outcome, value: Option<RawDocumentBuf>, remove: bool) -> Doc
     if let Some(id) = &outcome.upserted {
         last.insert("upserted", id.clone());
     }
+    last
+}
+
+fn fields(last: Document, value: Option<RawDocumentBuf>) -> Document {
     let value = value
         .and_then(|value| Document::try_from(&value).ok())
         .map_or(Bson::Null, Bson::Document);
@@ -158,11 +219,11 @@ fn explain(
     if error.message().starts_with("planner returned error") {
         return explain_hint(error, namespace, &call.args);
     }
-    // Refused before there was an executor, or to be tried again.
+    // Refused before there was an executor.
     if error.message().starts_with("error processing query")
         || matches!(
             error.code(),
-            Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION | Code::SNAPSHOT_UNAVAILABLE
         )
     {
         return error;

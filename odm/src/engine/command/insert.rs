@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use bson::Timestamp;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::ElementType;
+use bson::{Bson, Timestamp};
 use smallvec::SmallVec;
 
 use crate::engine::command::args::{Field, Kind, field, required, wrong_type};
@@ -99,7 +99,7 @@ pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerErro
 #[derive(Debug)]
 pub(crate) struct Insert<'a> {
     pub(crate) documents: Batch<'a>,
-    /// Whether the first failure is the end.
+    /// Whether the first failure is the end, as it is in a transaction.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
     /// Whether these are documents of a collection as it was: all is stored as it stands.
@@ -128,25 +128,28 @@ impl Insert<'_> {
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut done = Vec::new();
         let mut write = |writer: &mut Writer<'_, '_>| {
-            check_capped(writer)?;
             for (index, document) in self.documents.iter().enumerate() {
                 if retry.before(index).is_some() {
                     written.n += 1;
                     continue;
                 }
-                let outcome = prepare(document, || context.object_id(), now)
+                let outcome = check_capped(writer)
+                    .and_then(|()| prepare(document, || context.object_id(), now))
                     .and_then(|document| writer.insert(&document));
                 match outcome {
                     Ok(_) => {
                         written.n += 1;
                         if retry.is_on() {
-                            done.push((index, Statement::Insert));
+                            let id =
+                                raw::get(document, "_id").and_then(|id| Bson::try_from(id).ok());
+                            let id = id.unwrap_or(Bson::Null);
+                            done.push((index, Statement::Insert { id }));
                         }
                     }
                     Err(e) if is_fatal(&e) => return Err(e),
                     Err(e) => {
                         written.errors.push((index, e));
-                        if self.ordered {
+                        if self.ordered || writer.inside.is_some() {
                             break;
                         }
                     }

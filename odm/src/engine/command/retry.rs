@@ -11,6 +11,9 @@ use crate::value::raw;
 pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::Int);
 pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Ints);
 
+/// The id of a statement that has none, and may be executed again.
+const NONE: i32 = -1;
+
 /// The statements of one command: their ids, and what is known of them.
 #[derive(Debug)]
 pub(crate) struct Retry<'a> {
@@ -70,9 +73,12 @@ impl<'a> Retry<'a> {
         })
     }
 
-    /// What the statement did when it was executed before.
+    /// What the statement wrote when it was executed before.
     pub(crate) fn before(&mut self, index: usize) -> Option<Statement> {
         let id = self.id(index);
+        if id == NONE {
+            return None;
+        }
         let found = self.statements.as_ref()?.get(&id).cloned();
         if found.is_some() {
             self.retried.push(id);
@@ -84,7 +90,9 @@ impl<'a> Retry<'a> {
     pub(crate) fn remember(&mut self, done: Vec<(usize, Statement)>) {
         for (index, statement) in done {
             let id = self.id(index);
-            if let Some(statements) = &mut self.statements {
+            if let Some(statements) = &mut self.statements
+                && id != NONE
+            {
                 statements.insert(id, statement);
             }
         }

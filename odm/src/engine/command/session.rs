@@ -58,7 +58,7 @@ pub(crate) const START_SESSION: Command = Command {
     idl: "startSession",
     run: |call| {
         let session = SessionName::new(call.uuid());
-        call.engine.sessions.refresh(&session.lsid(), call.now);
+        call.engine.sessions.refresh(&session.lsid(), call.now)?;
         reply(doc! {
             "id": { "id": Uuid::from_bytes(session.id) },
             "timeoutMinutes": TIMEOUT_MINUTES,
@@ -73,7 +73,7 @@ pub(crate) const REFRESH_SESSIONS: Command = Command {
     run: |call| {
         let list = "refreshSessionsFromClient";
         for session in names::sessions(call.command, "refreshSessions", list)? {
-            call.engine.sessions.refresh(&session.lsid(), call.now);
+            call.engine.sessions.refresh(&session.lsid(), call.now)?;
         }
         reply(doc! {})
     },
@@ -166,7 +166,7 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
             format!("{name} must be run within a transaction"),
         ));
     };
-    let handle = call.engine.sessions.get(session);
+    let handle = call.engine.sessions.get(session)?;
     let mut state = lock(&handle);
     state.touch(call.now);
     if commit {
@@ -177,7 +177,7 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
             *number,
         )?;
     } else {
-        state.transaction(*number)?;
+        state.transaction(session, *number)?;
         state.abort(&call.engine.sessions);
     }
     reply(doc! {})

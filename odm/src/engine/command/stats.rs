@@ -180,7 +180,7 @@ fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
-    let name = super::collection(target)?;
+    let name = super::collection(DATA_SIZE.name, target)?;
     let Some(namespace) = Namespace::split(name) else {
         return Err(ServerError::new(
             Code::INVALID_NAMESPACE,

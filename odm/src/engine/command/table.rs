@@ -4,6 +4,7 @@ use bson::raw::RawDocumentBuf;
 
 use crate::engine::command::args::Field;
 use crate::engine::command::call::Call;
+use crate::engine::command::general::Rules;
 use crate::engine::command::{
     aggregate, coll_mod, collections, convert, count, create, create_indexes, databases, delete,
     distinct, drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes,
@@ -26,6 +27,18 @@ pub(crate) struct Command {
     /// It takes a write concern.
     pub(crate) writes: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
+}
+
+impl Command {
+    /// What may be said to it besides its own fields.
+    pub(crate) const fn rules(&self) -> Rules {
+        Rules {
+            name: self.name,
+            transaction: self.transaction,
+            retryable: self.retryable,
+            writes: self.writes,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

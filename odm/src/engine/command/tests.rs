@@ -138,6 +138,8 @@ cases::files!("command", file, input: [], [
     collation_options,
     collections,
     collection_options,
+    concerns,
+    conflicts,
     fields,
     fields_of_the_wrong_kind,
     find_and_modify,
@@ -156,6 +158,7 @@ cases::files!("command", file, input: [], [
     listings,
     names,
     renames,
+    repeats,
     merges,
     metas,
     near_options,
@@ -176,6 +179,7 @@ cases::files!("command", file, input: [], [
     transactions,
     updates,
     validation,
+    versions,
     view_changes,
     views,
     write_options,
@@ -291,6 +295,23 @@ fn expired_documents_go_on_the_tick() {
     assert_eq!(run(doc! { "count": "a" }).get_i32("n").unwrap(), 4);
     NOW.fetch_add(60_000, Ordering::Relaxed);
     assert_eq!(run(doc! { "count": "a" }).get_i32("n").unwrap(), 2);
+}
+
+#[test]
+fn the_log_is_read_by_streams_alone() {
+    let (engine, context) = (Engine::new(), Context::system());
+    for command in [
+        doc! { "find": "oplog.rs" },
+        doc! { "count": "oplog.rs" },
+        doc! { "aggregate": "oplog.rs", "pipeline": [], "cursor": {} },
+        doc! { "insert": "oplog.rs", "documents": [{}] },
+    ] {
+        let reply = run(&engine, &context, "local", &command);
+        assert_eq!(reply.get_i32("code").unwrap(), 115, "{reply}");
+        assert!(reply.get_str("errmsg").unwrap().contains("change streams"));
+        let reply = run(&engine, &context, "x", &command);
+        assert!(!reply.contains_key("errmsg"), "{reply}");
+    }
 }
 
 #[test]

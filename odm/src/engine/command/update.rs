@@ -1,5 +1,6 @@
 //! `update`.
 
+use bson::Bson;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
@@ -14,7 +15,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::point::Equality;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Pipeline;
-use crate::engine::txn::session::Statement;
+use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -231,12 +232,8 @@ impl Update<'_> {
         let mut done = Vec::new();
         let write = |writer: &mut Writer<'_, '_>| {
             for (index, prepared) in prepared.iter().enumerate() {
-                if let Some(Statement::Update {
-                    n,
-                    modified,
-                    upserted,
-                }) = retry.before(index)
-                {
+                if let Some(before) = retry.before(index) {
+                    let (n, modified, upserted) = done_before(before);
                     total.update(index, n, modified, upserted);
                     continue;
                 }
@@ -258,7 +255,7 @@ impl Update<'_> {
                             ..
                         } = outcome;
                         let n = matched + i64::from(upserted.is_some());
-                        if retry.is_on() {
+                        if retry.is_on() && modified + i64::from(upserted.is_some()) > 0 {
                             done.push((
                                 index,
                                 Statement::Update {
@@ -273,7 +270,7 @@ impl Update<'_> {
                     Err(e) if is_fatal(&e) => return Err(e),
                     Err(e) => {
                         total.errors.push((index, e));
-                        if self.ordered {
+                        if self.ordered || writer.inside.is_some() {
                             break;
                         }
                     }
@@ -287,11 +284,29 @@ impl Update<'_> {
             call.write(namespace, self.bypass, write)?
         };
         if written.is_none() {
-            total.fail(prepared, self.ordered);
+            total.fail(prepared, self.ordered || call.transaction.is_some());
         }
         retry.remember(done);
         total.retried = retry.into_retried();
         Ok(total)
+    }
+}
+
+/// The answer to a statement that was executed before, perhaps as one of another command.
+fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
+    match before {
+        Statement::Update {
+            n,
+            modified,
+            upserted,
+        } => (n, modified, upserted),
+        Statement::FindAndModify {
+            effect: Effect::Updated,
+            ..
+        } => (1, 1, None),
+        Statement::Insert { id } => (1, 0, Some(id)),
+        Statement::FindAndModify { last, .. } => (1, 0, last.get("upserted").cloned()),
+        Statement::Delete { .. } => (1, 0, None),
     }
 }
 

@@ -4,19 +4,22 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, DateTime, Document};
 
-use crate::engine::catalog::Catalog;
 use crate::engine::catalog::changes::Origin;
+use crate::engine::catalog::{Catalog, Root};
 use crate::engine::txn::TRANSIENT;
-use crate::engine::txn::lsid::{self, show};
+use crate::engine::txn::lsid::{self, show_whole};
 use crate::engine::txn::transaction::Transaction;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 /// How long an unused session is remembered, in milliseconds.
 const LIFETIME: i64 = 30 * 60_000;
+
+/// How many sessions are remembered at once, as on a server.
+const MOST: usize = 1_000_000;
 
 /// What a command says about its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,10 +39,13 @@ pub(crate) enum Mode {
 /// A session's id: the bytes of `lsid`'s document.
 pub(crate) type SessionId = Vec<u8>;
 
-/// What a retryable statement did: the answer to its retry.
+/// What a retryable statement wrote, and so the answer to its retry. One that wrote nothing is no such: its retry is
+/// executed.
 #[derive(Debug, Clone)]
 pub(crate) enum Statement {
-    Insert,
+    Insert {
+        id: Bson,
+    },
     Update {
         n: i64,
         modified: i64,
@@ -48,7 +54,21 @@ pub(crate) enum Statement {
     Delete {
         n: i64,
     },
-    FindAndModify(Document),
+    FindAndModify {
+        /// `lastErrorObject`
+        last: Document,
+        /// The document that was asked for, all of it.
+        value: Option<RawDocumentBuf>,
+        effect: Effect,
+    },
+}
+
+/// What a `findAndModify` did to its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Inserted,
+    Updated,
+    Deleted,
 }
 
 /// The statements of the session's current retryable write, by statement id.
@@ -72,9 +92,11 @@ pub(crate) enum State {
     Aborted,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sessions {
-    sessions: Mutex<HashMap<SessionId, Arc<Mutex<Session>>>>,
+    known: Mutex<HashMap<SessionId, Arc<Mutex<Session>>>>,
+    /// How many are remembered at once.
+    most: usize,
     /// How many transactions are open, so that the tick costs nothing when none is.
     open: AtomicUsize,
 }
@@ -138,13 +160,41 @@ impl Mode {
     }
 }
 
+impl Default for Sessions {
+    fn default() -> Self {
+        Self::of(MOST)
+    }
+}
+
 impl Sessions {
-    pub(crate) fn get(&self, id: &SessionId) -> Arc<Mutex<Session>> {
-        Arc::clone(self.map().entry(id.clone()).or_default())
+    fn of(most: usize) -> Self {
+        Self {
+            known: Mutex::default(),
+            most,
+            open: AtomicUsize::new(0),
+        }
+    }
+
+    /// The session of an id, which is a new one unless it is known.
+    pub(crate) fn get(&self, id: &SessionId) -> Result<Arc<Mutex<Session>>, ServerError> {
+        let mut map = self.map();
+        if let Some(session) = map.get(id) {
+            return Ok(Arc::clone(session));
+        }
+        if map.len() >= self.most {
+            return Err(ServerError::new(
+                Code::TOO_MANY_LOGICAL_SESSIONS,
+                format!(
+                    "Unable to add session ID {} into the cache because the number of active sessions is too high",
+                    show_whole(id)
+                ),
+            ));
+        }
+        Ok(Arc::clone(map.entry(id.clone()).or_default()))
     }
 
     fn map(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Mutex<Session>>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets a session, unless it has a transaction that is not over: that goes on, until it is over or expires.
@@ -159,8 +209,9 @@ impl Sessions {
     }
 
     /// Remembers a session from now on, as if it were used.
-    pub(crate) fn refresh(&self, id: &SessionId, now: DateTime) {
-        lock(&self.get(id)).touch(now);
+    pub(crate) fn refresh(&self, id: &SessionId, now: DateTime) -> Result<(), ServerError> {
+        lock(&*self.get(id)?).touch(now);
+        Ok(())
     }
 
     /// Aborts the open transactions of sessions, which stay as they are otherwise.
@@ -244,7 +295,7 @@ impl Session {
                 format!(
                     "Retryable write with txnNumber {number} is prohibited on session {} because a newer {what} with \
                      txnNumber {active} has already started on this session.",
-                    show(id)
+                    show_whole(id)
                 ),
             ));
         }
@@ -256,35 +307,23 @@ impl Session {
         match &mut self.state {
             State::Retryable(statements) => Ok(statements),
             _ => Err(ServerError::new(
-                Code::location(50767),
-                format!(
-                    "Cannot retry a transaction statement as a retryable write: txnNumber {number}"
-                ),
+                Code::INCOMPLETE_TRANSACTION_HISTORY,
+                "Cannot retry a retryable write that has been converted into a transaction",
             )),
         }
     }
 
-    /// Begins a transaction.
+    /// Begins a transaction, which reads a moment.
     pub(crate) fn start(
         &mut self,
         sessions: &Sessions,
-        catalog: &Catalog,
         id: &SessionId,
         number: i64,
+        snapshot: Root,
         now: DateTime,
     ) -> Result<(), ServerError> {
         let active = self.number.unwrap_or(-1);
-        if number < active {
-            return Err(ServerError::new(
-                Code::TRANSACTION_TOO_OLD,
-                format!(
-                    "Cannot start transaction with {{ txnNumber: {number} }} on session {} because a newer transaction \
-                     with txnNumberAndRetryCounter {{ txnNumber: {active}, txnRetryCounter: 0 }} has already started \
-                     on this session.",
-                    show(id)
-                ),
-            ));
-        }
+        self.check_age(id, number)?;
         if number == active {
             return Err(ServerError::new(
                 Code::CONFLICTING_OPERATION_IN_PROGRESS,
@@ -293,14 +332,40 @@ impl Session {
         }
         self.abort(sessions);
         self.number = Some(number);
-        self.state = State::InProgress(Box::new(Transaction::begin(catalog, now)));
+        self.state = State::InProgress(Box::new(Transaction::begin(snapshot, now)));
         sessions.open.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// The open transaction of this number.
-    pub(crate) fn transaction(&mut self, number: i64) -> Result<&mut Transaction, ServerError> {
+    /// Refuses a number that is older than what the session has begun since.
+    fn check_age(&self, id: &SessionId, number: i64) -> Result<(), ServerError> {
         let active = self.number.unwrap_or(-1);
+        if number >= active {
+            return Ok(());
+        }
+        let (what, counter) = match self.state {
+            State::Retryable(_) => ("retryable write", -1),
+            _ => ("transaction", 0),
+        };
+        Err(ServerError::new(
+            Code::TRANSACTION_TOO_OLD,
+            format!(
+                "Cannot start transaction with {{ txnNumber: {number} }} on session {} because a newer {what} with \
+                 txnNumberAndRetryCounter {{ txnNumber: {active}, txnRetryCounter: {counter} }} has already started on \
+                 this session.",
+                show_whole(id)
+            ),
+        ))
+    }
+
+    /// The open transaction of this number.
+    pub(crate) fn transaction(
+        &mut self,
+        id: &SessionId,
+        number: i64,
+    ) -> Result<&mut Transaction, ServerError> {
+        let active = self.number.unwrap_or(-1);
+        self.check_age(id, number)?;
         if number == active {
             match self.state {
                 State::InProgress(ref mut transaction) => return Ok(transaction),
@@ -330,7 +395,7 @@ impl Session {
         if self.number == Some(number) && matches!(self.state, State::Committed) {
             return Ok(());
         }
-        self.transaction(number)?;
+        self.transaction(id, number)?;
         let State::InProgress(transaction) = std::mem::replace(&mut self.state, State::Aborted)
         else {
             return Ok(());
@@ -392,4 +457,24 @@ fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError
             crate::value::kind::alias(found.element_type())
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_not_more_sessions_than_can_be_remembered() {
+        let sessions = Sessions::of(2);
+        let now = DateTime::from_millis(1_000);
+        let session = |id: u8| bson::rawdoc! { "id": i32::from(id) }.into_bytes();
+        sessions.refresh(&session(1), now).unwrap();
+        sessions.refresh(&session(2), now).unwrap();
+        let refused = sessions.refresh(&session(3), now).unwrap_err();
+        assert_eq!(refused.code(), Code::TOO_MANY_LOGICAL_SESSIONS);
+        sessions.refresh(&session(1), now).unwrap();
+        sessions.end(&session(2));
+        sessions.refresh(&session(3), now).unwrap();
+        assert_eq!(Sessions::default().most, 1_000_000);
+    }
 }

@@ -7,7 +7,6 @@ use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::{Catalog, Root};
-use crate::engine::clock::Clock;
 use crate::error::{Code, ServerError};
 
 /// How long a moment can be gone back to, in milliseconds: the server's `minSnapshotHistoryWindowInSeconds`.
@@ -63,16 +62,13 @@ impl Snapshots {
     pub(crate) fn at(
         &self,
         moment: Moment,
-        clock: &Clock,
         catalog: &Catalog,
         now: DateTime,
     ) -> Result<Snapshot, ServerError> {
         self.expire(now);
         let mut kept = self.kept();
         let Moment::At(time) = moment else {
-            // A time of its own: what is written from here on is later.
-            let time = clock.tick(now);
-            let root = catalog.root();
+            let (time, root) = catalog.moment(now);
             kept.insert((time.time, time.increment), (root.clone(), now));
             if kept.len() > MOST {
                 kept.pop_first();

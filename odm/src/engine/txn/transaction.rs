@@ -33,9 +33,8 @@ pub(crate) struct Transaction {
 
 impl Transaction {
     /// Begins with a snapshot of everything.
-    pub(crate) fn begin(catalog: &Catalog, now: DateTime) -> Self {
+    pub(crate) fn begin(snapshot: Root, now: DateTime) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let snapshot = catalog.root();
         Self {
             owner: NEXT.fetch_add(1, Ordering::Relaxed),
             working: snapshot.clone(),

@@ -1,4 +1,4 @@
-//! Writing documents: conflicts first, then uniqueness, then the change.
+//! Writing documents: conflicts of records first, then uniqueness, then conflicts of keys, then the change.
 
 use std::borrow::Cow;
 
@@ -176,10 +176,11 @@ impl Writer<'_, '_> {
         };
         change.at = at;
         collection.complete(&mut change, known, before_document, after_document)?;
-        self.check_keys(&change)?;
+        // What is in the way for sure is told at once, also where somebody is about to take it away.
         if let Some(after) = after_document {
             collection.check_unique(&change, after)?;
         }
+        self.check_keys(&change)?;
         let told = self
             .is_watched()
             .then(|| told(collection, before_document, after_document, description))

@@ -5,6 +5,9 @@ use bson::{Bson, Document, doc, rawdoc};
 
 use super::{Call, Command, only_admin};
 use crate::engine::command::args;
+use crate::engine::command::general::{self, Rules};
+use crate::engine::command::table::InTransaction;
+use crate::engine::txn::session::Mode;
 use crate::engine::{COMMON_FIELDS, Context};
 use crate::error::{Code, ServerError};
 use crate::server::activity::{Operation, Seat};
@@ -59,6 +62,14 @@ struct Wanted {
 }
 
 fn aggregate(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    let rules = Rules {
+        transaction: InTransaction::Allowed,
+        writes: true,
+        ..AGGREGATE.rules()
+    };
+    if let Mode::Transaction { .. } = call.host.memory.admit(rules, call.command)? {
+        return Err(general::not_in_transaction("$currentOp"));
+    }
     let options = match stage(call.command) {
         Some((_, RawBsonRef::Document(options))) => options,
         other => {

@@ -12,6 +12,7 @@ use crate::value::raw;
 pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     name: "getCmdLineOpts",
     run: |call| {
+        only_admin(call)?;
         let address = call.host.address;
         Ok(doc! {
             "argv": std::env::args().collect::<Vec<_>>(),
@@ -26,7 +27,10 @@ pub(super) const GET_CMD_LINE_OPTS: Command = Command {
 
 pub(super) const GET_FREE_MONITORING_STATUS: Command = Command {
     name: "getFreeMonitoringStatus",
-    run: |_| Ok(doc! { "state": "disabled" }),
+    run: |call| {
+        only_admin(call)?;
+        Ok(doc! { "state": "disabled" })
+    },
     is_open: false,
 };
 

@@ -9,6 +9,7 @@ use bson::{Binary, Bson, Document, doc};
 
 use super::run;
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::{Event, Read};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::{Context, Engine};
 
@@ -322,6 +323,83 @@ fn no_insert_is_lost_to_a_drop() {
                     server.run(doc! { "drop": "a" });
                 }
             });
+        }
+    });
+}
+
+/// A stream that goes on from a snapshot's time tells all that the snapshot has not, and nothing that it has.
+#[test]
+fn a_snapshot_is_exactly_what_was_written_until_its_time() {
+    const WRITERS: i32 = 4;
+    const EACH: i32 = 400;
+    let server = Server::new();
+    server.ok(doc! { "create": "a" });
+    let catalog = &server.engine.catalog;
+    catalog.log_changes(server.context.now());
+    let start = catalog.changes.end(&catalog.clock);
+    let mut seen = Vec::new();
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let server = &server;
+                scope.spawn(move || {
+                    for i in 0..EACH {
+                        server.ok(
+                            doc! { "insert": "a", "documents": [{ "_id": writer * EACH + i }] },
+                        );
+                    }
+                })
+            })
+            .collect();
+        while !writers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            let reply = server.ok(doc! {
+                "find": "a", "batchSize": 100_000, "readConcern": { "level": "snapshot" },
+            });
+            let cursor = reply.get_document("cursor").unwrap();
+            let time = cursor.get_timestamp("atClusterTime").unwrap();
+            seen.push((time, cursor.get_array("firstBatch").unwrap().len()));
+        }
+    });
+    let Read::Events(events) = catalog.changes.read(start, usize::MAX) else {
+        panic!("the log has forgotten something");
+    };
+    assert_eq!(events.len(), usize::try_from(WRITERS * EACH).unwrap());
+    for (time, documents) in seen {
+        let until =
+            |event: &&Event| (event.time.time, event.time.increment) <= (time.time, time.increment);
+        assert_eq!(events.iter().filter(until).count(), documents);
+    }
+}
+
+/// Whoever is told of a write's time, by anybody, reads the write with it.
+#[test]
+fn a_time_that_was_told_has_what_was_written_until_then() {
+    let server = Server::new();
+    server.ok(doc! { "create": "a" });
+    let clock = &server.engine.catalog.clock;
+    server.engine.catalog.log_changes(server.context.now());
+    let (told, heard) = channel();
+    let server = &server;
+    thread::scope(|scope| {
+        for writer in 0..3 {
+            let told = told.clone();
+            scope.spawn(move || {
+                for i in 0..200 {
+                    let id = writer * 1_000 + i;
+                    server.ok(doc! { "insert": "a", "documents": [{ "_id": id }] });
+                    told.send((id, clock.now())).unwrap();
+                }
+            });
+        }
+        drop(told);
+        for (id, time) in heard {
+            for level in ["local", "majority", "snapshot"] {
+                let found = server.rows(doc! {
+                    "find": "a", "filter": { "_id": id },
+                    "readConcern": { "level": level, "afterClusterTime": time },
+                });
+                assert_eq!(found.len(), 1, "{id} at {time:?} by {level}");
+            }
         }
     });
 }

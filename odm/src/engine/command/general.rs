@@ -1,0 +1,163 @@
+//! What commands have in common, whatever they do: fields of sessions and transactions, of concerns, of the API's version.
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::engine::command::table::InTransaction;
+use crate::engine::command::{api, concern};
+use crate::engine::txn::session::Mode;
+use crate::error::{Code, ServerError};
+use crate::value::raw;
+
+/// What may be said to a command besides its own fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// As it is spelled in messages.
+    pub(crate) name: &'static str,
+    pub(crate) transaction: InTransaction,
+    /// A `txnNumber` outside of a transaction asks for it to be executed once.
+    pub(crate) retryable: bool,
+    /// It takes a write concern.
+    pub(crate) writes: bool,
+}
+
+#[cfg(feature = "server")]
+impl Rules {
+    /// A command about the server, not about its data.
+    pub(crate) const fn of_server(name: &'static str) -> Self {
+        Self {
+            name,
+            transaction: InTransaction::Refused,
+            retryable: false,
+            writes: false,
+        }
+    }
+
+    /// The same, to which sessions mean nothing.
+    pub(crate) const fn without_session(self) -> Self {
+        Self {
+            transaction: InTransaction::Never,
+            ..self
+        }
+    }
+}
+
+/// Refuses what may not be said to the command, and tells what it is part of.
+pub(crate) fn check(
+    rules: Rules,
+    command: &RawDocument,
+    database: &str,
+) -> Result<Mode, ServerError> {
+    api::check(rules.name, command)?;
+    let mode = match rules.transaction {
+        InTransaction::Beside => Mode::Plain,
+        _ => Mode::of(command)?,
+    };
+    check_mode(rules, &mode, command, database)?;
+    concern::check(rules, command, &mode)?;
+    Ok(mode)
+}
+
+/// Refuses a stage in a transaction.
+pub(crate) fn not_in_transaction(stage: &str) -> ServerError {
+    ServerError::new(
+        Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+        format!(
+            "Operation not permitted in transaction :: caused by :: Aggregation stage {stage} cannot run within a \
+             multi-document transaction."
+        ),
+    )
+}
+
+/// Refuses what may not run in a transaction, or not be retried.
+fn check_mode(
+    rules: Rules,
+    mode: &Mode,
+    command: &RawDocument,
+    database: &str,
+) -> Result<(), ServerError> {
+    let refuse = |message: String| {
+        Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            message,
+        ))
+    };
+    match mode {
+        Mode::Plain => Ok(()),
+        Mode::Retryable { .. } if rules.retryable => Ok(()),
+        Mode::Retryable { .. } if rules.transaction == InTransaction::Never => {
+            Err(ServerError::new(
+                Code::location(50889),
+                "It is illegal to provide a txnNumber for this command",
+            ))
+        }
+        Mode::Retryable { .. } => Err(ServerError::new(
+            Code::NOT_A_RETRYABLE_WRITE_COMMAND,
+            format!(
+                "txnNumber may only be provided for multi-document transactions and retryable write commands. \
+                 autocommit:false was not provided, and {} is not a retryable write command.",
+                rules.name
+            ),
+        )),
+        Mode::Transaction { start, .. } => match rules.transaction {
+            InTransaction::Never => {
+                refuse("This command is not supported in transactions".to_owned())
+            }
+            InTransaction::Refused if rules.name == "count" => refuse(
+                "Cannot run 'count' in a multi-document transaction. Please see \
+                 http://dochub.mongodb.org/core/transaction-count for a recommended alternative."
+                    .to_owned(),
+            ),
+            InTransaction::Refused => refuse(format!(
+                "Cannot run '{}' in a multi-document transaction.",
+                rules.name
+            )),
+            InTransaction::Ends if *start => refuse(format!(
+                "Cannot start a transaction with {}",
+                if rules.name == "abortTransaction" {
+                    "an abort"
+                } else {
+                    "a commit"
+                }
+            )),
+            InTransaction::Ends | InTransaction::Beside => Ok(()),
+            InTransaction::NotFirst if *start => refuse(format!(
+                "Cannot run {} as the first operation in a multi-document transaction.",
+                rules.name
+            )),
+            InTransaction::Allowed | InTransaction::NotFirst => {
+                let namespace = || match raw::elements(command).next() {
+                    Some((_, RawBsonRef::String(name))) => name,
+                    _ => "",
+                };
+                match database {
+                    "config" => refuse(
+                        "Cannot run command against the config database in a transaction."
+                            .to_owned(),
+                    ),
+                    "local" => refuse(
+                        "Cannot run command against the 'local' database in a transaction."
+                            .to_owned(),
+                    ),
+                    _ if namespace().starts_with("system.profile") => refuse(format!(
+                        "Cannot run command against the '{database}.{}' collection in a transaction.",
+                        namespace()
+                    )),
+                    _ if namespace() == "system.views" && !rules.writes => Err(ServerError::new(
+                        Code::location(51071),
+                        "Cannot query system.views within a transaction",
+                    )),
+                    _ if namespace().starts_with("system.") && rules.retryable => {
+                        Err(ServerError::new(
+                            Code::location(50791),
+                            format!(
+                                "Cannot write to system collection {database}.{} within a transaction.",
+                                namespace()
+                            ),
+                        ))
+                    }
+                    _ => Ok(()),
+                }
+            }
+        },
+    }
+}

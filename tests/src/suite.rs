@@ -3,6 +3,7 @@
 mod bulk;
 mod changes;
 mod collections;
+mod definitions;
 mod errors;
 mod filters;
 mod indexes;
@@ -30,6 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
         bulk::CASES,
         changes::CASES,
         collections::CASES,
+        definitions::CASES,
         errors::CASES,
         filters::CASES,
         indexes::CASES,

@@ -247,8 +247,40 @@ impl<'s, T: Watched, E> Watch<'s, T, E> {
         self
     }
 
+    /// Tells of definitions, too: of collections and views that are created or changed, and of indexes that are built or
+    /// dropped ([`Operation::Create`] and its like); and of every event, the UUID of its collection. Servers know it
+    /// since 6.0.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "orders", index(total))]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, total: i64 }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let mut changes = db.watch().show_expanded_events(true).await?;
+    /// db.sync(models![Order]).plan().await?.apply(Allow::CREATE).await?;
+    ///
+    /// let change = changes.next().await.expect("the database is there")?;
+    /// let Operation::Create { description } = change.operation else { panic!() };
+    /// assert_eq!(description.get_str("validationLevel").unwrap(), "strict");
+    ///
+    /// let change = changes.next().await.expect("the database is there")?;
+    /// let Operation::CreateIndexes { indexes } = change.operation else { panic!() };
+    /// assert_eq!(indexes[0].get_str("name").unwrap(), "total_1");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn show_expanded_events(mut self, expanded: bool) -> Self {
+        self.call.watch.show_expanded_events = expanded;
+        self
+    }
+
     /// Goes on behind this token: with what was written since, as far back as the store remembers it. The filter and the
-    /// stages are those of the stream that gave it: a server may refuse the token of an event that others leave out.
+    /// stages are those of the stream that gave it: the token of an event that others leave out is refused
+    /// ([`CHANGE_STREAM_FATAL_ERROR`](crate::Code::CHANGE_STREAM_FATAL_ERROR)).
     pub fn resume_after(mut self, token: impl Into<Option<ResumeToken>>) -> Self {
         self.call.watch.resume_after = token.into().map(ResumeToken::into_document);
         self

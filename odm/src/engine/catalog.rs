@@ -22,7 +22,7 @@ use imbl::OrdMap;
 use crate::engine::clock::Clock;
 use crate::error::{Code, ServerError};
 
-use changes::{Change, Changes, What};
+use changes::{Change, Changes, What, definition};
 use collection::{Collection, Locks, Version};
 use draft::{Draft, Work};
 use namespace::Namespace;
@@ -287,22 +287,28 @@ impl Catalog {
         let mut working = latest.clone();
         match edit(&mut working, locks) {
             Edit::Unchanged(value) => value,
-            Edit::Publish(value) => {
-                let replaced = self.publish().put(working);
+            Edit::Publish(value, told) => {
+                let mut root = self.publish();
+                let replaced = root.put(working);
+                self.log(&root, || told);
+                drop(root);
                 drop(replaced);
                 value
             }
             Edit::Replace(collection, value) => {
-                let change = Change {
-                    namespace: collection.made_as("convertToCapped"),
+                let first = collection.made_as("convertToCapped");
+                let mut told = definition::created_for_now(&collection, &first);
+                told.push(Change {
+                    namespace: first,
                     uuid: Some(collection.uuid),
                     what: What::Rename {
                         to: namespace.clone(),
+                        replaced: Some(latest.uuid),
                     },
-                };
+                });
                 let mut root = self.publish();
                 let replaced = root.put(*collection);
-                self.log(&root, || vec![change]);
+                self.log(&root, || told);
                 drop(root);
                 drop(replaced);
                 value
@@ -327,7 +333,8 @@ impl Catalog {
 #[derive(Debug)]
 pub(crate) enum Edit<T> {
     Unchanged(T),
-    Publish(T),
+    /// Whoever watches is told what was changed.
+    Publish(T, Vec<Change>),
     /// Another collection takes the place of this one.
     Replace(Box<Collection>, T),
     Drop(T),

@@ -24,6 +24,8 @@ pub(crate) struct Watch {
     pub(crate) pipeline: Vec<Document>,
     pub(crate) full_document: Option<FullDocument>,
     pub(crate) full_document_before_change: Option<FullDocumentBeforeChange>,
+    /// Of definitions, too.
+    pub(crate) show_expanded_events: bool,
     pub(crate) resume_after: Option<Document>,
     pub(crate) start_after: Option<Document>,
     pub(crate) start_at_operation_time: Option<Timestamp>,
@@ -38,6 +40,7 @@ impl Watch {
             pipeline: Vec::new(),
             full_document: None,
             full_document_before_change: None,
+            show_expanded_events: false,
             resume_after: None,
             start_after: None,
             start_at_operation_time: None,
@@ -84,6 +87,9 @@ impl Watch {
         }
         if let Some(before) = self.full_document_before_change {
             stage.insert("fullDocumentBeforeChange", before.word());
+        }
+        if self.show_expanded_events {
+            stage.insert("showExpandedEvents", true);
         }
         if let Some(token) = &self.resume_after {
             stage.insert("resumeAfter", token.clone());

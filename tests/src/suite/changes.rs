@@ -26,16 +26,16 @@ cases![
 ];
 
 /// An open stream, and what it told last.
-struct Stream<'d> {
+pub(super) struct Stream<'d> {
     db: &'d Db,
     collection: String,
     cursor: i64,
-    token: Event,
+    pub(super) token: Event,
     first: Vec<Event>,
 }
 
 impl<'d> Stream<'d> {
-    async fn open(
+    pub(super) async fn open(
         db: &'d Db,
         target: impl Into<Bson>,
         spec: Event,
@@ -56,7 +56,7 @@ impl<'d> Stream<'d> {
         })
     }
 
-    async fn more(&mut self) -> odm::Result<Vec<Event>> {
+    pub(super) async fn more(&mut self) -> odm::Result<Vec<Event>> {
         let more = doc! {
             "getMore": self.cursor,
             "collection": &self.collection,
@@ -70,7 +70,7 @@ impl<'d> Stream<'d> {
     }
 
     /// So many events; waits for them, but not forever.
-    async fn take(&mut self, wanted: usize) -> Vec<Event> {
+    pub(super) async fn take(&mut self, wanted: usize) -> Vec<Event> {
         let start = Instant::now();
         let mut events = std::mem::take(&mut self.first);
         while events.len() < wanted && self.cursor != 0 {

@@ -133,7 +133,7 @@ async fn a_rename_is_told_with_the_new_name(db: &Db) {
     let rename = doc! { "renameCollection": from, "to": to };
     db.database("admin").run_command(rename).await.unwrap();
     let change = next(&mut changes).await;
-    let Operation::Rename { to } = change.operation else {
+    let Operation::Rename { to, .. } = change.operation else {
         panic!("{change:?}")
     };
     assert_eq!(to.collection.as_deref(), Some("old"));

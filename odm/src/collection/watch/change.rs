@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bson::{DateTime, Document, Timestamp};
+use bson::{DateTime, Document, Timestamp, Uuid};
 use serde::{Deserialize, Serialize};
 
 use super::read::{self, Watched};
@@ -21,6 +21,8 @@ pub struct Change<T: Watched> {
     pub resume_token: ResumeToken,
     /// Where it was done; of an [`Operation::Invalidate`] nobody tells.
     pub namespace: Option<Namespace>,
+    /// The UUID of that collection, where [`show_expanded_events`](super::Watch::show_expanded_events) asked for it.
+    pub collection_uuid: Option<Uuid>,
     /// When it was done, as a cluster orders it. The events of one transaction have the same.
     pub cluster_time: Timestamp,
     /// When it was done, by the clock. Servers before 6.0 don't tell.
@@ -76,6 +78,32 @@ pub enum Operation<T: Watched> {
     Rename {
         /// The new one.
         to: Namespace,
+        /// The UUID of the collection whose place it took, where
+        /// [`show_expanded_events`](super::Watch::show_expanded_events) asked for it.
+        replaced: Option<Uuid>,
+    },
+    /// A collection or a view is new. This and the next three are told where
+    /// [`show_expanded_events`](super::Watch::show_expanded_events) asks for them.
+    Create {
+        /// Its options, and the index on `_id`: what `create` takes.
+        description: Document,
+    },
+    /// Indexes are built.
+    CreateIndexes {
+        /// Them, as `listIndexes` lists them.
+        indexes: Vec<Document>,
+    },
+    /// Indexes are gone.
+    DropIndexes {
+        /// Them, as `listIndexes` listed them.
+        indexes: Vec<Document>,
+    },
+    /// Options of a collection, of one of its indexes, or of a view changed.
+    Modify {
+        /// Which: what `collMod` takes.
+        description: Document,
+        /// How they were: `collectionOptions` and `indexOptions`. Of views it is not told.
+        before: Option<Document>,
     },
     /// The database is gone.
     DropDatabase,
@@ -106,6 +134,14 @@ pub enum OperationType {
     Rename,
     /// [`Operation::DropDatabase`]
     DropDatabase,
+    /// [`Operation::Create`]
+    Create,
+    /// [`Operation::CreateIndexes`]
+    CreateIndexes,
+    /// [`Operation::DropIndexes`]
+    DropIndexes,
+    /// [`Operation::Modify`]
+    Modify,
     /// [`Operation::Invalidate`]; streams end behind it whether a filter lets it pass or not.
     Invalidate,
 }
@@ -244,6 +280,7 @@ where
             .field("operation", &self.operation)
             .field("resume_token", &self.resume_token)
             .field("namespace", &self.namespace)
+            .field("collection_uuid", &self.collection_uuid)
             .field("cluster_time", &self.cluster_time)
             .field("wall_time", &self.wall_time)
             .field("lsid", &self.lsid)

@@ -1,7 +1,7 @@
 //! Events of the store into [`Change`]s.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, Document};
+use bson::{Bson, Document, Uuid};
 
 use super::ANY;
 use super::change::{Change, Namespace, Operation, ResumeToken, UpdateDescription};
@@ -86,6 +86,7 @@ pub(super) fn change<T: Watched>(event: &RawDocument) -> Result<Change<T>> {
             None => return Err(missing::<T>("_id")),
         },
         namespace: namespace::<T>(event, "ns")?,
+        collection_uuid: value("collectionUUID").and_then(uuid),
         cluster_time: match value("clusterTime") {
             Some(RawBsonRef::Timestamp(time)) => time,
             _ => return Err(missing::<T>("clusterTime")),
@@ -128,6 +129,25 @@ fn operation_of<T: Watched>(operation: &str, event: &RawDocument) -> Result<Oper
         "drop" => Operation::Drop,
         "rename" => Operation::Rename {
             to: namespace::<T>(event, "to")?.ok_or_else(|| missing::<T>("to"))?,
+            replaced: described(event)
+                .and_then(|it| raw::get(it, "dropTarget"))
+                .and_then(uuid),
+        },
+        "create" => Operation::Create {
+            description: description_of::<T>(event)?,
+        },
+        "createIndexes" => Operation::CreateIndexes {
+            indexes: indexes::<T>(event)?,
+        },
+        "dropIndexes" => Operation::DropIndexes {
+            indexes: indexes::<T>(event)?,
+        },
+        "modify" => Operation::Modify {
+            description: description_of::<T>(event)?,
+            before: match raw::get(event, "stateBeforeChange") {
+                Some(RawBsonRef::Document(before)) => Some(decode(before, T::name())?),
+                _ => None,
+            },
         },
         "dropDatabase" => Operation::DropDatabase,
         "invalidate" => Operation::Invalidate,
@@ -155,6 +175,34 @@ fn description<T: Watched>(event: &RawDocument) -> Result<UpdateDescription> {
     match raw::get(event, "updateDescription") {
         Some(RawBsonRef::Document(description)) => decode(description, T::name()),
         _ => Err(missing::<T>("updateDescription")),
+    }
+}
+
+const DESCRIPTION: &str = "operationDescription";
+
+/// What an event about a definition tells of it.
+fn described(event: &RawDocument) -> Option<&RawDocument> {
+    raw::get(event, DESCRIPTION).and_then(RawBsonRef::as_document)
+}
+
+fn description_of<T: Watched>(event: &RawDocument) -> Result<Document> {
+    let description = described(event).ok_or_else(|| missing::<T>(DESCRIPTION))?;
+    decode(description, T::name())
+}
+
+fn indexes<T: Watched>(event: &RawDocument) -> Result<Vec<Document>> {
+    let indexes = described(event).and_then(|it| raw::get(it, "indexes"));
+    let Some(RawBsonRef::Array(indexes)) = indexes else {
+        return Err(missing::<T>("operationDescription.indexes"));
+    };
+    let indexes = raw::values(indexes).filter_map(RawBsonRef::as_document);
+    indexes.map(|index| decode(index, T::name())).collect()
+}
+
+fn uuid(value: RawBsonRef<'_>) -> Option<Uuid> {
+    match value {
+        RawBsonRef::Binary(binary) => binary.bytes.try_into().ok().map(Uuid::from_bytes),
+        _ => None,
     }
 }
 
@@ -221,8 +269,27 @@ pub(super) fn retyped<M: Model>(change: &Change<Document>) -> Result<Change<M>> 
             full_document_before_change: before(full_document_before_change)?,
         },
         Operation::Drop => Operation::Drop,
-        Operation::Rename { to } => Operation::Rename { to: to.clone() },
+        Operation::Rename { to, replaced } => Operation::Rename {
+            to: to.clone(),
+            replaced: *replaced,
+        },
         Operation::DropDatabase => Operation::DropDatabase,
+        Operation::Create { description } => Operation::Create {
+            description: description.clone(),
+        },
+        Operation::CreateIndexes { indexes } => Operation::CreateIndexes {
+            indexes: indexes.clone(),
+        },
+        Operation::DropIndexes { indexes } => Operation::DropIndexes {
+            indexes: indexes.clone(),
+        },
+        Operation::Modify {
+            description,
+            before,
+        } => Operation::Modify {
+            description: description.clone(),
+            before: before.clone(),
+        },
         Operation::Invalidate => Operation::Invalidate,
         Operation::Other(name) => Operation::Other(name.clone()),
     };
@@ -230,6 +297,7 @@ pub(super) fn retyped<M: Model>(change: &Change<Document>) -> Result<Change<M>> 
         operation,
         resume_token: change.resume_token.clone(),
         namespace: change.namespace.clone(),
+        collection_uuid: change.collection_uuid,
         cluster_time: change.cluster_time,
         wall_time: change.wall_time,
         lsid: change.lsid.clone(),

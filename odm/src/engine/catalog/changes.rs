@@ -5,6 +5,7 @@
 //!
 //! What this module is not: it knows no streams, no filters and no tokens.
 
+pub(crate) mod definition;
 mod log;
 mod signal;
 
@@ -17,6 +18,7 @@ use bson::{DateTime, Timestamp};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::clock::Clock;
 
+use self::definition::Definition;
 use self::log::Log;
 pub(crate) use self::log::Read;
 pub(crate) use self::signal::Signal;
@@ -52,6 +54,15 @@ pub(crate) enum What {
     },
     Rename {
         to: Namespace,
+        /// Whose place it took.
+        replaced: Option<[u8; 16]>,
+    },
+    /// Only told where all events are asked for. So is the drop of what has no UUID: a view.
+    Define {
+        kind: Definition,
+        description: RawDocumentBuf,
+        /// How a modified collection, and its index, was.
+        before: Option<RawDocumentBuf>,
     },
     Drop,
     DropDatabase,
@@ -82,6 +93,17 @@ pub(crate) type Place = (Timestamp, u32);
 /// The place of an event.
 fn place(time: Timestamp, number: u32) -> Place {
     (time, number.saturating_add(1))
+}
+
+impl Change {
+    /// Whether only those are told who ask for all events.
+    pub(crate) fn is_expanded(&self) -> bool {
+        match self.what {
+            What::Define { .. } => true,
+            What::Drop => self.uuid.is_none(),
+            _ => false,
+        }
+    }
 }
 
 impl Event {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
 
+use crate::engine::catalog::changes::definition::{self, Definition};
 use crate::engine::catalog::changes::{Change, Changes, What};
 use crate::engine::catalog::collection::{Collection, Version, document};
 use crate::engine::catalog::namespace::Namespace;
@@ -55,14 +56,17 @@ impl Catalog {
         for new in &collections {
             replaced.extend(root.put(Collection::clone(new)));
         }
-        for view in views {
+        for view in &views {
             root.views.insert(view.namespace.clone(), Arc::clone(view));
         }
         self.log(&root, || {
-            collections
+            let of_collections = collections
                 .iter()
-                .flat_map(|new| inserts(base.collection(&new.namespace), new))
-                .collect()
+                .flat_map(|new| told(base.collection(&new.namespace), new));
+            let of_views = views
+                .iter()
+                .map(|view| definition::viewed(view, Definition::Create));
+            of_collections.chain(of_views).collect()
         });
         // The old versions go after the locks.
         drop((root, held));
@@ -99,18 +103,30 @@ fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> b
     }
 }
 
-/// What those who watch are told: which documents the collection did not have.
-fn inserts(base: Option<&Version>, new: &Collection) -> Vec<Change> {
+/// What those who watch are told: that the collection was made, and which documents and indexes it did not have.
+fn told(base: Option<&Version>, new: &Collection) -> Vec<Change> {
     if new.namespace.is_system() {
         return Vec::new();
     }
+    let mut told = match base {
+        None => definition::created(new, None),
+        Some(_) => Vec::new(),
+    };
+    told.extend(inserts(base, new));
+    if let Some(base) = base {
+        told.extend(definition::indexes_created(base, new));
+    }
+    told
+}
+
+fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = Change> {
     let known: HashSet<RecordId> = base
         .into_iter()
         .flat_map(|base| base.all())
         .map(|stored| stored.record)
         .collect();
     new.all()
-        .filter(|stored| !known.contains(&stored.record))
+        .filter(move |stored| !known.contains(&stored.record))
         .filter_map(|stored| document(stored.bytes))
         .map(|document| Change {
             namespace: new.namespace.clone(),
@@ -119,5 +135,4 @@ fn inserts(base: Option<&Version>, new: &Collection) -> Vec<Change> {
                 document: document.to_owned(),
             },
         })
-        .collect()
 }

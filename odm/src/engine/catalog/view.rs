@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, DateTime, Document, doc};
 
+use crate::engine::catalog::changes::Change;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
@@ -314,11 +315,11 @@ impl Root {
 }
 
 impl Catalog {
-    /// Changes the views of a database: all of it, or nothing.
+    /// Changes the views of a database: all of it, or nothing. Whoever watches is told what the answer has beside it.
     pub(crate) fn change_views<T>(
         &self,
         database: &str,
-        change: impl FnOnce(&mut Root) -> Result<T, ServerError>,
+        change: impl FnOnce(&mut Root) -> Result<(T, Option<Change>), ServerError>,
     ) -> Result<T, ServerError> {
         let listing = Namespace::new(database, LISTING);
         loop {
@@ -332,7 +333,10 @@ impl Catalog {
                 _ => false,
             };
             if same {
-                let result = change(&mut root);
+                let result = change(&mut root).map(|(value, told)| {
+                    self.log(&root, || told.into_iter().collect());
+                    value
+                });
                 drop((root, locks));
                 return result;
             }

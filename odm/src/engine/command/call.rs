@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bson::raw::RawDocument;
 use bson::{DateTime, Timestamp};
 
+use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::{Collection, Version};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
@@ -176,21 +177,31 @@ impl Call<'_> {
 
     /// Makes a collection as its first document does, unless it is there.
     pub(crate) fn ensure(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
+        self.ensure_told(namespace, true)
+    }
+
+    /// The same, of which nobody is told: it is told as another collection, which takes its place.
+    pub(crate) fn ensure_quietly(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
+        self.ensure_told(namespace, false)
+    }
+
+    fn ensure_told(&mut self, namespace: &Namespace, is_told: bool) -> Result<(), ServerError> {
         while self.find_collection(namespace).is_none() {
             self.check_not_view(namespace)?;
             namespace.check_create()?;
-            if self.create(namespace, Options::none())? {
+            if self.create(namespace, Options::none(), is_told)? {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Makes a collection; false if another was faster.
+    /// Makes a collection; false if another was faster. Whether whoever watches `is_told`.
     pub(crate) fn create(
         &mut self,
         namespace: &Namespace,
         options: Options,
+        is_told: bool,
     ) -> Result<bool, ServerError> {
         let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
         id.spec.uses.begin(self.now);
@@ -203,6 +214,11 @@ impl Call<'_> {
         root.check_case(&namespace.database)?;
         if root.collection(namespace).is_some() || root.view(namespace).is_some() {
             return Ok(false);
+        }
+        if is_told {
+            self.engine
+                .catalog
+                .log(&root, || definition::created(&collection, None));
         }
         root.put(collection);
         Ok(true)
@@ -262,9 +278,9 @@ impl Call<'_> {
                 }
                 match alter(collection) {
                     Ok(Edit::Unchanged(value)) => Edit::Unchanged(Ok(value)),
-                    Ok(Edit::Publish(value)) => {
+                    Ok(Edit::Publish(value, told)) => {
                         collection.version += 1;
-                        Edit::Publish(Ok(value))
+                        Edit::Publish(Ok(value), told)
                     }
                     Ok(Edit::Replace(made, value)) => Edit::Replace(made, Ok(value)),
                     Ok(Edit::Drop(value)) => Edit::Drop(Ok(value)),

@@ -11,7 +11,7 @@ use crate::engine::command::find::{first_batch, session_of};
 use crate::engine::command::general;
 use crate::engine::command::reply::Page;
 use crate::engine::cursor::open::{Cursor, Tail};
-use crate::engine::cursor::stream::{Images, Lookup, Scope, Stream, Token};
+use crate::engine::cursor::stream::{Images, Lookup, Scope, Stream, Token, Told};
 use crate::engine::pipeline::Pipeline;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -23,7 +23,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("fullDocument", Kind::Str),
     field("fullDocumentBeforeChange", Kind::Str),
     field("resumeAfter", Kind::Object),
-    field("showExpandedEvents", Kind::Unsupported),
+    field("showExpandedEvents", Kind::FindBool),
     field("startAfter", Kind::Object),
     field("startAtOperationTime", Kind::Any),
 ];
@@ -85,7 +85,11 @@ pub(crate) fn open(
     if let Scope::Collection(watched) = &scope {
         call.check_not_view(watched)?;
     }
-    let told = (lookup(&args)?, images(&args)?);
+    let told = Told {
+        lookup: lookup(&args)?,
+        images: images(&args)?,
+        expanded: args.flag("showExpandedEvents"),
+    };
     let from = from(&args)?;
     let mut behind = RawArrayBuf::new();
     // What may only be first is not behind the stream.

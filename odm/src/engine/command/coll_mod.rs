@@ -9,6 +9,9 @@ use bson::{Bson, Document};
 
 pub(crate) use self::index::FIELDS as INDEX_FIELDS;
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::Change;
+use crate::engine::catalog::changes::definition::{self, Definition};
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
@@ -16,8 +19,8 @@ use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::coll_mod::index::Wanted;
 use crate::engine::command::create::{
-    VALIDATION, capped_max, capped_size, check_stages, check_validator_place, check_word, int,
-    keeps_images, to_document,
+    IMAGES, VALIDATION, capped_max, capped_size, check_stages, check_validator_place, check_word,
+    int, keeps_images, to_document,
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -65,6 +68,19 @@ fn with_validation(options: &Document) -> Document {
         .collect()
 }
 
+/// A collection's options with `changeStreamPreAndPostImages`, if it is there, in its place.
+fn with_images(mut options: Document) -> Document {
+    let Some(images) = options.remove(IMAGES) else {
+        return options;
+    };
+    let is_behind =
+        |name: &str| name == "collation" || KEPT.iter().any(|(known, _)| *known == name);
+    let (after, before): (Vec<_>, Vec<_>) =
+        options.into_iter().partition(|(name, _)| is_behind(name));
+    let images = [(IMAGES.to_owned(), images)];
+    before.into_iter().chain(images).chain(after).collect()
+}
+
 pub(crate) const COLL_MOD: Command = Command {
     name: "collMod",
     idl: "collMod",
@@ -84,6 +100,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let changes = options(&call.args)?;
     let index = call.args.document("index").map(Wanted::parse).transpose()?;
+    let described = described(&call.args)?;
     let dry_run = call.args.flag("dryRun");
     if dry_run {
         match &index {
@@ -142,6 +159,10 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         if KEPT.iter().any(|(name, _)| changes.contains_key(*name)) {
             document = with_validation(&document);
         }
+        if changes.contains_key(IMAGES) {
+            document = with_images(document);
+        }
+        let was = collection.clone();
         let mut reply = Document::new();
         if let Some(index) = &index {
             let alone = changes
@@ -165,7 +186,8 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             )
         })?;
         collection.options = Arc::new(options);
-        Ok(Edit::Publish(reply))
+        let told = told(&was, index.as_ref(), &described, &reply);
+        Ok(Edit::Publish(reply, vec![told]))
     })?;
     match fields {
         Some(fields) => reply(fields),
@@ -188,7 +210,7 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
             changes.insert(*name, value);
         }
     }
-    if let Some(images) = args.document("changeStreamPreAndPostImages") {
+    if let Some(images) = args.document(IMAGES) {
         let kept = keeps_images("collMod", images)?;
         // An empty one takes away what is there.
         let images = if kept {
@@ -196,7 +218,7 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
         } else {
             Document::new()
         };
-        changes.insert("changeStreamPreAndPostImages", images);
+        changes.insert(IMAGES, images);
     }
     if let Some(size) = args.int("cappedSize") {
         changes.insert("size", int(capped_size("cappedSize", size)?));
@@ -205,6 +227,46 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
         changes.insert("max", int(capped_max("cappedMax", max)?));
     }
     Ok(changes)
+}
+
+/// The options to change, as those are told who watch.
+fn described(args: &Args<'_>) -> Result<Document, ServerError> {
+    let mut described = Document::new();
+    for name in ["validator", IMAGES] {
+        if let Some(value) = args.document(name) {
+            described.insert(name, to_document(value)?);
+        }
+        if name == "validator" {
+            for (name, _) in VALIDATION {
+                if let Some(value) = args.str(name) {
+                    described.insert(*name, value);
+                }
+            }
+        }
+    }
+    for name in ["cappedSize", "cappedMax"] {
+        if let Some(value) = args.int(name) {
+            described.insert(name, value);
+        }
+    }
+    Ok(described)
+}
+
+/// What those who watch are told: `reply` has what changed of the index.
+fn told(
+    was: &Collection,
+    index: Option<&Wanted>,
+    described: &Document,
+    reply: &Document,
+) -> Change {
+    let changed = index.and_then(|index| index.changed(was, reply));
+    let (index, before) = changed.unzip();
+    let mut description = Document::new();
+    if let Some(index) = index {
+        description.insert("index", index);
+    }
+    description.extend(described.clone());
+    definition::modified(was, &description, before)
 }
 
 /// Gives a view another source, another pipeline, or both.
@@ -218,9 +280,6 @@ fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, 
         return Err(invalid(format!("option not supported on a view: {name}")));
     }
     let (on, stages) = (call.args.str("viewOn"), call.args.array("pipeline"));
-    if on.is_none() && stages.is_none() {
-        return reply(Document::new());
-    }
     check_stages("collMod", stages)?;
     let uuid = call.uuid();
     call.engine.catalog.change_views(call.database, |root| {
@@ -238,7 +297,9 @@ fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, 
             call.now,
         )?;
         view.check(root)?;
-        root.put_view(view, uuid)
+        let told = definition::viewed(&view, Definition::Modify);
+        root.put_view(view, uuid)?;
+        Ok(((), Some(told)))
     })?;
     reply(Document::new())
 }

@@ -5,7 +5,7 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
 
 use crate::engine::catalog::Edit;
-use crate::engine::catalog::changes::{Change, What};
+use crate::engine::catalog::changes::{Change, What, definition};
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
@@ -177,7 +177,9 @@ fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if call.find_view(&namespace).is_some() {
         let dropped = call.engine.catalog.change_views(call.database, |root| {
             let known = root.view(&namespace).is_some();
-            root.remove_view(&namespace).map(|()| known)
+            root.remove_view(&namespace)?;
+            let told = known.then(|| definition::view_dropped(&namespace));
+            Ok((known, told))
         })?;
         if dropped {
             return reply(doc! { "ns": namespace.to_string() });
@@ -286,11 +288,12 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     renamed.namespace = target;
     renamed.version += 1;
+    let replaced = existing.as_ref().map(|existing| existing.uuid);
     catalog.log(&root, || {
         if is_copied {
-            copied(&source, collection.uuid, &renamed)
+            copied(&source, collection.uuid, &renamed, replaced)
         } else {
-            vec![moved(source, &renamed)]
+            vec![moved(source, &renamed, replaced)]
         }
     });
     let replaced = root.put(renamed);
@@ -299,30 +302,35 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 /// What those who watch are told of a collection that has another name now.
-fn moved(from: Namespace, renamed: &Collection) -> Change {
+fn moved(from: Namespace, renamed: &Collection, replaced: Option<[u8; 16]>) -> Change {
     Change {
         namespace: from,
         uuid: Some(renamed.uuid),
         what: What::Rename {
             to: renamed.namespace.clone(),
+            replaced,
         },
     }
 }
 
 /// The same of one that went to another database: there it was filled, and got its name.
-fn copied(source: &Namespace, uuid: [u8; 16], renamed: &Collection) -> Vec<Change> {
+fn copied(
+    source: &Namespace,
+    uuid: [u8; 16],
+    renamed: &Collection,
+    replaced: Option<[u8; 16]>,
+) -> Vec<Change> {
     let from = renamed.made_as("renameCollection");
+    let mut changes = definition::created(renamed, Some(&from));
     let documents = renamed.all().filter_map(|stored| document(stored.bytes));
-    let mut changes: Vec<Change> = documents
-        .map(|document| Change {
-            namespace: from.clone(),
-            uuid: Some(renamed.uuid),
-            what: What::Insert {
-                document: document.to_owned(),
-            },
-        })
-        .collect();
-    changes.push(moved(from, renamed));
+    changes.extend(documents.map(|document| Change {
+        namespace: from.clone(),
+        uuid: Some(renamed.uuid),
+        what: What::Insert {
+            document: document.to_owned(),
+        },
+    }));
+    changes.push(moved(from, renamed, replaced));
     changes.push(Change {
         namespace: source.clone(),
         uuid: Some(uuid),

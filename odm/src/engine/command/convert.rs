@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{DateTime, doc};
 
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
@@ -91,6 +92,8 @@ fn clone(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
              {source}"
         ));
     }
+    let catalog = &call.engine.catalog;
+    catalog.log(&root, || definition::created(&clone, None));
     root.put(clone);
     drop(root);
     reply(doc! {})

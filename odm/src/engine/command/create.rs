@@ -4,6 +4,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid, doc};
 
 use crate::engine::catalog::Root;
+use crate::engine::catalog::changes::definition::{self, Definition};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
@@ -51,7 +52,7 @@ pub(crate) const CREATE: Command = Command {
 };
 
 /// Whether change streams can tell documents as they were and as they became.
-const IMAGES: &str = "changeStreamPreAndPostImages";
+pub(super) const IMAGES: &str = "changeStreamPreAndPostImages";
 
 /// Capped sizes are multiples of this.
 const CAPPED_STEP: i64 = 256;
@@ -111,7 +112,7 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     // Whether the name is free is asked before what the options mean.
     let is_free =
         call.find_collection(&namespace).is_none() && call.find_view(&namespace).is_none();
-    if is_free && call.create(&namespace, Options::compile(document)?)? {
+    if is_free && call.create(&namespace, Options::compile(document)?, true)? {
         return reply(if is_indexed {
             doc! { "note": "The autoIndexId option is deprecated and will be removed in a future release" }
         } else {
@@ -160,10 +161,12 @@ fn create_view(
     call.engine.catalog.change_views(call.database, |root| {
         free(root, &view.namespace)?;
         if root.view(&view.namespace).is_some() {
-            return exists("Namespace already exists".to_owned());
+            exists("Namespace already exists".to_owned())?;
         }
         view.check(root)?;
-        root.put_view(view, uuid)
+        let told = definition::viewed(&view, Definition::Create);
+        root.put_view(view, uuid)?;
+        Ok(((), Some(told)))
     })?;
     reply(doc! {})
 }

@@ -6,6 +6,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, Uuid, doc};
 
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
@@ -91,11 +92,13 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     } else {
         call.alter(&namespace, |collection| {
+            let was = collection.clone();
             let (before, after) = add(collection)?;
             Ok(if before == after {
                 Edit::Unchanged((before, after))
             } else {
-                Edit::Publish((before, after))
+                let told = definition::indexes_created(&was, collection);
+                Edit::Publish((before, after), told)
             })
         })?
     };

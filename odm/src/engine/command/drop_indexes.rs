@@ -4,6 +4,7 @@ use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::engine::catalog::Edit;
+use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Kind, required, wrong_type};
 use crate::engine::command::call::Call;
@@ -41,11 +42,12 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
+        let told = definition::indexes_dropped(collection, &names);
         let before = i32::try_from(collection.indexes.len()).unwrap_or(i32::MAX);
         collection
             .indexes
             .retain(|index| !names.contains(&index.spec.name));
-        Ok(Edit::Publish(before))
+        Ok(Edit::Publish(before, told))
     })?;
     let Some(before) = dropped else {
         return Err(ServerError::new(

@@ -218,7 +218,8 @@ impl Source for CallSource<'_, '_> {
     ) -> Result<(), ServerError> {
         let namespace = self.namespace(database, collection);
         let mut call = self.call.borrow_mut();
-        call.ensure(&namespace).map_err(|error| {
+        let was_there = call.find_collection(&namespace).is_some();
+        call.ensure_quietly(&namespace).map_err(|error| {
             if error.code() != Code::INVALID_NAMESPACE {
                 return error;
             }
@@ -257,7 +258,7 @@ impl Source for CallSource<'_, '_> {
             }
             if writer.is_watched() {
                 let from = writer.collection().made_as("agg_out");
-                writer.tell_as_moved(&from);
+                writer.tell_as_moved(&from, was_there);
             }
             Ok(())
         })

@@ -53,11 +53,19 @@ pub(crate) enum Images {
     Told(bool),
 }
 
+/// What events tell, and which there are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub(crate) lookup: Lookup,
+    pub(crate) images: Images,
+    /// `showExpandedEvents`: of definitions, too.
+    pub(crate) expanded: bool,
+}
+
 /// One open change stream.
 pub(crate) struct Stream {
     pub(crate) scope: Scope,
-    pub(crate) lookup: Lookup,
-    pub(crate) images: Images,
+    pub(crate) told: Told,
     pub(crate) pipeline: Pipeline,
     pub(crate) globals: Globals,
     read: Place,
@@ -75,9 +83,10 @@ impl Scope {
     fn watches(&self, event: &Event) -> bool {
         let namespace = &event.change.namespace;
         match self {
+            // Of views nothing is told there.
             Self::Collection(watched) => {
-                namespace == watched
-                    || matches!(&event.change.what, What::Rename { to } if to == watched)
+                (namespace == watched && event.change.uuid.is_some())
+                    || matches!(&event.change.what, What::Rename { to, .. } if to == watched)
             }
             Self::Database(watched) => {
                 namespace.database == *watched && !namespace.collection.starts_with("system.")
@@ -105,7 +114,7 @@ impl Stream {
     /// A stream that begins at a token.
     pub(crate) fn new(
         scope: Scope,
-        (lookup, images): (Lookup, Images),
+        told: Told,
         pipeline: Pipeline,
         globals: Globals,
         from: Token,
@@ -116,8 +125,7 @@ impl Stream {
         };
         Self {
             scope,
-            lookup,
-            images,
+            told,
             pipeline,
             globals,
             read,
@@ -131,15 +139,20 @@ impl Stream {
 
     fn take(&mut self, event: &Event, catalog: &Catalog) -> Result<(), ServerError> {
         self.read = event.place();
-        if !self.scope.watches(event) {
+        let is_told = self.told.expanded || !event.change.is_expanded();
+        if !is_told || !self.scope.watches(event) {
             if self.expected.is_none() {
-                self.reached = Token::Before(event.time);
+                self.pass(event);
             }
             return Ok(());
         }
         let mut is_new = true;
-        if let Some(expected) = self.expected.take() {
+        if let Some(expected) = self.expected {
             let is_end = matches!(expected, Token::Of { is_end: true, .. });
+            if !is_end && !self.lets_pass(event, catalog)? {
+                return Ok(());
+            }
+            self.expected = None;
             let token = event::token(event, is_end);
             if token != expected {
                 return Err(ServerError::new(
@@ -157,29 +170,47 @@ impl Stream {
             is_new = false;
         }
         if is_new {
-            let document = event::document(event, catalog, self.lookup, self.images)?;
-            self.push(document, event::token(event, false))?;
+            let document = event::document(event, catalog, self.told)?;
+            self.push(event, document, false)?;
         }
         if self.scope.ends_with(event) {
             self.is_over = true;
-            self.push(event::end(event), event::token(event, true))?;
+            self.push(event, event::end(event), true)?;
         }
         Ok(())
     }
 
+    /// Goes by an event that is not told. Those of one transaction have one time, and another may have been told.
+    fn pass(&mut self, event: &Event) {
+        let before = Token::Before(event.time);
+        if before.place() > self.reached.place() {
+            self.reached = before;
+        }
+    }
+
+    /// Whether the stages let an event pass. A server looks for the event behind which it goes on behind them.
+    fn lets_pass(&self, event: &Event, catalog: &Catalog) -> Result<bool, ServerError> {
+        let document = event::document(event, catalog, self.told)?;
+        Ok(run(&self.pipeline, document, &self.globals)?.is_some())
+    }
+
     /// Has the pipeline see a document.
-    fn push(&mut self, document: RawDocumentBuf, token: Token) -> Result<(), ServerError> {
-        self.reached = token;
-        let input = Box::new(std::iter::once(Ok(document)));
-        let cx = Cx {
-            source: &Nothing,
-            collection: "",
-            globals: &self.globals,
-        };
-        let output = self.pipeline.run_within(input, cx)?.next();
-        let Some(document) = output.transpose()? else {
+    fn push(
+        &mut self,
+        event: &Event,
+        document: RawDocumentBuf,
+        is_end: bool,
+    ) -> Result<(), ServerError> {
+        let token = event::token(event, is_end);
+        let Some(document) = run(&self.pipeline, document, &self.globals)? else {
+            if is_end {
+                self.reached = token;
+            } else {
+                self.pass(event);
+            }
             return Ok(());
         };
+        self.reached = token;
         let id = token.document();
         match raw::get(&document, "_id") {
             Some(RawBsonRef::Document(found)) if found.as_bytes() == id.as_bytes() => {
@@ -276,6 +307,21 @@ impl fmt::Debug for Stream {
             .field("scope", &self.scope)
             .finish_non_exhaustive()
     }
+}
+
+/// What a pipeline makes of a document.
+fn run(
+    pipeline: &Pipeline,
+    document: RawDocumentBuf,
+    globals: &Globals,
+) -> Result<Option<RawDocumentBuf>, ServerError> {
+    let input = Box::new(std::iter::once(Ok(document)));
+    let cx = Cx {
+        source: &Nothing,
+        collection: "",
+        globals,
+    };
+    pipeline.run_within(input, cx)?.next().transpose()
 }
 
 /// A document in messages about change streams.

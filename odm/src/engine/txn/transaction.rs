@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::DateTime;
 
-use crate::engine::catalog::changes::{Change, Origin};
+use crate::engine::catalog::changes::{Change, Origin, definition};
 use crate::engine::catalog::collection::{Collection, Owner};
 use crate::engine::catalog::draft::{Draft, Work};
 use crate::engine::catalog::namespace::Namespace;
@@ -61,6 +61,7 @@ impl Transaction {
         self.written
             .entry(collection.namespace.clone())
             .or_default();
+        self.changes.extend(definition::created(&collection, None));
         self.working.put(collection);
     }
 
@@ -72,6 +73,10 @@ impl Transaction {
 
     /// Replaces a collection that the transaction itself made (its indexes changed).
     pub(crate) fn recreate(&mut self, collection: Collection) {
+        if let Some(before) = self.working.collection(&collection.namespace) {
+            let told = definition::indexes_created(before, &collection);
+            self.changes.extend(told);
+        }
         self.working.put(collection);
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::catalog::changes::{self, What};
+use crate::engine::catalog::changes::{self, What, definition};
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
@@ -89,10 +89,11 @@ impl Writer<'_, '_> {
     }
 
     /// Tells of what was done so far as a server does it: the documents were inserted into a collection of another
-    /// name, which then took the place of this one.
-    pub(crate) fn tell_as_moved(&mut self, from: &Namespace) {
+    /// name, which then took the place of this one, if it `was_there`.
+    pub(crate) fn tell_as_moved(&mut self, from: &Namespace, was_there: bool) {
         let collection = self.draft.collection();
         let (to, uuid) = (collection.namespace.clone(), collection.uuid);
+        let created = definition::created_for_now(collection, from);
         let Some(changes) = self.draft.changes() else {
             return;
         };
@@ -100,10 +101,14 @@ impl Writer<'_, '_> {
         for change in &mut *changes {
             change.namespace = from.clone();
         }
+        changes.splice(..0, created);
         changes.push(changes::Change {
             namespace: from.clone(),
             uuid: Some(uuid),
-            what: What::Rename { to },
+            what: What::Rename {
+                to,
+                replaced: was_there.then_some(uuid),
+            },
         });
         self.changed = true;
     }

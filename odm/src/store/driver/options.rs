@@ -104,6 +104,7 @@ pub(super) fn change_stream(watch: &Watch) -> Result<theirs::ChangeStreamOptions
         selection_criteria = selection(o),
         full_document = watch.full_document.map(full_document),
         full_document_before_change = watch.full_document_before_change.map(before_change),
+        show_expanded_events = watch.show_expanded_events.then_some(true),
         resume_after = resume(&watch.resume_after)?,
         start_after = resume(&watch.start_after)?,
         start_at_operation_time = watch.start_at_operation_time,

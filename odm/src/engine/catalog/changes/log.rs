@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bson::raw::RawDocumentBuf;
 use bson::{DateTime, Timestamp};
 
-use super::{Change, Event, Origin, Place, What};
+use super::{Change, Definition, Event, Origin, Place, What};
 use crate::engine::catalog::namespace::Namespace;
 
 /// How many bytes are kept while somebody watches.
@@ -90,8 +90,12 @@ enum Kind {
     Delete {
         has_image: bool,
     },
-    Rename {
-        to: Namespace,
+    /// Where to, and whose place it took. There are few, so that the others need not be as large.
+    Rename(Box<(Namespace, Option<[u8; 16]>)>),
+    /// The description, and perhaps the state before.
+    Define {
+        kind: Definition,
+        has_before: bool,
     },
     Drop,
     DropDatabase,
@@ -258,7 +262,11 @@ impl Segment {
             What::Delete { before, .. } => Kind::Delete {
                 has_image: before.is_some(),
             },
-            What::Rename { to } => Kind::Rename { to },
+            What::Rename { to, replaced } => Kind::Rename(Box::new((to, replaced))),
+            What::Define { kind, before, .. } => Kind::Define {
+                kind,
+                has_before: before.is_some(),
+            },
             What::Drop => Kind::Drop,
             What::DropDatabase => Kind::DropDatabase,
         };
@@ -303,7 +311,18 @@ impl Segment {
                 key: documents.next()?,
                 before: documents.next_if(*has_image)?,
             },
-            Kind::Rename { to } => What::Rename { to: to.clone() },
+            Kind::Rename(renamed) => {
+                let (to, replaced) = &**renamed;
+                What::Rename {
+                    to: to.clone(),
+                    replaced: *replaced,
+                }
+            }
+            Kind::Define { kind, has_before } => What::Define {
+                kind: *kind,
+                description: documents.next()?,
+                before: documents.next_if(*has_before)?,
+            },
             Kind::Drop => What::Drop,
             Kind::DropDatabase => What::DropDatabase,
         };
@@ -365,6 +384,11 @@ fn documents(what: &What) -> [Option<&RawDocumentBuf>; 4] {
         }
         What::Replace { document, before } => [Some(document), before.as_ref(), None, None],
         What::Delete { key, before } => [Some(key), before.as_ref(), None, None],
+        What::Define {
+            description,
+            before,
+            ..
+        } => [Some(description), before.as_ref(), None, None],
         What::Rename { .. } | What::Drop | What::DropDatabase => [None; 4],
     }
 }

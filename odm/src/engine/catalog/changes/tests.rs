@@ -121,6 +121,7 @@ fn what_is_read_is_what_was_written() {
                 before: Some(document(9)),
             },
             What::Rename {
+                replaced: Some([7; 16]),
                 to: Namespace::new("test", "d"),
             },
             What::Drop,

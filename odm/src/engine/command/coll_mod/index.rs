@@ -174,6 +174,31 @@ impl Wanted {
         Ok(())
     }
 
+    /// The options of the index that changed as the reply tells, and those that it had.
+    pub(super) fn changed(
+        &self,
+        was: &Collection,
+        reply: &Document,
+    ) -> Option<(Document, Document)> {
+        let name = match &self.key {
+            Some(key) => {
+                let index = was.indexes.iter().find(|it| same_key(&it.spec.key, key));
+                &index?.spec.name
+            }
+            None => &self.name,
+        };
+        let (mut now, mut before) = (doc! { "name": name }, Document::new());
+        for option in ["expireAfterSeconds", "hidden", "unique", "prepareUnique"] {
+            if let Some(value) = reply.get(format!("{option}_new")) {
+                now.insert(option, value);
+            }
+            if let Some(value) = reply.get(format!("{option}_old")) {
+                before.insert(option, value);
+            }
+        }
+        (now.len() > 1).then_some((now, before))
+    }
+
     /// The index on `_id` is what it is.
     fn check_id(&self) -> Result<(), ServerError> {
         if self.hidden.is_some() {

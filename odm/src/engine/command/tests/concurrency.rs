@@ -87,7 +87,7 @@ impl Server {
                         }
                         started.send(()).unwrap();
                         may_finish.recv().unwrap();
-                        Edit::Publish(())
+                        Edit::Publish((), Vec::new())
                     })
                     .unwrap();
             });

@@ -494,13 +494,14 @@ const NEVER_ANSWERED: &[(&str, &str)] = &[
     (COMMANDS, "hello.client"),
 ];
 
-/// What a server answers differently each time: the suite (`changes`) asks every store instead.
+/// What a server answers differently each time: the suite (`changes`, `definitions`) asks every store instead.
 const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
     (COLLECTIONS, ".changeStreamPreAndPostImages"),
     (COMMANDS, "$changeStream.allChangesForCluster"),
     (COMMANDS, "$changeStream.fullDocument"),
     (COMMANDS, "$changeStream.fullDocumentBeforeChange"),
     (COMMANDS, "$changeStream.resumeAfter"),
+    (COMMANDS, "$changeStream.showExpandedEvents"),
     (COMMANDS, "$changeStream.startAfter"),
     (COMMANDS, "$changeStream.startAtOperationTime"),
     (COMMANDS, "collMod.changeStreamPreAndPostImages"),

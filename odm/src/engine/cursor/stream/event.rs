@@ -5,11 +5,12 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Timestamp, rawdoc};
 
 use crate::engine::catalog::Catalog;
+use crate::engine::catalog::changes::definition::Definition;
 use crate::engine::catalog::changes::{Event, What};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::point::{Equality, Found};
 use crate::engine::cursor::stream::token::Token;
-use crate::engine::cursor::stream::{Images, Lookup, compact};
+use crate::engine::cursor::stream::{Images, Lookup, Told, compact};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -36,6 +37,12 @@ fn operation(what: &What) -> &'static str {
         What::Replace { .. } => "replace",
         What::Delete { .. } => "delete",
         What::Rename { .. } => "rename",
+        What::Define { kind, .. } => match kind {
+            Definition::Create => "create",
+            Definition::CreateIndexes => "createIndexes",
+            Definition::DropIndexes => "dropIndexes",
+            Definition::Modify => "modify",
+        },
         What::Drop => "drop",
         What::DropDatabase => "dropDatabase",
     }
@@ -53,8 +60,11 @@ fn names(namespace: &Namespace) -> RawDocumentBuf {
 pub(super) fn document(
     event: &Event,
     catalog: &Catalog,
-    lookup: Lookup,
-    images: Images,
+    Told {
+        lookup,
+        images,
+        expanded,
+    }: Told,
 ) -> Result<RawDocumentBuf, ServerError> {
     let change = &event.change;
     let mut document = RawDocumentBuf::new();
@@ -62,12 +72,15 @@ pub(super) fn document(
         document.append(cstr!("txnNumber"), origin.number);
         document.append(cstr!("lsid"), session(&origin.session));
     }
-    if let What::Rename { to } = &change.what {
+    if let What::Rename { to, .. } = &change.what {
         document.append(cstr!("to"), names(to));
     }
     document.append(cstr!("_id"), token(event, false).document());
     document.append(cstr!("operationType"), operation(&change.what));
     document.append(cstr!("clusterTime"), event.time);
+    if let Some(uuid) = change.uuid.filter(|_| expanded) {
+        document.append(cstr!("collectionUUID"), uuid_of(uuid));
+    }
     document.append(cstr!("wallTime"), event.wall);
     match &change.what {
         What::Insert { document: whole }
@@ -103,7 +116,7 @@ pub(super) fn document(
                 key
             }),
         What::Update { key, .. } | What::Delete { key, .. } => Some(key.clone()),
-        What::Rename { .. } | What::Drop | What::DropDatabase => None,
+        What::Rename { .. } | What::Define { .. } | What::Drop | What::DropDatabase => None,
     };
     if let Some(key) = key {
         document.append(cstr!("documentKey"), key);
@@ -114,7 +127,12 @@ pub(super) fn document(
     let before = match &change.what {
         What::Update { images, .. } => images.as_ref().map(|(before, _)| before),
         What::Replace { before, .. } | What::Delete { before, .. } => before.as_ref(),
-        _ => return Ok(document),
+        _ => {
+            if expanded {
+                describe(&mut document, &change.what);
+            }
+            return Ok(document);
+        }
     };
     if let Images::Told(is_required) = images {
         if is_required && before.is_none() {
@@ -125,6 +143,37 @@ pub(super) fn document(
         append_or_null(&mut document, cstr!("fullDocumentBeforeChange"), before);
     }
     Ok(document)
+}
+
+/// What was done to a definition.
+fn describe(document: &mut RawDocumentBuf, what: &What) {
+    match what {
+        What::Rename { to, replaced } => {
+            let mut description = rawdoc! { "to": names(to) };
+            if let Some(uuid) = replaced {
+                description.append(cstr!("dropTarget"), uuid_of(*uuid));
+            }
+            document.append(cstr!("operationDescription"), description);
+        }
+        What::Define {
+            description,
+            before,
+            ..
+        } => {
+            document.append(cstr!("operationDescription"), &**description);
+            if let Some(before) = before {
+                document.append(cstr!("stateBeforeChange"), &**before);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn uuid_of(uuid: [u8; 16]) -> Binary {
+    Binary {
+        subtype: BinarySubtype::Uuid,
+        bytes: uuid.to_vec(),
+    }
 }
 
 /// The event behind which the stream ends.

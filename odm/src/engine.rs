@@ -31,7 +31,7 @@ pub(crate) mod updater;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::Root;
 #[cfg(feature = "memory")]
-pub(crate) use crate::engine::catalog::changes::Signal;
+pub(crate) use crate::engine::catalog::changes::{Interest, Signal};
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::catalog::collection::Collection;
 #[cfg(feature = "memory")]

@@ -165,10 +165,11 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
         let id = raw::elements(command)
             .next()
             .and_then(|(_, id)| id.as_i64());
-        if !id.is_some_and(|id| host.memory.awaits(id)) {
+        let Some(interest) = id.and_then(|id| host.memory.awaits(id)) else {
             return reply;
-        }
-        host.memory.wait_for_changes(seen, left.min(LOOK_UP));
+        };
+        host.memory
+            .wait_for_changes(interest, seen, left.min(LOOK_UP));
         if began.elapsed() >= LOOK_UP && host.is_gone(peer.id) {
             return reply;
         }

@@ -19,7 +19,7 @@ pub(crate) use self::await_data::{AWAIT, is_empty, max_time};
 pub(crate) use self::listener::Listener;
 use self::parts::{Outcome, Parts};
 pub(crate) use self::patience::Patience;
-use crate::engine::{self, Answer, Context, Engine, Namespace, Page, Signal};
+use crate::engine::{self, Answer, Context, Engine, Interest, Namespace, Page, Signal};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
@@ -191,14 +191,14 @@ impl Memory {
         self.signal().count()
     }
 
-    /// Blocks until it was written to since then, or the time is up.
+    /// Blocks until what is waited for was written to since then, or the time is up.
     #[cfg(feature = "server")]
-    pub(crate) fn wait_for_changes(&self, seen: u64, limit: Duration) {
-        self.signal().wait(seen, limit);
+    pub(crate) fn wait_for_changes(&self, interest: Interest, seen: u64, limit: Duration) {
+        self.signal().wait(interest, seen, limit);
     }
 
-    /// Whether a cursor waits for documents to come.
-    pub(crate) fn awaits(&self, cursor: i64) -> bool {
+    /// What a cursor waits for, if it waits for documents to come.
+    pub(crate) fn awaits(&self, cursor: i64) -> Option<Interest> {
         self.0.shared.engine.cursors.awaits(cursor)
     }
 

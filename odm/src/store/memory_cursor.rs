@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bson::raw::{RawArrayBuf, RawDocumentBuf, cstr};
 
-use crate::engine::{Answer, Request};
+use crate::engine::{Answer, Interest, Namespace, Request};
 use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
 use crate::store::memory::{Listener, Memory};
@@ -22,7 +22,8 @@ pub(crate) struct MemoryCursor {
     session: Option<RawDocumentBuf>,
     /// How often the log of changes had been written to when a batch was empty: more comes when it is again.
     seen: Option<u64>,
-    listener: Option<Listener>,
+    /// By which it waits, and for what.
+    listener: Option<(Listener, Interest)>,
 }
 
 impl MemoryCursor {
@@ -49,10 +50,11 @@ impl MemoryCursor {
     /// woken then, and no thread and no timer waits for it.
     pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Batch>> {
         if let Some(seen) = self.seen {
-            let listener = self
-                .listener
-                .get_or_insert_with(|| Listener::new(&self.memory));
-            std::task::ready!(listener.poll(seen, cx));
+            let (listener, interest) = self.listener.get_or_insert_with(|| {
+                let namespace = Namespace::new(&self.database, &self.collection);
+                (Listener::new(&self.memory), Interest::of(&namespace))
+            });
+            std::task::ready!(listener.poll(interest, seen, cx));
             self.seen = None;
         }
         let seen = self.memory.changes_seen();

@@ -21,7 +21,7 @@ use crate::engine::clock::Clock;
 use self::definition::Definition;
 use self::log::Log;
 pub(crate) use self::log::Read;
-pub(crate) use self::signal::Signal;
+pub(crate) use self::signal::{Interest, Signal};
 
 /// One thing that was written, before it has its time.
 #[derive(Debug)]
@@ -161,6 +161,9 @@ impl Changes {
         let wall = self.now();
         let origin = origin.map(Arc::new);
         let mut log = self.log();
+        // Whoever is woken now looks when the log is his.
+        self.signal.raise(&changes);
+        let mut has_begun = false;
         let together = origin.is_some().then(|| clock.tick(wall));
         for (number, change) in changes.into_iter().enumerate() {
             let number = if together.is_some() {
@@ -168,7 +171,7 @@ impl Changes {
             } else {
                 0
             };
-            log.push(Event {
+            has_begun |= log.push(Event {
                 time: together.unwrap_or_else(|| clock.tick(wall)),
                 number,
                 wall,
@@ -177,7 +180,9 @@ impl Changes {
             });
         }
         drop(log);
-        self.signal.raise();
+        if has_begun {
+            self.signal.raise_for_all();
+        }
     }
 
     /// The place before all that is not yet written.

@@ -8,6 +8,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::Catalog;
+use crate::engine::catalog::changes::Interest;
 use crate::engine::catalog::collection::{Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::tree::records::Content;
@@ -151,11 +152,11 @@ impl Cursors {
             .retain(|_, cursor| !cursor.session.as_ref().is_some_and(&wanted));
     }
 
-    /// Whether a cursor is open, and `getMore` waits for what it may find.
-    pub(crate) fn awaits(&self, id: i64) -> bool {
-        self.open()
-            .get(&id)
-            .is_some_and(|cursor| cursor.tail == Tail::AwaitData)
+    /// What `getMore` waits for, if the cursor is open and it waits.
+    pub(crate) fn awaits(&self, id: i64) -> Option<Interest> {
+        let open = self.open();
+        let cursor = open.get(&id)?;
+        (cursor.tail == Tail::AwaitData).then(|| Interest::of(&cursor.namespace))
     }
 
     /// Closes cursors that nobody has used for long.

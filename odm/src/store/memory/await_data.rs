@@ -35,18 +35,18 @@ impl Memory {
                 .run_in(database, again, session.as_deref_mut(), None)
                 .await?;
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero()
-                || !is_empty(&reply)
-                || !self.awaits(cursor)
-                || tokio::runtime::Handle::try_current().is_err()
+            if left.is_zero() || !is_empty(&reply) || tokio::runtime::Handle::try_current().is_err()
             {
                 return Ok(reply);
             }
+            let Some(interest) = self.awaits(cursor) else {
+                return Ok(reply);
+            };
             // What was written before the log was kept has woken nobody: look once more.
             if self.log_changes() {
                 continue;
             }
-            let written = poll_fn(|context| listener.poll(seen, context));
+            let written = poll_fn(|context| listener.poll(&interest, seen, context));
             let time = std::pin::pin!(tokio::time::sleep(left));
             if let Either::Right(_) = select(written, time).await {
                 return Ok(reply);

@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll};
 
+use crate::engine::Interest;
 use crate::store::memory::Memory;
 
 /// One task's place among those that the engine's log of changes wakes.
@@ -18,9 +19,11 @@ impl Listener {
         }
     }
 
-    /// Ready if the log was written to since `seen`; else the task is woken when it is.
-    pub(crate) fn poll(&self, seen: u64, context: &Context<'_>) -> Poll<()> {
-        self.memory.signal().poll(self.number, seen, context)
+    /// Ready if the log was written to since `seen`; else the task is woken when it is, by what it waits for.
+    pub(crate) fn poll(&self, interest: &Interest, seen: u64, context: &Context<'_>) -> Poll<()> {
+        self.memory
+            .signal()
+            .poll(self.number, interest, seen, context)
     }
 }
 

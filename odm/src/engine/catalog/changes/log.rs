@@ -134,11 +134,13 @@ impl Log {
         }
     }
 
-    pub(super) fn push(&mut self, event: Event) {
+    /// Adds an event. Whether it begins a segment: then another may soon be dropped.
+    pub(super) fn push(&mut self, event: Event) -> bool {
         let now = event.wall;
         let length = length(&event.change.what);
         let has_room = |last: &Segment| last.has_room(length);
-        if !self.segments.back().is_some_and(has_room) {
+        let begins = !self.segments.back().is_some_and(has_room);
+        if begins {
             let spare = self.trim_to(self.most(now).saturating_sub(SEGMENT.max(length)));
             let segment = spare.unwrap_or_default();
             self.bytes += segment.bytes();
@@ -149,6 +151,7 @@ impl Log {
             last.push(event);
             self.bytes += last.bytes() - before;
         }
+        begins
     }
 
     /// Gives back what is too much.

@@ -216,5 +216,112 @@ def transaction_options():
     yield find("a", sort={"_id": 1})
 
 
+@topic
+def index_values():
+    """What an index makes of its options, and refuses of them, whatever kind it is."""
+    values = [0, 1, 5.9, "x", None, {}, True, Int64(5), Decimal128("5.5"), float("nan"), float("inf"), -1, 2**40]
+
+    def tried(parts, **options):
+        return [create(index(parts, **options), collection="t"), {"listIndexes": "t"}, {"drop": "t"}]
+
+    for name, parts in (("bits", [("g", "2d")]), ("min", [("g", "2d")]), ("max", [("g", "2d")]), ("2dsphereIndexVersion", [("g", "2dsphere")]), ("textIndexVersion", [("t", "text")])):
+        for value in values:
+            if name != "textIndexVersion" or value not in (1, True):
+                yield from tried(parts, **{name: value})
+    for name in ("bits", "min", "max", "2dsphereIndexVersion", "textIndexVersion", "weights", "default_language", "language_override", "v"):
+        for value in (1.5, "x", None, {}):
+            if name != "textIndexVersion" or value != 1.5:
+                yield from tried([("a", 1)], **{name: value})
+    for weights in ({"t": 0}, {"t": 0.5}, {"t": 1.9}, {"t": Int64(5)}, {"t": Decimal128("2.5")}, {"t": float("nan")}, {"t": 1e5}, {"t": True}, {"$**": 3}, {"a..b": 1}, {"a.": 1}, {"": 1}, {"$a": 1}, {"a.$b": 1}, "$**", "t"):
+        yield from tried([("t", "text")], weights=weights)
+    for name, value in (("language_override", "a.b"), ("language_override", "$a"), ("language_override", ""), ("default_language", "")):
+        yield from tried([("t", "text")], **{name: value})
+    for projection in (
+        {"a": {"$slice": 1}}, {"a": "x"}, {"a": None}, {"a": [1]}, {"a": {}}, {"_id": "x"}, {"a": {"$elemMatch": {"x": 1}}}, {"a.b": 1, "a": 1}, {"a": 1, "a.b": 1}, {"a": {"b": 1, "c": 0}}, {"a": {"b": 0, "c": 1}},
+        {"a..b": 1}, {"a.": 1}, {"$a": 1}, {"a.$": 1}, {"": 1}, {"_id": 1, "a": 0}, {"a": {"b.c": 1}},
+    ):
+        yield from tried([("$**", 1)], wildcardProjection=projection)
+    yield from tried([("a", 1)], name="a\0b") + tried([("a", 1)], v=1, collation={"locale": "en"}) + tried([("a", 1)], v=float("nan")) + tried([("a", 1)], expireAfterSeconds=float("nan"))
+    yield from tried([("a", "")]) + tried([("a", "wildcard")]) + tried([("a", 1)], storageEngine={"a": 1}) + tried([("a", 1)], storageEngine={"a": {}})
+    many = [(f"f{at}", 1) for at in range(33)]
+    yield from tried(many[:32]) + tried(many) + tried([*many[:31], ("t", "text")])
+    # An index that can't be begun, where there are documents and where there are none; and two of one command that are one.
+    yield insert("a", {"_id": 1, "a": 1})
+    yield from [create(index(many)), create(index([("h", "hashed")], unique=True)), create(index([("h", "hashed"), ("i", "hashed")])), create(index([("h", "hashed")], "h"), index([("h", "hashed")], "i", unique=True))]
+    yield from [create(index([("z", 1)], "z"), index([("z", 1)], "z")), create(index([("z", 1)], "z"), index([("z", 1)], "y")), create(index([("z", 1)], "z"), index([("y", 1)], "z")), {"listIndexes": "a"}]
+    # Of several doubles the first in the index is named, in whatever order the documents are.
+    yield insert("d", *({"_id": at, "x": value} for at, value in enumerate((7, 7, 3, 9, 3, 1, 9))))
+    yield from [create(index([("x", direction)], "x", unique=True), collection="d") for direction in (1, -1)]
+    for dropped in (["x"], ["x", "y"], ["y", "x", "y"], ["y", 5], [5], [{"y": 1}], ["y", "*"], ["*"], ["*", "nope"], []):
+        yield from [create(index([("x", 1)], "x"), index([("y", 1)], "y")), {"dropIndexes": "a", "index": dropped}, {"listIndexes": "a"}]
+
+
+@topic
+def borders():
+    """Values that are next to being refused, or are refused next to being none."""
+    yield from [insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"}), {"create": "v", "viewOn": "a", "pipeline": []}, {"dataSize": "$db.v"}]
+    yield from [{name: 5} for name in ("count", "collStats", "validate", "convertToCapped", "listIndexes", "drop")] + [{"distinct": 5, "key": "a"}, {"distinct": None, "key": "a"}]
+    for cursor in ({"batchSize": None}, {"batchSize": "x"}, {"zork": 1}):
+        yield from [only({"listCollections": 1, "cursor": cursor}, "ok", "code", "errmsg"), {"listIndexes": "a", "cursor": cursor}, {"aggregate": "a", "pipeline": [BY_ID], "cursor": cursor}]
+    # The bounds of an index that orders otherwise, and what a refusal shows of the query.
+    insensitive = {"locale": "en", "strength": 2}
+    yield create(index([("a", 1), ("b", 1)]))
+    for bounds in ({"min": {"a": "a", "b": 1}}, {"max": {"a": 9, "b": {"c": 1}}}, {"min": {"a": 1, "b": 1}, "max": {"a": 9, "b": 1}}):
+        bounds = {name: SON(bound) for name, bound in bounds.items()}
+        yield from [find("a", hint="n", **bounds), find("a", hint="n", collation=insensitive, **bounds), find("a", hint="n", collation=insensitive, limit=1, skip=1, batchSize=5, **bounds)]
+    yield from [find("a", {"a": 1}, hint="zork", **options) for options in ({"limit": 5}, {"limit": 0, "skip": 2}, {"batchSize": 0, "singleBatch": True}, {"collation": insensitive})]
+    yield from [{"count": "a", "query": {"a": 1}, "hint": "zork", "limit": 5}, {"count": "a", "query": {"a": 1}, "hint": "zork", "collation": insensitive}]
+    yield from [create(index([("t", "text")], "t"))] + [find("a", {"$text": {"$search": "fox", "$language": language}}) for language in ("", "none")]
+    # Variants of locales that newer data has under other names, or that few know.
+    yield insert("w", *({"_id": at, "w": word} for at, word in enumerate(("va", "wa", "vb", "wb", "\U0001f600", "\u2764", "\u263a", "a", "1"))))
+    yield from [find("w", collation={"locale": locale}, sort=key(("w", 1), ("_id", 1)), projection={"_id": 1}) for locale in ("sv", "sv@collation=standard", "en@collation=emoji", "de_DE@collation=phonebook", "kn@collation=traditional")]
+    # Points that are no GeoJSON for a $near, or are by their coordinates alone; and a polygon whose outside is meant.
+    yield insert("g", *({"_id": at, "g": place} for at, place in enumerate(({"type": "Point", "coordinates": [1, 1]}, {"type": "LineString", "coordinates": [[0, 0], [2, 2]]}, {"type": "LineString", "coordinates": [[0.5, 0.5], [1, 1]]}, {"type": "Point", "coordinates": [9, 9]}))))
+    for kind in ("2dsphere", "2d"):
+        yield create(index([("g", kind)]), collection="g" if kind == "2dsphere" else "f")
+        for near in ({"type": "Point", "coordinates": [0, 0]}, {"type": "point", "coordinates": [0, 0]}, {"coordinates": [0, 0]}, {"coordinates": [0, 0, 1]}, {"coordinates": {"a": 1, "b": 2}}, [0, 0, 0.1], [0, 0, "x"], [0, 0, 1, 1]):
+            for name in ("$near", "$nearSphere"):
+                yield find("g" if kind == "2dsphere" else "f", {"g": {name: near}}, projection={"_id": 1})
+    sibling = {"$near": {"$geometry": {"type": "Point", "coordinates": [0, 0]}}, "$exists": True}
+    yield from [find("g", {"g": query}) for query in (sibling, {"$near": {"type": "Point", "coordinates": [0, 0]}, "$maxDistance": 2e5}, {"$near": {"type": "Point", "coordinates": [0, 0]}, "$minDistance": "x"})]
+    for place in ([1], [1, 2, 3], ["a", 1], {"a": 1, "b": 2, "c": 3}, [float("nan"), 1], {"type": "Polygon", "coordinates": [[[0, 0]]], "crs": {"type": "name", "properties": {"name": "urn:x-mongodb:crs:strictwinding:EPSG:4326"}}}):
+        yield from [find("g", {"g": {"$near": {"$geometry": place}}}), find("g", {"g": {"$geoIntersects": {"$geometry": place}}}), find("g", {"g": {"$geoWithin": {"$box": [place, [5, 5]]}}}), find("g", {"g": {"$geoWithin": {"$center": [place, 1]}}})]
+    for corners in ([[0, 0], [0, 2], [2, 2], [2, 0], [0, 0]], [[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]):
+        shape = {"type": "Polygon", "coordinates": [corners], "crs": {"type": "name", "properties": {"name": "urn:x-mongodb:crs:strictwinding:EPSG:4326"}}}
+        yield from [find("g", {"g": {name: {"$geometry": shape}}}, projection={"_id": 1}) for name in ("$geoIntersects", "$geoWithin")]
+    for coordinates in ([], 5, [[[0, 0], [1, 1], [0, 0]]]):
+        yield find("g", {"g": {"$geoIntersects": {"$geometry": {"type": "Polygon", "coordinates": coordinates, "crs": shape["crs"]}}}})
+    yield from [find("a", query, hint="zork", limit=3) for query in ({"b": {"$gt": 1}, "a": 2}, {"a": {"$gte": 1, "$lt": 5}, "b": {"$lte": 2}, "c": {"$gt": 3}})]
+    # What explain tells of collations, of wildcards, of counts to the end of an index, of what is left out and of what is skipped.
+    yield insert("e", *({"_id": at, "a": at % 5, "b": -at} for at in range(10)))
+    yield create(index([("a", 1)], "a"), index([("$**", 1)], "w"), collection="e")
+    shown = ("ok", "queryPlanner.collation", "queryPlanner.winningPlan", "executionStats.totalKeysExamined", "executionStats.executionStages.keysExamined")
+    yield only({"explain": find("e", {"b": 1}, collation=insensitive), "verbosity": "queryPlanner"}, *shown)
+    yield only({"explain": find("e", {"b": -1}), "verbosity": "queryPlanner"}, *shown)
+    yield from [only({"explain": {"count": "e", "query": {"a": query}, "hint": "a"}, "verbosity": "executionStats"}, "ok", "executionStats.totalKeysExamined") for query in (2, 4, {"$gt": 2}, {"$gte": 2, "$lt": 4}, {"$lt": 2}, {"$gt": 9})]
+    yield from [only({"explain": find("e", {"a": 2}, projection=projection, hint="a"), "verbosity": "queryPlanner"}, *shown) for projection in ({"b": 0}, {"_id": 0}, {"_id": 0, "b": 1}, {"_id": 1}, {"a.b": 0})]
+    yield from [only({"explain": find("e", {"b": {"$lt": 1}}, skip=skip, limit=2, hint={"$natural": 1}), "verbosity": verbosity}, *shown) for skip in (3, 30) for verbosity in ("queryPlanner", "executionStats")]
+    yield only({"explain": {FM: "e", "query": {"a": 2}, "update": {"$set": {"z": 1}}, "sort": {"b": 1}}, "verbosity": "queryPlanner"}, *shown)
+    # Where a validator can't say why.
+    for at, validator in enumerate(({"$alwaysFalse": 1}, {"$or": [{"a": 1}, {"$alwaysFalse": 1}]}, {"$nor": [{"$alwaysTrue": 1}]})):
+        yield from [{"create": f"r{at}", "validator": validator}, insert(f"r{at}", {"_id": 1, "a": 5})]
+
+    def computed(expression):
+        return run({"$match": {"_id": 1}}, {"$project": {"r": expression}})
+
+    for text in ("2020-01-01T10:00:00.5", "2020-01-01T10:00:00.05", "2020-01-01T10:00:00.050", "2020-01-01T10:00:00.007"):
+        yield computed({"$dateFromString": {"dateString": text, "format": "%Y-%m-%dT%H:%M:%S.%L"}})
+    yield from [computed({"$dateFromString": {"dateString": f"2020-01-01T10:00:00{zone}", "timezone": "UTC"}}) for zone in ("Z", "+02:00", "-0800")]
+    # Hours that do not begin with those of UTC.
+    for start, end in ((1540677600000, -62135596800000), (-62135596800000, 1540677600000), (-3760909441000, -3760909439000), (1540677600000, 1540677659999)):
+        for unit in ("hour", "minute", "second"):
+            dates = [{"$toDate": Int64(start)}, {"$toDate": Int64(end)}]
+            yield computed({"$dateDiff": {"startDate": dates[0], "endDate": dates[1], "unit": unit, "timezone": "America/New_York"}})
+    for field in (5, None, True, ["a"], {"a": 1}, {"$concat": ["a", "b"]}, "$a", "$$ROOT", "$$ROOT.a", "$$NOW", {"$literal": 5}, {"$literal": "a"}):
+        yield from [computed({"$getField": {"field": field, "input": {"a": 1}}}), computed({"$setField": {"field": field, "input": {"a": 1}, "value": 2}}), computed({"$unsetField": {"field": field, "input": {"a": 1}}})]
+        yield computed({"$getField": field})
+    yield from [computed({"$let": {"vars": variables, "in": 1}}) for variables in (5, None, [], [1], {})]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

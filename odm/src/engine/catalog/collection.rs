@@ -292,20 +292,28 @@ impl Collection {
     /// The entries of a new index over all records.
     pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
         let mut buffer = Vec::new();
+        // A server sorts all keys before it looks for doubles: of several it names the first in the index.
+        let mut doubled = None;
         for Stored { record, bytes, .. } in self.all() {
             let Some(document) = document(bytes) else {
                 continue;
             };
             let (keys, arrays) = index.keys(document, &mut buffer)?;
             for key in &keys {
-                if index.spec.unique && index.holds(key, Some(record)) {
-                    return Err(index.duplicate(&self.namespace.to_string(), document, key));
+                if !(index.spec.unique && index.holds(key, Some(record))) {
+                    index.insert(&entry(key, record));
+                } else if doubled.as_ref().is_none_or(|(least, _)| key < least) {
+                    doubled = Some((key.clone(), document));
                 }
-                index.insert(&entry(key, record));
             }
             index.arrays.add_all(arrays);
         }
-        Ok(index)
+        match doubled {
+            Some((key, document)) => {
+                Err(index.duplicate(&self.namespace.to_string(), document, &key))
+            }
+            None => Ok(index),
+        }
     }
 }
 

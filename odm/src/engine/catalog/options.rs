@@ -131,6 +131,10 @@ impl Options {
             );
         }
         if let Ok(Some(details)) = validator.failure(document) {
+            // Where nothing can be explained, the details are those of an error.
+            if details.contains_key("errmsg") {
+                info.insert("note", "failed to generate document validation error");
+            }
             info.insert("details", details);
         }
         Err(ServerError::new(

@@ -194,6 +194,7 @@ impl<'a> Aggregate<'a> {
                     filter: self.leading.filter.as_deref(),
                     sort: self.leading.sort.as_deref(),
                     projection: None,
+                    window: String::new(),
                     collation: SIMPLE,
                 };
                 pictured.explain_hint(error)

@@ -76,6 +76,9 @@ pub(crate) fn batch_size(
         if name != "batchSize" {
             return Err(unknown(idl, name));
         }
+        if matches!(value, bson::RawBsonRef::Null) {
+            continue;
+        }
         let Some(number) = Number::from_raw(value).and_then(|_| super::args::whole(value)) else {
             return Err(wrong_type(
                 &format!("{idl}.batchSize"),
@@ -118,7 +121,7 @@ pub(crate) fn listing(
 
 fn list_collections(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let names_only = call.args.flag("nameOnly");
-    let batch_size = batch_size(call.args.document("cursor"), "cursor")?;
+    let batch_size = batch_size(call.args.document("cursor"), "listCollections.cursor")?;
     let filter = call
         .args
         .filled("filter")

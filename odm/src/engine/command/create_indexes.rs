@@ -15,7 +15,7 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Spec, same_key, show};
-use crate::engine::index::special::check_hashed;
+use crate::engine::index::special::check_build;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -61,7 +61,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     // What can't be built makes no collection.
     if created {
         for spec in &specs {
-            check_hashed(&spec.key, &spec.document)?;
+            check_build(&spec.key, &spec.document)?;
         }
     }
     drop(existing);
@@ -116,6 +116,8 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     if before == after {
         fields.insert("note", "all indexes already exist");
+    } else if after - before < specs.len() {
+        fields.insert("note", "index already exists");
     }
     reply(fields)
 }
@@ -207,68 +209,77 @@ fn add_all(
     specs: &[Arc<Spec>],
     build: [u8; 16],
 ) -> Result<(), ServerError> {
-    let before: Vec<String> = collection
-        .indexes
-        .iter()
-        .map(|index| index.spec.name.clone())
-        .collect();
+    let mut missing: Vec<&Arc<Spec>> = Vec::new();
     for spec in specs {
-        match conflict(collection, spec) {
-            Ok(true) => {
-                // The same index twice in one command is refused; one that was there before is not.
-                if !spec.is_id() && !before.contains(&spec.name) {
-                    return Err(within_build(
-                        collection,
-                        build,
-                        &ServerError::new(
-                            Code::INDEX_ALREADY_EXISTS,
-                            format!("Identical index already exists: {}", spec.name),
-                        ),
-                    ));
+        if !conflict(
+            collection.indexes.iter().map(|index| index.spec.as_ref()),
+            spec,
+        )? {
+            missing.push(spec);
+        }
+    }
+    for (at, spec) in missing.iter().enumerate() {
+        check_place(collection, spec, at)?;
+        let begun = missing.iter().take(at).map(|spec| spec.as_ref());
+        let error = match conflict(begun, spec) {
+            Ok(false) => match check_build(&spec.key, &spec.document) {
+                Ok(()) => continue,
+                Err(error) if collection.len() > 0 => {
+                    within_setup(collection, build, &missing, &error)
                 }
-                continue;
-            }
-            Ok(false) => {}
-            Err(e) => return Err(e),
-        }
-        if spec.ttl.is_some() && collection.options.capped.is_some() {
-            return Err(ServerError::new(
-                Code::CANNOT_CREATE_INDEX,
-                "Cannot create TTL index on a capped collection",
-            ));
-        }
-        if collection.indexes.len() >= MOST {
-            return Err(ServerError::new(
-                Code::CANNOT_CREATE_INDEX,
-                format!(
-                    "add index fails, too many indexes for {} key:{}",
-                    collection.namespace,
-                    show(&spec.key)
-                ),
-            ));
-        }
-        let index = check_hashed(&spec.key, &spec.document)
-            .and_then(|()| collection.build(Index::new(Arc::clone(spec))))
+                Err(error) => error,
+            },
+            // What was there before is no fault, but the same index twice in one command is.
+            Ok(true) => ServerError::new(
+                Code::OPERATION_FAILED,
+                "Cannot build two identical indexes. Try again without duplicate indexes.",
+            ),
+            Err(error) => error,
+        };
+        return Err(within_build(collection, build, &error));
+    }
+    for spec in missing {
+        let index = collection
+            .build(Index::new(Arc::clone(spec)))
             .map_err(|error| within_build(collection, build, &error))?;
         collection.indexes.push(index);
     }
     Ok(())
 }
 
+/// Refuses an index that the collection can't have beside what it has.
+fn check_place(collection: &Collection, spec: &Spec, begun: usize) -> Result<(), ServerError> {
+    let fault = if spec.ttl.is_some() && collection.options.capped.is_some() {
+        "Cannot create TTL index on a capped collection".to_owned()
+    } else if collection.indexes.len() + begun >= MOST {
+        format!(
+            "add index fails, too many indexes for {} key:{}",
+            collection.namespace,
+            show(&spec.key)
+        )
+    } else {
+        return Ok(());
+    };
+    Err(ServerError::new(Code::CANNOT_CREATE_INDEX, fault))
+}
+
 /// True if the index is there already; an error if another one stands in its way.
-fn conflict(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
+fn conflict<'i>(
+    specs: impl Iterator<Item = &'i Spec> + Clone,
+    spec: &Spec,
+) -> Result<bool, ServerError> {
     let options_conflict =
         |message: String| Err(ServerError::new(Code::INDEX_OPTIONS_CONFLICT, message));
-    if let Some(named) = collection.index(&spec.name) {
-        if named.spec.same_signature(spec) {
-            if named.spec.same_options(spec) {
+    if let Some(named) = specs.clone().find(|known| known.name == spec.name) {
+        if named.same_signature(spec) {
+            if named.same_options(spec) {
                 return Ok(true);
             }
             return options_conflict(format!(
                 "An equivalent index already exists with the same name but different options. Requested index: {}, \
                  existing index: {}",
                 spec.shown(),
-                named.spec.shown()
+                named.shown()
             ));
         }
         return Err(ServerError::new(
@@ -278,30 +289,30 @@ fn conflict(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
                  are auto generated and can cause conflicts. Please refer to our documentation. Requested index: {}, \
                  existing index: {}",
                 spec.shown(),
-                named.spec.shown()
+                named.shown()
             ),
         ));
     }
-    for index in &collection.indexes {
-        if index.spec.same_signature(spec) {
-            if index.spec.same_options(spec) {
+    for known in specs {
+        if known.same_signature(spec) {
+            if known.same_options(spec) {
                 return options_conflict(format!(
                     "Index already exists with a different name: {}",
-                    index.spec.name
+                    known.name
                 ));
             }
-            return options_conflict(different(spec, &index.spec));
+            return options_conflict(different(spec, known));
         }
         let is_text = |spec: &Spec| spec.key.contains_key("_fts");
-        if is_text(spec) && is_text(&index.spec) {
-            if same_key(&spec.key, &index.spec.key) {
-                return options_conflict(different(spec, &index.spec));
+        if is_text(spec) && is_text(known) {
+            if same_key(&spec.key, &known.key) {
+                return options_conflict(different(spec, known));
             }
             return Err(ServerError::new(
                 Code::CANNOT_CREATE_INDEX,
                 format!(
                     "only one text index per collection allowed, found existing text index \"{}\"",
-                    index.spec.name
+                    known.name
                 ),
             ));
         }
@@ -314,6 +325,28 @@ fn different(requested: &Spec, existing: &Spec) -> String {
         "An equivalent index already exists with a different name and options. Requested index: {}, existing index: {}",
         requested.shown(),
         existing.shown()
+    )
+}
+
+/// What the server adds to an error of a build's very beginning, where there are documents to read.
+fn within_setup(
+    collection: &Collection,
+    build: [u8; 16],
+    specs: &[&Arc<Spec>],
+    error: &ServerError,
+) -> ServerError {
+    ServerError::new(
+        error.code(),
+        format!(
+            "Caught exception during index builder ({}) initialization on namespace{} ({}). {} index specs provided. \
+             First index spec: {} :: caused by :: {}",
+            Uuid::from_bytes(build),
+            collection.namespace,
+            Uuid::from_bytes(collection.uuid),
+            specs.len(),
+            specs.first().map(|spec| spec.shown()).unwrap_or_default(),
+            error.message()
+        ),
     )
 }
 

@@ -56,7 +56,7 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         ));
     };
     let mut fields = doc! { "nIndexesWas": before };
-    if matches!(which, RawBsonRef::String("*")) {
+    if is_all(which) {
         fields.insert("msg", "non-_id indexes dropped for collection");
     }
     reply(fields)
@@ -65,23 +65,27 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 /// The indexes that are meant.
 fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
     match which {
-        RawBsonRef::String("*") => Ok(collection
-            .indexes
-            .iter()
-            .filter(|index| !index.spec.is_id())
-            .map(|index| index.spec.name.clone())
-            .collect()),
+        which if is_all(which) => Ok(all(collection)),
         RawBsonRef::String(name) => named(collection, name).map(|name| vec![name]),
-        RawBsonRef::Array(names) => raw::values(names)
-            .map(|name| match name {
-                RawBsonRef::String(name) => named(collection, name),
-                other => Err(wrong_type(
-                    "dropIndexes.index",
-                    other,
-                    "types '[string, object']",
-                )),
-            })
-            .collect(),
+        RawBsonRef::Array(names) => {
+            let mut found: Vec<String> = Vec::new();
+            for (at, value) in raw::values(names).enumerate() {
+                let RawBsonRef::String(name) = value else {
+                    return Err(if at == 0 {
+                        wrong_type("dropIndexes.index", which, "types '[string']")
+                    } else {
+                        let field = format!("dropIndexes.index.{at}");
+                        wrong_type(&field, value, "type 'string'")
+                    });
+                };
+                // One that is named twice is gone when it is named again.
+                if found.iter().any(|known| known == name) {
+                    return Err(not_found(name));
+                }
+                found.push(named(collection, name)?);
+            }
+            Ok(found)
+        }
         RawBsonRef::Document(key) => {
             let key = to_document(key)?;
             // A text index is known by the fields that it was made of, too.
@@ -123,9 +127,31 @@ fn named(collection: &Collection, name: &str) -> Result<String, ServerError> {
             "cannot drop _id index",
         )),
         Some(_) => Ok(name.to_owned()),
-        None => Err(ServerError::new(
-            Code::INDEX_NOT_FOUND,
-            format!("index not found with name [{name}]"),
-        )),
+        None => Err(not_found(name)),
     }
+}
+
+/// Whether all are meant: whatever else is in a list is gone with them.
+fn is_all(which: RawBsonRef<'_>) -> bool {
+    let first = match which {
+        RawBsonRef::Array(names) => raw::values(names).next(),
+        which => Some(which),
+    };
+    matches!(first, Some(RawBsonRef::String("*")))
+}
+
+/// The names of all indexes that can be dropped.
+fn all(collection: &Collection) -> Vec<String> {
+    let indexes = collection.indexes.iter();
+    indexes
+        .filter(|index| !index.spec.is_id())
+        .map(|index| index.spec.name.clone())
+        .collect()
+}
+
+fn not_found(name: &str) -> ServerError {
+    ServerError::new(
+        Code::INDEX_NOT_FOUND,
+        format!("index not found with name [{name}]"),
+    )
 }

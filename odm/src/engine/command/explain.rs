@@ -11,7 +11,7 @@ use crate::engine::catalog::collection::{Collection, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
-use crate::engine::command::args::{Args, Kind, field, unsupported, wrong_type};
+use crate::engine::command::args::{Args, Kind, field, truthy, unsupported, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::{check_word, to_document};
 use crate::engine::command::find::Find;
@@ -92,19 +92,22 @@ impl Around<'_> {
             .unwrap_or_default()
     }
 
-    /// Names of top-level fields only, taken or left out.
+    /// Names of top-level fields only, which are taken.
     fn is_simple(&self) -> bool {
+        let is_flag = |value| {
+            matches!(
+                value,
+                RawBsonRef::Boolean(_)
+                    | RawBsonRef::Int32(_)
+                    | RawBsonRef::Int64(_)
+                    | RawBsonRef::Double(_)
+            )
+        };
         self.projection.is_some_and(|projection| {
-            raw::elements(projection).all(|(name, value)| {
-                !name.contains('.')
-                    && matches!(
-                        value,
-                        RawBsonRef::Boolean(_)
-                            | RawBsonRef::Int32(_)
-                            | RawBsonRef::Int64(_)
-                            | RawBsonRef::Double(_)
-                    )
-            })
+            raw::elements(projection).all(|(name, value)| !name.contains('.') && is_flag(value))
+                && raw::elements(projection).any(|(_, value)| truthy(value))
+                // The one field that may be taken where others are left out.
+                && raw::elements(projection).all(|(name, value)| name == "_id" || truthy(value))
         })
     }
 }
@@ -397,7 +400,17 @@ fn answer(
     let mut planner = doc! {
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
-        "parsedQuery": tree.filter.map(show::filter).unwrap_or_default(),
+    };
+    if !whole.fast {
+        planner.insert(
+            "parsedQuery",
+            tree.filter.map(show::filter).unwrap_or_default(),
+        );
+        if let Some(collation) = query.globals.collator() {
+            planner.insert("collation", collation.document());
+        }
+    }
+    planner.extend(doc! {
         "maxIndexedOrSolutionsReached": false,
         "maxIndexedAndSolutionsReached": false,
         "maxScansToExplodeReached": false,
@@ -406,10 +419,7 @@ fn answer(
             .iter()
             .map(|plan| whole.plan(&plan.node))
             .collect::<Vec<_>>(),
-    };
-    if whole.fast {
-        planner.remove("parsedQuery");
-    }
+    });
     let mut fields = doc! { "explainVersion": "1", "queryPlanner": planner };
     if verbosity != Verbosity::Planner {
         let mut trials = Vec::new();
@@ -419,6 +429,13 @@ fn answer(
             }
         }
         let mut executed = whole.execute(winner)?;
+        if let (Ok(planner), Ok(ran)) = (
+            fields.get_document_mut("queryPlanner"),
+            executed.get_document("executionStages"),
+        ) && let Ok(plan) = planner.get_document_mut("winningPlan")
+        {
+            count_down(plan, ran);
+        }
         if verbosity == Verbosity::AllPlans {
             executed.insert("allPlansExecution", trials);
         }
@@ -428,6 +445,19 @@ fn answer(
     explained.insert("$db", call.database);
     fields.insert("command", explained);
     reply(fields)
+}
+
+/// A server shows a plan as its run left it: what was skipped is not to be skipped any more.
+fn count_down(plan: &mut Document, ran: &Document) {
+    if let Some(left) = ran.get("skipAmount") {
+        plan.insert("skipAmount", left);
+    }
+    if let (Ok(plan), Ok(ran)) = (
+        plan.get_document_mut("inputStage"),
+        ran.get_document("inputStage"),
+    ) {
+        count_down(plan, ran);
+    }
 }
 
 /// A server plans each alternative of such a filter by itself.

@@ -183,7 +183,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     let mut prepared = find
         .query
         .prepare(collection.as_deref())
-        .map_err(|error| pictured::explain_hint(error, &namespace, &call.args))?;
+        .map_err(|error| pictured::explain_find(error, &namespace, &call.args))?;
     if tail != Tail::No {
         if call.transaction.is_some() {
             return Err(ServerError::new(
@@ -412,6 +412,7 @@ fn check_capped(
         filter: call.args.filled("filter"),
         sort: find.sort,
         projection: find.projection_document,
+        window: String::new(),
         collation: "",
     };
     Err(pictured.named(&error))

@@ -25,7 +25,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
 
 fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    let batch_size = batch_size(call.args.document("cursor"), "cursor")?;
+    let batch_size = batch_size(call.args.document("cursor"), "listIndexes.cursor")?;
     call.check_not_view(&namespace)?;
     let Some(collection) = call.find_collection(&namespace) else {
         return Err(ServerError::new(

@@ -145,6 +145,7 @@ fn find(
             filter: Some(target.filter),
             sort: target.sort,
             projection: None,
+            window: String::new(),
             collation,
         };
         pictured.explain_hint(error)

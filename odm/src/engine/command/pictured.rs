@@ -25,9 +25,47 @@ pub(crate) fn explain_hint(
         projection: args
             .document("projection")
             .or_else(|| args.document("fields")),
-        collation: "",
+        window: String::new(),
+        collation: &given_collation(args),
     };
     pictured.explain_hint(error)
+}
+
+/// The same for `find`, of which a server also tells how much it reads.
+pub(crate) fn explain_find(
+    error: ServerError,
+    namespace: &Namespace,
+    args: &Args<'_>,
+) -> ServerError {
+    let pictured = Pictured {
+        namespace,
+        filter: args.filled("filter"),
+        sort: args.document("sort"),
+        projection: args.document("projection"),
+        window: window(args),
+        collation: &given_collation(args),
+    };
+    pictured.explain_hint(error)
+}
+
+fn window(args: &Args<'_>) -> String {
+    let part = |name: &str| args.int(name).map(|count| (name.to_owned(), count));
+    let parts = [
+        part("batchSize"),
+        part("limit").filter(|(_, limit)| *limit != 0),
+        part("skip").filter(|(_, skip)| *skip != 0),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .map(|(name, count)| format!(" {name}={}", count.unsigned_abs()))
+        .collect()
+}
+
+fn given_collation(args: &Args<'_>) -> String {
+    args.filled("collation")
+        .map(|collation| format!("Collation: {}\n", crate::value::print::document(collation)))
+        .unwrap_or_default()
 }
 
 /// A query to name.
@@ -36,7 +74,9 @@ pub(crate) struct Pictured<'a> {
     pub(crate) filter: Option<&'a RawDocument>,
     pub(crate) sort: Option<&'a RawDocument>,
     pub(crate) projection: Option<&'a RawDocument>,
-    /// Nothing, or [`SIMPLE`].
+    /// How many documents are read, in the server's words, and nothing where all are.
+    pub(crate) window: String,
+    /// Nothing, [`SIMPLE`], or the one that was given.
     pub(crate) collation: &'a str,
 }
 
@@ -65,8 +105,9 @@ impl Pictured<'_> {
         ServerError::new(
             error.code(),
             format!(
-                "error processing query: ns={}Tree: {tree}Sort: {}\nProj: {}\n{} {}",
+                "error processing query: ns={}{}Tree: {tree}Sort: {}\nProj: {}\n{} {}",
                 self.namespace,
+                self.window,
                 shown(self.sort),
                 shown(self.projection),
                 self.collation,
@@ -84,19 +125,15 @@ fn tree(filter: &RawDocument) -> String {
         RawBsonRef::Document(operators) => near_line(name, operators),
         _ => None,
     });
-    let mut lines: Vec<String> = raw::elements(filter)
+    let mut lines: Vec<(usize, String)> = raw::elements(filter)
         .filter(|(name, value)| match value {
             RawBsonRef::Document(operators) => near_line(name, operators).is_none(),
             _ => true,
         })
-        .map(|(name, value)| match value {
-            RawBsonRef::Document(operators) if has_operators(operators) => {
-                crate::value::print::field(name, value)
-            }
-            value => format!("{name} $eq {}", crate::value::print::value(value)),
-        })
+        .flat_map(|(name, value)| condition_lines(name, value))
         .collect();
     lines.sort();
+    let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
     lines.extend(near);
     if lines.len() == 1 {
         return lines.pop().unwrap_or_default() + "\n";
@@ -105,6 +142,28 @@ fn tree(filter: &RawDocument) -> String {
         let _ = writeln!(tree, "    {line}");
         tree
     })
+}
+
+/// The comparisons, in the order in which a server sorts conditions.
+const COMPARISONS: &[&str] = &["$eq", "$lte", "$lt", "$gt", "$gte"];
+
+/// The conditions on a field and their places among others: comparisons in the server's picture, others as they are.
+fn condition_lines(path: &str, value: RawBsonRef<'_>) -> Vec<(usize, String)> {
+    let line =
+        |name: &str, operand| format!("{path} {name} {}", crate::value::print::value(operand));
+    match value {
+        RawBsonRef::Document(operators) if has_operators(operators) => {
+            let known: Option<Vec<_>> = raw::elements(operators)
+                .map(|(name, operand)| {
+                    let rank = COMPARISONS.iter().position(|known| *known == name)?;
+                    Some((rank, line(name, operand)))
+                })
+                .collect();
+            let whole = || crate::value::print::field(path, value);
+            known.unwrap_or_else(|| vec![(COMPARISONS.len(), whole())])
+        }
+        value => vec![(0, line("$eq", value))],
+    }
 }
 
 fn has_operators(document: &RawDocument) -> bool {
@@ -118,6 +177,6 @@ fn near_line(path: &str, operators: &RawDocument) -> Option<String> {
     Some(format!(
         "GEONEAR  field={path} maxdist={} isNearSphere={}",
         crate::value::print::significant(near.most, 6),
-        i32::from(near.sphere && !near.geo_json)
+        i32::from(near.by_sphere)
     ))
 }

@@ -187,6 +187,7 @@ fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             format!("Invalid namespace specified '{name}'"),
         ));
     };
+    call.check_not_view(&namespace)?;
     let mut fields = Document::new();
     let (mut size, mut count) = (0, 0);
     if let Some(collection) = call.find_collection(&namespace) {

@@ -52,7 +52,7 @@ fn normal(value: Bson) -> Bson {
         Bson::String(text) => Bson::String(
             text.split(' ')
                 .map(|word| {
-                    let bare = word.trim_end_matches([':', '.']);
+                    let bare = word.trim_matches([':', '.', '(', ')']);
                     let is_uuid = bare.len() == 36 && bare.matches('-').count() == 4;
                     let is_cursor =
                         bare.len() > 15 && bare.bytes().all(|byte| byte.is_ascii_digit());
@@ -133,6 +133,7 @@ fn file(name: &str) {
 
 cases::files!("command", file, input: [], [
     aggregates,
+    borders,
     capped,
     coll_mods,
     collation_options,
@@ -150,6 +151,7 @@ cases::files!("command", file, input: [], [
     geo_random,
     index_changes,
     index_options,
+    index_values,
     index_keys,
     graph_lookups,
     index_specs,

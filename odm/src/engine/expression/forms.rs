@@ -10,7 +10,7 @@ use crate::engine::expression::meta::Meta;
 use crate::engine::expression::operator::refuse;
 use crate::engine::expression::parse::{Node, check_variable_name, parse as expression};
 use crate::engine::expression::text;
-use crate::error::{Code, ServerError};
+use crate::error::ServerError;
 use crate::value::raw::{elements, values};
 
 use self::zip::Zip;
@@ -243,17 +243,20 @@ fn let_in(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let mut parts = Parts::parse(document, LET, |key| {
         (16875, format!("Unrecognized parameter to $let: {key}"))
     })?;
-    let RawBsonRef::Document(vars) =
-        parts.raw("vars", 16876, "Missing 'vars' parameter to $let")?
-    else {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "invalid parameter: expected an object (vars)",
-        ));
+    let vars = match parts.raw("vars", 16876, "Missing 'vars' parameter to $let")? {
+        RawBsonRef::Document(vars) => elements(vars).collect::<Vec<_>>(),
+        // An array is a document with numbers for names, and no variable is called so.
+        RawBsonRef::Array(vars) => {
+            if values(vars).next().is_some() {
+                check_variable_name("0")?;
+            }
+            Vec::new()
+        }
+        _ => return refuse(10065, "invalid parameter: expected an object (vars)"),
     };
     let mut inner = scope.clone();
     let mut variables = Vec::new();
-    for (name, value) in elements(vars) {
+    for (name, value) in vars {
         check_variable_name(name)?;
         variables.push((name.to_owned(), expression(value, scope)?));
         inner = inner.with(name);

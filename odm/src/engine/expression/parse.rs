@@ -487,11 +487,17 @@ fn named(
                 sort_by(value)?;
                 *slot = Some(Node::Literal(value.into()));
             }
-            Some(slot) => *slot = Some(constant_field(name, key, parse(value, scope)?)?),
+            Some(slot) => *slot = Some(parse(value, scope)?),
             None => return unknown_argument(name, key),
         }
     }
     check_names(name, document, names)?;
+    for ((key, _), argument) in names.iter().zip(&mut arguments) {
+        *argument = argument
+            .take()
+            .map(|node| constant_field(name, key, node))
+            .transpose()?;
+    }
     Ok(arguments)
 }
 
@@ -587,33 +593,35 @@ fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, Se
     if !matches!(operator, "$getField" | "$setField" | "$unsetField") || argument != "field" {
         return Ok(node);
     }
-    let unset = operator == "$unsetField";
-    match &node {
-        Node::Field(path) => refuse(
-            if unset { 4_161_108 } else { 5_654_600 },
+    let [path_code, type_code, constant_code] = match operator {
+        "$getField" => [5_654_600, 5_654_602, 5_654_601],
+        _ => [4_161_108, 4_161_107, 4_161_106],
+    };
+    let path_refused = |path: &str| {
+        refuse(
+            path_code,
             format!(
-                "'$CURRENT.{0}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '$CURRENT.{0}'}}?",
-                path.join(".")
+                "'{path}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '{path}'}}?"
             ),
-        ),
+        )
+    };
+    match &node {
+        Node::Field(path) => path_refused(&format!("$CURRENT.{}", path.join("."))),
+        Node::Variable(name, path) if path.is_empty() => path_refused(&format!("${name}")),
+        Node::Variable(name, path) => path_refused(&format!("${name}.{}", path.join("."))),
         Node::Literal(RawBson::String(_)) => Ok(node),
-        Node::Literal(other) if unset => refuse(
-            4_161_107,
+        Node::Literal(other) => refuse(
+            type_code,
             format!(
                 "{operator} requires 'field' to evaluate to type String, but got {}",
                 text::type_name(Some(other.as_raw_bson_ref()))
             ),
         ),
-        Node::Literal(_) => Ok(node),
-        _ if unset => refuse(
-            4_161_106,
+        _ => refuse(
+            constant_code,
             format!(
                 "{operator} requires 'field' to evaluate to a constant, but got a non-constant argument"
             ),
-        ),
-        _ => refuse(
-            5_654_601,
-            format!("{operator} requires 'field' to evaluate to a constant"),
         ),
     }
 }

@@ -1,6 +1,8 @@
 //! An index's specification: the server's normal form, and its refusals.
 
 mod id;
+pub(in crate::engine::index) mod kept;
+pub(in crate::engine::index) mod projection;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::spec::ElementType;
@@ -191,6 +193,7 @@ impl Spec {
         if is_id {
             return Ok(Self::id(inherited));
         }
+        special::check_sphere_version(&given, &key)?;
         Self::assemble(&given, &key, name, collation, rest)
     }
 
@@ -421,7 +424,10 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
             || IGNORED.contains(&field)
             || BOOLEANS.contains(&field)
             // what a server itself once stored, and what only a new collection has
-            || matches!(field, "_id" | "clustered")
+            || matches!(
+                field,
+                "_id" | "clustered" | "coarsestIndexedLevel" | "finestIndexedLevel"
+            )
     };
     if let Some(field) = given.keys().find(|field| !is_known(field.as_str()))
         && !ignore_unknown
@@ -443,15 +449,26 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
             "name" if !matches!(value, Bson::String(_)) => {
                 return Err(wrong_type(field, "a string", value));
             }
-            "v" => match number(value) {
-                None => return Err(wrong_type(field, "a number", value)),
-                Some(version) if !(1.0..=2.0).contains(&version) => {
+            "v" => match kept::version(value) {
+                None if number(value).is_none() => {
+                    return Err(wrong_type(field, "a number", value));
+                }
+                None => {
+                    return Err(ServerError::new(
+                        Code::BAD_VALUE,
+                        format!(
+                            "Index version must be representable as a 32-bit integer, but got {}",
+                            show_value(value)
+                        ),
+                    ));
+                }
+                Some(1 | 2) => {}
+                Some(version) => {
                     return Err(refused(format!(
                         "Invalid index specification {}; cannot create an index with v={version}",
                         show(given)
                     )));
                 }
-                Some(_) => {}
             },
             // A collection is clustered when it is made, if at all.
             "clustered" => {
@@ -466,9 +483,6 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                         "the in-memory engine does not support clustered collections",
                     )
                 });
-            }
-            "textIndexVersion" if number(value).is_none() => {
-                return Err(wrong_type(field, "a number", value));
             }
             "hidden" if !matches!(value, Bson::Boolean(_)) => {
                 // The server names another field.
@@ -514,7 +528,13 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                     ),
                 ));
             }
-            _ => {}
+            "coarsestIndexedLevel" | "finestIndexedLevel" => {
+                return Err(ServerError::new(
+                    Code::COMMAND_NOT_SUPPORTED,
+                    format!("the in-memory engine does not support the option '{field}'"),
+                ));
+            }
+            _ => kept::check(field, value)?,
         }
     }
     for field in ["key", "name"] {
@@ -537,6 +557,12 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
         return Err(refused(format!(
             "bad index key pattern {}: 'wildcard' index plugin is not allowed with index version v:1",
             show(key)
+        )));
+    }
+    if given.get("v").and_then(number) == Some(1.0) && given.contains_key("collation") {
+        return Err(refused(format!(
+            "Invalid index specification {}; cannot create an index with the 'collation' option and v=1",
+            show(given)
         )));
     }
     if is_on("unique") && is_on("prepareUnique") {
@@ -617,6 +643,9 @@ fn options(
     if name.is_empty() {
         return Err(refused("index name cannot be empty"));
     }
+    if name.contains('\0') {
+        return Err(refused("index name cannot contain NUL bytes"));
+    }
     let mut options = Document::new();
     for (field, value) in given {
         let field = field.as_str();
@@ -635,9 +664,16 @@ fn options(
                 Bson::Boolean(value)
             }
             #[expect(clippy::cast_possible_truncation, reason = "checked by `ttl`")]
-            "expireAfterSeconds" => {
-                number(value).map_or_else(|| value.clone(), |value| Bson::Int32(value as i32))
-            }
+            "expireAfterSeconds" => number(value).map_or_else(
+                || value.clone(),
+                |value| {
+                    Bson::Int32(if value.is_nan() {
+                        i32::MAX
+                    } else {
+                        value as i32
+                    })
+                },
+            ),
             "storageEngine" if value.element_type() != ElementType::EmbeddedDocument => {
                 return Err(refused(
                     "\"storageEngine\" options must be a document if present",
@@ -648,7 +684,11 @@ fn options(
                     "Empty \"storageEngine\" options are invalid. Please remove the field or include valid options.",
                 ));
             }
-            _ => value.clone(),
+            "storageEngine" => {
+                kept::check_engines(value)?;
+                value.clone()
+            }
+            _ => kept::stored(field, value),
         };
         options.insert(field, value);
     }
@@ -658,7 +698,7 @@ fn options(
             "cannot mix \"partialFilterExpression\" and \"sparse\" options",
         ));
     }
-    special::check(key, &mut options, collation)?;
+    special::check(given, key, &mut options, collation)?;
     if let Ok(filter) = options.get_document("partialFilterExpression") {
         partial::check(filter)?;
     }

@@ -3,7 +3,8 @@
 
 use bson::{Bson, Document, doc};
 
-use crate::engine::index::spec::{number, refused, show};
+use crate::engine::index::spec::kept::int;
+use crate::engine::index::spec::{number, projection, refused, show};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::text::Language;
@@ -75,6 +76,12 @@ fn check_value(value: &Bson) -> Result<(), ServerError> {
     }
     match value {
         Bson::String(plugin) => match plugin.as_str() {
+            "" => Err(refused(
+                "Values in the index key pattern cannot be empty strings",
+            )),
+            "wildcard" => Err(refused(
+                "The key pattern value for an 'wildcard' index must be a non-zero number, not a string.",
+            )),
             "text" | "2dsphere" | "2d" | "hashed" => Ok(()),
             "geoHaystack" => Err(refused(
                 "GeoHaystack indexes cannot be created in version 5.0 and above",
@@ -135,7 +142,7 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
                 "The 'wildcardProjection' field can't be an empty object",
             ));
         }
-        check_projection(projection)?;
+        projection::check(projection)?;
     }
     if given.contains_key("weights") && kind != Some("text") {
         return Err(refused(format!(
@@ -144,34 +151,6 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
         )));
     }
     Ok(())
-}
-
-/// Paths are either listed or left out, but for `_id`.
-fn check_projection(projection: &Document) -> Result<(), ServerError> {
-    let keeps = |value: &Bson| match value {
-        Bson::Boolean(keeps) => *keeps,
-        other => number(other).is_none_or(|number| number != 0.0),
-    };
-    let mut paths = projection.iter().filter(|(path, _)| *path != "_id");
-    let Some((_, first)) = paths.next() else {
-        return Ok(());
-    };
-    let inclusion = keeps(first);
-    match paths.find(|(_, value)| keeps(value) != inclusion) {
-        None => Ok(()),
-        Some((path, _)) if inclusion => Err(ServerError::new(
-            Code::location(31254),
-            format!(
-                "Failed to parse: wildcardProjection :: caused by :: Cannot do exclusion on field {path} in inclusion projection"
-            ),
-        )),
-        Some((path, _)) => Err(ServerError::new(
-            Code::location(31253),
-            format!(
-                "Failed to parse: wildcardProjection :: caused by :: Cannot do inclusion on field {path} in exclusion projection"
-            ),
-        )),
-    }
 }
 
 /// The refusals of a 2d index.
@@ -190,36 +169,80 @@ pub(crate) fn check_plane(given: &Document, key: &Document) -> Result<(), Server
             "2d has to be first in index".to_owned(),
         );
     }
-    let option = |name: &str, default: f64| given.get(name).map_or(Some(default), number);
-    let (Some(bits), Some(min), Some(max)) = (
-        option("bits", 26.0),
-        option("min", -180.0),
-        option("max", 180.0),
-    ) else {
-        return Ok(());
-    };
-    let bits = bits.trunc();
-    if !(1.0..=32.0).contains(&bits) {
+    let bits = given.get("bits").map_or(Some(26), int).unwrap_or(26);
+    let bound = |name: &str, default: f64| given.get(name).and_then(number).unwrap_or(default);
+    let (min, max) = (bound("min", -180.0), bound("max", 180.0));
+    if !(1..=32).contains(&bits) {
         return error(
             Code::INVALID_OPTIONS,
             format!("bits for hash must be > 0 and <= 32, but {bits} bits were specified"),
         );
     }
-    if min >= max {
+    if !(min < max && (max - min).is_finite()) {
         return error(
             Code::INVALID_OPTIONS,
             format!(
                 "region for hash must be valid and have positive area, but [{}, {}] was specified",
-                print::significant(min, 6),
-                print::significant(max, 6)
+                bound_shown(min),
+                bound_shown(max)
             ),
         );
     }
     Ok(())
 }
 
+fn bound_shown(bound: f64) -> String {
+    if bound.is_nan() {
+        return "nan".to_owned();
+    }
+    print::significant(bound, 6)
+}
+
+/// The refusal of a version that no 2dsphere index has.
+fn check_sphere(given: Option<&Bson>) -> Result<(), ServerError> {
+    let Some((value, version)) = given.and_then(|value| Some((value, number(value)?))) else {
+        return Ok(());
+    };
+    let shown = show(&doc! { "2dsphereIndexVersion": value });
+    let shown = shown.trim_start_matches("{ ").trim_end_matches(" }");
+    let wrong = |word: &str| {
+        Err(refused(format!(
+            "{word} geo index version {{ 2dsphereIndexVersion : {shown} }}, only versions: [1,2,3] are supported"
+        )))
+    };
+    if !version.is_finite() {
+        return wrong("Invalid value for");
+    }
+    if !(1.0..=3.0).contains(&version) {
+        return wrong("unsupported");
+    }
+    Ok(())
+}
+
+/// The refusal of a version between those that there are.
+pub(crate) fn check_sphere_version(given: &Document, key: &Document) -> Result<(), ServerError> {
+    match given.get("2dsphereIndexVersion") {
+        Some(value)
+            if kind(key) == Some("2dsphere")
+                && number(value).is_some_and(|version| version.fract() != 0.0) =>
+        {
+            let shown = show(&doc! { "2dsphereIndexVersion": value });
+            Err(ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "Expected field \"2dsphereIndexVersion\" to have a value exactly representable as a 64-bit \
+                     integer, but found {}",
+                    shown.trim_start_matches("{ ").trim_end_matches(" }")
+                ),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The refusals that need the options, and the options' normal form.
 pub(crate) fn check(
+    given: &Document,
     key: &Document,
     options: &mut Document,
     collation: Option<&Collator>,
@@ -248,25 +271,27 @@ pub(crate) fn check(
     match kind {
         "text" => text(key, options),
         "2dsphere" => {
+            check_sphere(given.get("2dsphereIndexVersion"))?;
             options
                 .entry("2dsphereIndexVersion".to_owned())
                 .or_insert(Bson::Int32(3));
-            Ok(())
-        }
-        "2d" => {
-            for bound in ["min", "max"] {
-                if let Some(value) = options.get(bound).and_then(number) {
-                    options.insert(bound, value);
-                }
-            }
             Ok(())
         }
         _ => Ok(()),
     }
 }
 
-/// What a server asks of a hashed index when it begins to build it.
-pub(crate) fn check_hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
+/// The most fields of an index.
+const MOST_FIELDS: usize = 32;
+
+/// What a server asks of an index when it begins to build it.
+pub(crate) fn check_build(key: &Document, options: &Document) -> Result<(), ServerError> {
+    if key.len() > MOST_FIELDS {
+        return Err(ServerError::new(
+            Code::location(13103),
+            "too many compound keys",
+        ));
+    }
     if kind(key) != Some("hashed") {
         return Ok(());
     }
@@ -301,25 +326,7 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         return Err(refused("'text' fields in index must all be adjacent"));
     }
     let is_stored = is_stored_text(key)?;
-    let mut weights: Vec<(String, Bson)> = match options.get("weights") {
-        None => Vec::new(),
-        Some(Bson::Document(weights)) => weights.clone().into_iter().collect(),
-        Some(_) => return Err(refused("text index option 'weights' must be an object")),
-    };
-    for (field, weight) in &weights {
-        match number(weight) {
-            Some(weight) if weight > 0.0 && weight < 1e5 => {}
-            Some(_) => {
-                return Err(refused(format!(
-                    "text index weight must be in the exclusive interval (0,100000) but found: {}",
-                    show(&doc! { field: weight.clone() })
-                        .trim_start_matches(&format!("{{ {field}: "))
-                        .trim_end_matches(" }")
-                )));
-            }
-            None => return Err(refused("weight for text index needs numeric type")),
-        }
-    }
+    let mut weights = weights(options.get("weights"))?;
     if is_stored && weights.is_empty() {
         return Err(refused(
             "text index option 'weights' must specify fields or the wildcard",
@@ -339,25 +346,79 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
         Some(Bson::String(language)) if Language::parse(language).is_some() => {}
         Some(_) => return Err(refused("default_language is not valid")),
     }
-    options
-        .entry("language_override".to_owned())
-        .or_insert(Bson::String("language".to_owned()));
-    let version = options.get("textIndexVersion").and_then(number);
-    if let Some(version) = version.filter(|version| !(1.0..=3.0).contains(version)) {
-        return Err(refused(format!("bad textIndexVersion: {version}")));
-    }
-    if let Some(version) = version
-        && (1.0..3.0).contains(&version)
-    {
-        return Err(ServerError::new(
+    check_override(options)?;
+    match options.get("textIndexVersion").and_then(int) {
+        None => {
+            options.insert("textIndexVersion", 3);
+            Ok(())
+        }
+        Some(3) => Ok(()),
+        Some(version @ 1..3) => Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
             format!("the in-memory engine has no text indexes of version {version}"),
-        ));
+        )),
+        Some(version) => Err(refused(format!("bad textIndexVersion: {version}"))),
     }
-    options
-        .entry("textIndexVersion".to_owned())
-        .or_insert(Bson::Int32(3));
+}
+
+/// The weights that are given, as the integers that they are kept as.
+fn weights(given: Option<&Bson>) -> Result<Vec<(String, Bson)>, ServerError> {
+    let given = match given {
+        None => return Ok(Vec::new()),
+        Some(Bson::Document(weights)) => weights.clone(),
+        // All fields, in short.
+        Some(Bson::String(all)) if all == "$**" => doc! { "$**": 1 },
+        Some(_) => return Err(refused("text index option 'weights' must be an object")),
+    };
+    given
+        .into_iter()
+        .map(|(field, weight)| {
+            let Some(weight) = int(&weight) else {
+                return Err(refused("weight for text index needs numeric type"));
+            };
+            if !(1..100_000).contains(&weight) {
+                return Err(refused(format!(
+                    "text index weight must be in the exclusive interval (0,100000) but found: {weight}"
+                )));
+            }
+            check_weighed(&field)?;
+            Ok((field, Bson::Int32(weight)))
+        })
+        .collect()
+}
+
+fn check_weighed(field: &str) -> Result<(), ServerError> {
+    if field == "$**" {
+        return Ok(());
+    }
+    if field.is_empty() {
+        return Err(refused("weight cannot be on an empty field"));
+    }
+    for part in field.split('.') {
+        if part.is_empty() {
+            return Err(refused("weight cannot have empty path component"));
+        }
+        if part.starts_with('$') {
+            return Err(refused("weight cannot have path component with $ prefix"));
+        }
+    }
     Ok(())
+}
+
+/// The field that tells a document's language is one at its top.
+fn check_override(options: &mut Document) -> Result<(), ServerError> {
+    match options.get("language_override") {
+        None => {
+            options.insert("language_override", "language");
+            Ok(())
+        }
+        Some(Bson::String(field))
+            if !field.is_empty() && !field.starts_with('$') && !field.contains('.') =>
+        {
+            Ok(())
+        }
+        Some(_) => Err(refused("language_override is not valid")),
+    }
 }
 
 /// Whether the text fields are given in the form in which they are stored: then the weights name them.

@@ -29,6 +29,8 @@ pub(crate) struct Near {
     pub(crate) geo_json: bool,
     /// Distances are measured on the sphere: in metres for GeoJSON, else in radians.
     pub(crate) sphere: bool,
+    /// The point is what `$nearSphere` itself names.
+    pub(crate) by_sphere: bool,
     pub(crate) least: f64,
     pub(crate) most: f64,
 }
@@ -116,6 +118,9 @@ fn region_of(specifier: &str, value: RawBsonRef<'_>) -> Parsed<Region> {
         "$geometry" => {
             let geometry = parse::geometry(value).map_err(bad_value)?;
             let mut shapes = geometry.shapes;
+            if shapes.is_empty() {
+                parse::only_pair(value).map_err(bad_value)?;
+            }
             if let (true, Some(point)) = (shapes.is_empty(), geometry.point)
                 && point.is_on_sphere()
             {
@@ -124,13 +129,13 @@ fn region_of(specifier: &str, value: RawBsonRef<'_>) -> Parsed<Region> {
             Ok(Region::Shapes(shapes))
         }
         "$box" => {
-            let mut corner = || parse::pair(parts.next().unwrap_or(RawBsonRef::Null));
+            let mut corner = || parse::only_pair(parts.next().unwrap_or(RawBsonRef::Null));
             let one = corner().map_err(bad_value)?;
             Ok(Region::Rect(Rect::new(one, corner().map_err(bad_value)?)))
         }
         "$polygon" => {
             let vertices: Vec<_> = parts
-                .map(parse::pair)
+                .map(parse::only_pair)
                 .collect::<Result<_, _>>()
                 .map_err(bad_value)?;
             if vertices.len() < 3 {
@@ -140,7 +145,7 @@ fn region_of(specifier: &str, value: RawBsonRef<'_>) -> Parsed<Region> {
         }
         "$center" | "$centerSphere" => {
             let center =
-                parse::pair(parts.next().unwrap_or(RawBsonRef::Null)).map_err(bad_value)?;
+                parse::only_pair(parts.next().unwrap_or(RawBsonRef::Null)).map_err(bad_value)?;
             let sphere = specifier == "$centerSphere";
             if sphere {
                 parse::on_sphere(center).map_err(bad_value)?;
@@ -186,46 +191,30 @@ impl Near {
         value: RawBsonRef<'_>,
         sphere: bool,
     ) -> Parsed<Option<Self>> {
-        let parts = match value {
-            RawBsonRef::Document(document) => document,
-            RawBsonRef::Array(array) => raw::array_document(array),
-            _ => return Ok(None),
-        };
-        let Some(center) = parse::geometry(value).ok().and_then(|it| it.point) else {
-            return Ok(None);
-        };
-        let mut near = Self {
+        let near = |(center, geo_json), most| Self {
             center,
-            geo_json: false,
-            sphere,
+            geo_json,
+            sphere: sphere || geo_json,
+            by_sphere: sphere,
             least: 0.0,
-            most: f64::MAX,
+            most,
         };
-        if raw::get(parts, "type").is_none() {
-            let mut rest = raw::elements(parts).skip(2).map(|(_, value)| value);
-            if let Some(most) = rest.next() {
-                let (Some(most), None) = (Number::from_raw(most), rest.next()) else {
-                    return Ok(None);
-                };
-                near.most = most.to_f64();
-                if !near.most.is_sign_positive() {
-                    return Err(ServerError::new(
-                        Code::location(18522),
-                        "max distance must be non-negative",
-                    ));
-                }
-            }
-        }
+        let near = match parse::query_point(value) {
+            Ok(point) => Some(near(point, f64::MAX)),
+            Err(_) => with_distance(value)?.map(|(center, most)| near((center, false), most)),
+        };
+        // What stands beside the point is looked at first, whatever the point is.
+        let (mut least, mut most) = (None, None);
         for (name, value) in raw::elements(operators).skip(1) {
             let number = || Number::from_raw(value).map(Number::to_f64);
             match name {
                 "$minDistance" => {
                     let number = number().ok_or_else(|| not_number(name, Code::location(16893)))?;
-                    near.least = distance_of(number, name, Code::location(16894))?;
+                    least = Some(distance_of(number, name, Code::location(16894))?);
                 }
                 "$maxDistance" => {
                     let number = number().ok_or_else(|| not_number(name, Code::location(16895)))?;
-                    near.most = distance_of(number, name, Code::location(16896))?;
+                    most = Some(distance_of(number, name, Code::location(16896))?);
                 }
                 "$uniqueDocs" => {}
                 _ => {
@@ -236,7 +225,12 @@ impl Near {
                 }
             }
         }
-        if sphere && !center.is_on_sphere() {
+        let Some(mut near) = near else {
+            return Ok(None);
+        };
+        near.least = least.unwrap_or(near.least);
+        near.most = most.unwrap_or(near.most);
+        if sphere && !near.center.is_on_sphere() {
             return Err(bad_value(
                 "Legacy point is out of bounds for spherical query",
             ));
@@ -284,6 +278,7 @@ impl Near {
             center,
             geo_json: true,
             sphere: true,
+            by_sphere: false,
             least,
             most,
         })
@@ -303,19 +298,38 @@ fn center_of(value: RawBsonRef<'_>) -> Parsed<Flat> {
             print::document(document)
         ))
     };
-    let first = raw::elements(document).next().map(|(_, value)| value);
-    if first.and_then(Number::from_raw).is_some() {
-        return Err(bad_value(format!(
+    match parse::query_point(value).map_err(invalid)? {
+        (point, true) => Ok(point),
+        (_, false) => Err(bad_value(format!(
             "$near requires geojson point, given {}",
             print::document(document)
-        )));
+        ))),
     }
-    // What is read is the coordinates, whatever the type says.
-    let coordinates = raw::get(document, "coordinates").unwrap_or(RawBsonRef::Null);
-    let point = parse::pair(coordinates).map_err(invalid)?;
-    parse::on_sphere(point).map_err(invalid)?;
-    parse::check_system(document).map_err(invalid)?;
-    Ok(point)
+}
+
+/// Coordinates that a distance follows.
+fn with_distance(value: RawBsonRef<'_>) -> Parsed<Option<(Flat, f64)>> {
+    let parts = match value {
+        RawBsonRef::Document(document) => document,
+        RawBsonRef::Array(array) => raw::array_document(array),
+        _ => return Ok(None),
+    };
+    let mut rest = raw::elements(parts).skip(2).map(|(_, value)| value);
+    let (Ok(center), Some(most), None) = (
+        parse::pair(value),
+        rest.next().and_then(Number::from_raw),
+        rest.next(),
+    ) else {
+        return Ok(None);
+    };
+    let most = most.to_f64();
+    if !most.is_sign_positive() {
+        return Err(ServerError::new(
+            Code::location(18522),
+            "max distance must be non-negative",
+        ));
+    }
+    Ok(Some((center, most)))
 }
 
 fn not_first(operators: &RawDocument) -> ServerError {

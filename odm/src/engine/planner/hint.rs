@@ -124,6 +124,11 @@ pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, Serve
                 {
                     return Err(mismatch());
                 }
+                if index.spec.collation.as_ref() != wanted.collation
+                    && raw::elements(bound).any(|(_, value)| is_collated(value))
+                {
+                    return Err(mismatch());
+                }
                 let mut bytes = Vec::new();
                 for ((_, value), part) in raw::elements(bound).zip(&index.spec.parts) {
                     append(&mut bytes, Some(value), part, &index.spec);
@@ -145,6 +150,17 @@ pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, Serve
         ));
     }
     Ok(limits)
+}
+
+/// Whether a value's place depends on a collation.
+fn is_collated(value: RawBsonRef<'_>) -> bool {
+    matches!(
+        value,
+        RawBsonRef::String(_)
+            | RawBsonRef::Symbol(_)
+            | RawBsonRef::Document(_)
+            | RawBsonRef::Array(_)
+    )
 }
 
 /// The refusal of a query that has no plan.

@@ -121,15 +121,17 @@ const VARIANTS: &[Variant] = &[
     ("big5han", None, &["zh"]),
     ("compat", Some("compat"), &["ar"]),
     ("dictionary", Some("dict"), &["si"]),
+    ("emoji", Some("emoji"), &[]),
     ("eor", Some("eor"), &[]),
     ("gb2312han", None, &["zh"]),
     ("phonebook", Some("phonebk"), &["de"]),
     ("phonetic", None, &["ln"]),
     ("search", None, &[]),
     ("searchjl", None, &["ko"]),
-    ("standard", Some("standard"), &["sv"]),
+    // The order of v and w has changed names since.
+    ("standard", Some("trad"), &["sv"]),
     ("standard", None, &["zh"]),
-    ("traditional", Some("trad"), &["bn", "es", "fi", "vi"]),
+    ("traditional", Some("trad"), &["bn", "es", "fi", "kn", "vi"]),
     ("unihan", Some("unihan"), &["ja", "ko", "zh"]),
     ("zhuyin", Some("zhuyin"), &["zh"]),
 ];
@@ -159,10 +161,14 @@ pub(super) fn is_known(locale: &str) -> bool {
         && variant.is_none_or(|variant| row(base, variant).is_some())
 }
 
-/// The known locale that an unknown one seems to mean.
+/// The known locale that an unknown one seems to mean, with its variant if it has that.
 pub(super) fn suggestion(locale: &str) -> Option<String> {
-    let (base, _) = split(locale);
-    let base = base.split('@').next().unwrap_or(base);
+    let (base, variant) = split(locale);
+    let (base, keyword) = base.split_once('@').unwrap_or((base, "="));
+    if !keyword.contains('=') {
+        return None;
+    }
+    let variant = variant.and_then(|variant| variant.split(';').next());
     let mut parts: Vec<String> = base
         .split(['_', '-'])
         .enumerate()
@@ -174,8 +180,10 @@ pub(super) fn suggestion(locale: &str) -> Option<String> {
         .collect();
     while !parts.is_empty() {
         let candidate = parts.join("_");
-        if is_known(&candidate) {
-            return Some(candidate);
+        let varied = variant.map(|variant| format!("{candidate}@collation={variant}"));
+        let mut candidates = varied.into_iter().chain([candidate]);
+        if let Some(known) = candidates.find(|candidate| is_known(candidate)) {
+            return Some(known);
         }
         parts.pop();
     }
@@ -253,10 +261,13 @@ pub(crate) fn customs(locale: &str) -> Customs {
     }
 }
 
+/// The locales whose order the bundled collation data lacks: it would put their words in the order of none.
+const LACKING: &[&str] = &["en_US_POSIX", "haw", "kl", "lkt", "ln", "se", "smn", "yi"];
+
 /// The name of a known locale in BCP 47, `None` where the bundled collation data lacks it.
 pub(super) fn bcp47(locale: &str) -> Option<String> {
     let (base, variant) = split(locale);
-    if base == "en_US_POSIX" {
+    if LACKING.contains(&base) {
         return None;
     }
     let tag = base.replace('_', "-");

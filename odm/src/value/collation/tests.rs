@@ -19,6 +19,18 @@ fn the_normal_form_has_every_default() {
     assert_eq!(parse(&rawdoc! { "locale": "simple" }).unwrap(), None);
 }
 
+/// A server has orders of its own for them: words in the order of the root would be a wrong answer.
+#[test]
+fn a_locale_whose_order_the_data_lacks_is_refused() {
+    for locale in ["haw", "kl", "lkt", "ln", "se", "smn", "yi", "en_US_POSIX"] {
+        let error = parse(&rawdoc! { "locale": locale }).unwrap_err();
+        assert_eq!(error.code(), Code::NOT_IMPLEMENTED, "{locale}");
+    }
+    for locale in ["en@collation=emoji", "kn@collation=traditional"] {
+        assert!(parse(&rawdoc! { "locale": locale }).is_ok(), "{locale}");
+    }
+}
+
 #[test]
 fn refusals_are_the_servers() {
     let check = |document: RawDocumentBuf, code: i32, message: &str| {
@@ -44,6 +56,16 @@ fn refusals_are_the_servers() {
         rawdoc! { "locale": "en-US" },
         2,
         "Field 'locale' is invalid in: { locale: \"en-US\" }. Did you mean 'en_US'?",
+    );
+    check(
+        rawdoc! { "locale": "de_DE@collation=phonebook;x=y" },
+        2,
+        "Field 'locale' is invalid in: { locale: \"de_DE@collation=phonebook;x=y\" }. Did you mean 'de@collation=phonebook'?",
+    );
+    check(
+        rawdoc! { "locale": "de@" },
+        2,
+        "Field 'locale' is invalid in: { locale: \"de@\" }",
     );
     check(
         rawdoc! { "locale": "en", "strength": 6 },

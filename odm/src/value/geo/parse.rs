@@ -88,7 +88,7 @@ fn geo_json(kind: &str, document: &RawDocument) -> Parsed<Option<Geometry>> {
 }
 
 /// Refuses a coordinate reference system that a point can't have.
-pub(crate) fn check_system(document: &RawDocument) -> Parsed<()> {
+fn check_system(document: &RawDocument) -> Parsed<()> {
     if is_strict(document)? {
         return Err("Strict winding order is only supported by polygon".to_owned());
     }
@@ -135,6 +135,36 @@ pub(crate) fn pair(value: RawBsonRef<'_>) -> Parsed<Flat> {
     } else {
         Err("Point coordinates must be finite numbers".to_owned())
     }
+}
+
+/// As [`pair`], with nothing behind it: what a query gives.
+pub(crate) fn only_pair(value: RawBsonRef<'_>) -> Parsed<Flat> {
+    let pair = pair(value);
+    let length = match value {
+        RawBsonRef::Array(array) => raw::values(array).count(),
+        RawBsonRef::Document(document) => raw::elements(document).count(),
+        _ => 0,
+    };
+    let is_pair = !matches!(&pair, Err(fault) if fault.ends_with("numeric elements"));
+    if length > 2 && is_pair {
+        return Err("Point must only contain two numeric elements".to_owned());
+    }
+    pair
+}
+
+/// The point that a query names, and whether it is GeoJSON: of that only the coordinates count.
+pub(crate) fn query_point(value: RawBsonRef<'_>) -> Parsed<(Flat, bool)> {
+    let RawBsonRef::Document(document) = value else {
+        return only_pair(value).map(|point| (point, false));
+    };
+    let first = raw::elements(document).next().map(|(_, value)| value);
+    if first.and_then(Number::from_raw).is_some() {
+        return only_pair(value).map(|point| (point, false));
+    }
+    check_system(document)?;
+    let point = pair(raw::get(document, "coordinates").unwrap_or(RawBsonRef::Null))?;
+    on_sphere(point)?;
+    Ok((point, true))
 }
 
 /// A longitude and a latitude.
@@ -232,8 +262,15 @@ fn shown(value: Option<RawBsonRef<'_>>) -> String {
 
 fn polygon(value: Option<RawBsonRef<'_>>, strict: bool) -> Parsed<Shape> {
     let Some(RawBsonRef::Array(rings)) = value else {
-        return Err("Polygon coordinates must be an array".to_owned());
+        return Err(if strict {
+            "Coordinates of polygon must be an array".to_owned()
+        } else {
+            "Polygon coordinates must be an array".to_owned()
+        });
     };
+    if strict && raw::values(rings).next().is_none() {
+        return Err("Only one simple loop is allowed in a big polygon: []".to_owned());
+    }
     let mut loops = Vec::new();
     for ring in raw::values(rings) {
         // Of a strict polygon a server prints all rings.
@@ -330,7 +367,10 @@ fn ring_loop(ring: RawBsonRef<'_>, printed: RawBsonRef<'_>) -> Parsed<Loop> {
     points.dedup();
     points.pop();
     if points.len() < 3 {
-        return refuse("Loop must have at least 3 different vertices");
+        return Err(format!(
+            "Loop must have at least 3 different vertices: {}",
+            print::value(printed)
+        ));
     }
     let it = Loop::new(points);
     let fault = match it.fault() {

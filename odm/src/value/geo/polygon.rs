@@ -165,6 +165,8 @@ pub(crate) struct Polygon {
     loops: Vec<Loop>,
     /// A cap that holds it; none if it may reach around the sphere.
     bound: Option<(Vector, f64)>,
+    /// The winding was kept: what touches the border meets it.
+    strict: bool,
 }
 
 impl Polygon {
@@ -179,6 +181,7 @@ impl Polygon {
         Self {
             loops: std::iter::once(shell).chain(holes).collect(),
             bound,
+            strict,
         }
     }
 
@@ -298,6 +301,14 @@ impl Polygon {
         })
     }
 
+    /// Whether they cross, or have a vertex in common.
+    fn touches_line(&self, line: &[Vector]) -> bool {
+        segments(line).any(|(a, b)| {
+            self.edges()
+                .any(|(c, d)| crossing(a, b, c, d) != Crossing::Apart)
+        })
+    }
+
     fn end_inside(&self, from: Vector, to: Vector) -> bool {
         self.starts_inside(from, to)
             .unwrap_or_else(|| self.contains(from))
@@ -314,6 +325,7 @@ impl Polygon {
     /// Whether a line has a point within.
     pub(crate) fn meets_line(&self, line: &[Vector]) -> bool {
         self.crosses_line(line)
+            || self.strict && self.touches_line(line)
             || segments(line)
                 .any(|(a, b)| self.has_edge(a, b) || self.end_inside(a, b) || self.end_inside(b, a))
     }

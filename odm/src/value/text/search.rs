@@ -35,8 +35,8 @@ pub(crate) struct Search {
 impl Search {
     /// Reads a request for an index of these fields.
     pub(crate) fn new(request: &Request, fields: &Fields) -> Result<Self, ServerError> {
-        let language = match &request.language {
-            None => fields.language(),
+        let language = match request.language.as_deref() {
+            None | Some("") => fields.language(),
             Some(name) => Language::parse(name).ok_or_else(|| {
                 ServerError::new(
                     Code::BAD_VALUE,

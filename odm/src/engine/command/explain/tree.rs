@@ -3,9 +3,9 @@
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::explain::Around;
 use crate::engine::command::explain::show::{self, small};
 use crate::engine::command::explain::text;
+use crate::engine::command::explain::{Around, Goal};
 use crate::engine::cursor::exec::Stage;
 use crate::engine::cursor::trial::Tried;
 use crate::engine::index::wildcard::PATH;
@@ -147,7 +147,9 @@ impl Tree<'_> {
                 if let Some(limit) = limit {
                     shown.insert("limitAmount", number(*limit));
                 }
-                shown.insert("type", "simple");
+                // A sort of what is changed keeps where the documents are, which the simple one forgets.
+                let simple = matches!(self.around.goal, Goal::Read | Goal::Count { .. });
+                shown.insert("type", if simple { "simple" } else { "default" });
                 if let Some(counters) = counters {
                     shown.insert("totalDataSizeSorted", number(counters.sorted_bytes));
                     shown.insert("usedDisk", false);
@@ -197,7 +199,7 @@ impl Tree<'_> {
             shown.insert("multiKeyPaths", arrays);
         }
         shown.insert("isUnique", spec.unique);
-        shown.insert("isSparse", spec.sparse || spec.wildcard.is_some());
+        shown.insert("isSparse", spec.sparse);
         shown.insert("isPartial", spec.partial.is_some());
         shown.insert("indexVersion", 2);
     }

@@ -111,7 +111,10 @@ impl Used {
                     } else {
                         name
                     };
-                    self.options(QUERY_OPTIONS, of, argument);
+                    // A geometry that it names itself has fields, but no options.
+                    if argument.keys().any(|name| name.starts_with('$')) {
+                        self.options(QUERY_OPTIONS, of, argument);
+                    }
                 }
                 Bson::Array(items) if name == "$all" => {
                     for one in items {

@@ -100,8 +100,9 @@ impl Indexed {
                 return Ok(Work::Again);
             }
             Met::Last | Met::End => {
-                let behind = self.gives == Gives::Count && self.walk.has_more_behind(index);
-                counters.keys += u64::from(matches!(met, Met::Last) || behind);
+                // A count takes what comes behind its last key for a key, even the end of the index.
+                let counted = self.gives == Gives::Count;
+                counters.keys += u64::from(matches!(met, Met::Last) || counted);
                 self.done = true;
                 return Ok(Work::End);
             }

@@ -231,14 +231,6 @@ impl Walk {
             }
         }
     }
-
-    /// Whether the index has a key behind the range: a count looks at it, too.
-    pub(super) fn has_more_behind(&self, index: &Index) -> bool {
-        let (Bound::Excluded(high), false) = (&self.high, self.backwards) else {
-            return false;
-        };
-        index.seek(Bound::Included(high), false).is_some()
-    }
 }
 
 /// Makes it one of hashes. Every value is every hash.

@@ -165,7 +165,7 @@ impl Read<'_> {
             Some((name, _)) if is_zone_given => Err(unreadable(format!(
                 "you cannot pass in a date/time string with {} together with a timezone argument",
                 if name.starts_with(['+', '-']) {
-                    format!("GMT offset ({name})")
+                    "GMT offset".to_owned()
                 } else {
                     format!("time zone information ('{name}')")
                 }
@@ -227,7 +227,9 @@ fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
             rest = rest.strip_prefix(c).ok_or_else(wrong)?;
             continue;
         }
-        let (slot, most) = match characters.next() {
+        let specifier = characters.next();
+        let is_fraction = specifier == Some('L');
+        let (slot, most) = match specifier {
             Some('Y') => (&mut named.year, 4),
             Some('m') => (&mut named.month, 2),
             Some('d') => (&mut named.day, 2),
@@ -260,7 +262,13 @@ fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
             .take_while(u8::is_ascii_digit)
             .count();
         let (number, after) = rest.split_at_checked(digits).ok_or_else(wrong)?;
-        *slot = Some(number.parse().map_err(|_| wrong())?);
+        let number: i64 = number.parse().map_err(|_| wrong())?;
+        *slot = Some(match digits {
+            // The digits behind the point.
+            1 if is_fraction => number * 100,
+            2 if is_fraction => number * 10,
+            _ => number,
+        });
         rest = after;
     }
     if !rest.is_empty() {

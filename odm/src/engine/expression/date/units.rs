@@ -261,15 +261,22 @@ pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let end = named_instant(args, 1, "endDate", 5_166_307)?;
     let (unit, _) = unit(args, 2)?;
     let start_of_week = week_start(args, 4, unit)?;
-    let count = |at: i64| match unit {
+    let difference = match unit {
         Unit::Fixed(millis) if millis < DAY => {
-            // The elapsed time counts; the zone says only where its hours begin.
-            let begins = zone.offset(at).rem_euclid(millis);
-            at.saturating_add(begins).div_euclid(millis)
+            // What the clocks on the wall are apart, without the whole hours by which they were set.
+            let clock = |at: i64| zone.local(at).div_euclid(millis);
+            let set = (zone.offset(end) - zone.offset(start)) / millis;
+            clock(end)
+                .checked_sub(clock(start))
+                .map(|apart| apart - set)
         }
-        _ => ordinal(zone.local(at), unit, start_of_week),
+        _ => ordinal(zone.local(end), unit, start_of_week).checked_sub(ordinal(
+            zone.local(start),
+            unit,
+            start_of_week,
+        )),
     };
-    match count(end).checked_sub(count(start)) {
+    match difference {
         Some(difference) => owned(difference),
         None => refuse(5_166_308, "dateDiff overflowed"),
     }

@@ -126,7 +126,13 @@ fn what_cannot_be_is_told() {
     let broken = folder("broken");
     fs::write(broken.join("books.json"), "{\"_id\": 1}\n{").unwrap();
     let broken = broken.to_str().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
     for (arguments, reason) in [
+        (vec!["--listen", &taken], &*taken),
+        (vec!["--listen", "0.0.0.0:0", "--bind-all"], "--user NAME"),
+        (vec!["--max-connections", "0"], "from 1 on"),
+        (vec!["--max-connections", "many"], "--max-connections"),
         (vec!["--listen", "0.0.0.0:0"], "no loopback address"),
         (vec!["--listen", "nowhere"], "can't be opened"),
         (vec!["--user", "ann"], "ODM_SERVER_PASSWORD"),

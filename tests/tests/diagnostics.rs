@@ -115,11 +115,58 @@ async fn what_is_no_question_about_operations_is_refused() {
         ),
         (&admin, doc! { "mapReduce": "c" }, 59),
         (&admin, doc! { "lockInfo": 1 }, 59),
-        (&admin, doc! { "compact": "c" }, 59),
+        (&admin, doc! { "compact": "c" }, 125),
+        (&admin, doc! { "compact": "none", "force": true }, 26),
+        (&admin, doc! { "compact": 1, "force": true }, 73),
+        (&admin, doc! { "compact": "", "force": true }, 73),
+        (&other, doc! { "setFeatureCompatibilityVersion": "6.0" }, 13),
+        (
+            &admin,
+            doc! { "setFeatureCompatibilityVersion": "4.0" },
+            4_926_900,
+        ),
+        (
+            &admin,
+            doc! { "setFeatureCompatibilityVersion": "5.0" },
+            115,
+        ),
+        (&admin, doc! { "setFeatureCompatibilityVersion": 6 }, 14),
+        (
+            &admin,
+            doc! { "setFeatureCompatibilityVersion": "6.0", "x": 1 },
+            40415,
+        ),
+        (&admin, doc! { "getCmdLineOpts": 1, "x": 1 }, 40415),
+        (&other, doc! { "getCmdLineOpts": 1 }, 13),
     ] {
         let refused = db.run_command(command.clone()).await.unwrap_err();
         assert_eq!(refused.code().unwrap().number(), code, "{command}");
     }
+}
+
+#[tokio::test]
+async fn what_there_is_nothing_to_do_for_is_done() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let admin = admin(&server).await;
+    let shop = admin.database("shop");
+    let insert = doc! { "insert": "c", "documents": [{ "_id": 1 }] };
+    shop.run_command(insert).await.unwrap();
+    let compact = doc! { "compact": "c", "force": true };
+    let reply = shop.run_command(compact).await.unwrap();
+    assert_eq!(reply.get_i32("bytesFreed").unwrap(), 0);
+    let version = doc! { "setFeatureCompatibilityVersion": "6.0" };
+    admin.run_command(version).await.unwrap();
+    let pools = admin
+        .run_command(doc! { "connPoolStats": 1 })
+        .await
+        .unwrap();
+    assert_eq!(pools.get_i32("totalCreated").unwrap(), 0);
+    // A question about a command is no command.
+    let help = doc! { "dropDatabase": 1, "help": true };
+    let reply = shop.run_command(help).await.unwrap();
+    assert!(reply.get_str("help").unwrap().contains("dropDatabase"));
+    let count = shop.run_command(doc! { "count": "c" }).await.unwrap();
+    assert_eq!(count.get_i32("n").unwrap(), 1);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
     reason = "a program prints"
 )]
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -56,7 +57,13 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                 options = options.replica_set(&arguments.value()?.string()?);
             }
             Long("max-connections") => {
-                options = options.max_connections(arguments.value()?.parse()?);
+                let connections = arguments.value()?;
+                let connections = connections.parse::<NonZero<usize>>().map_err(|_| {
+                    format!(
+                        "--max-connections needs a number from 1 on, and {connections:?} is none"
+                    )
+                })?;
+                options = options.max_connections(connections.get());
             }
             Long("user") => {
                 let password = std::env::var("ODM_SERVER_PASSWORD").map_err(
@@ -95,7 +102,14 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         // At the end it would be too late to name another.
         db.check_dump(folder)?;
     }
-    let server = options.bind(&db, &*listen)?;
+    let server = options.bind(&db, &*listen).map_err(|error| {
+        let hint = if error.is_config() {
+            " (--bind-all and --user NAME)"
+        } else {
+            ""
+        };
+        format!("--listen {listen}: {error}{hint}")
+    })?;
     println!("{}", server.uri());
     signals.recv()?;
     server.stop();

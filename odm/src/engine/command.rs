@@ -206,7 +206,12 @@ impl Engine {
             }
         }
         match mode {
-            Mode::Plain => (row.run)(&mut call),
+            Mode::Plain => {
+                if row.transaction != InTransaction::Beside {
+                    self.note(row.rules(), command, now)?;
+                }
+                (row.run)(&mut call)
+            }
             Mode::Retryable { session, number } => {
                 let handle = self.sessions.get(&session)?;
                 let mut state = lock(&handle);
@@ -260,11 +265,28 @@ impl Engine {
         &self,
         rules: general::Rules,
         command: &RawDocument,
+        now: bson::DateTime,
     ) -> Result<Mode, ServerError> {
         let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
         let mode = general::check(rules, command, database.unwrap_or_default())?;
         concern::snapshot(command, &mode, &self.catalog.clock)?;
+        self.note(rules, command, now)?;
         Ok(mode)
+    }
+
+    /// Remembers the session that a command is of, also where it means nothing to the command.
+    fn note(
+        &self,
+        rules: general::Rules,
+        command: &RawDocument,
+        now: bson::DateTime,
+    ) -> Result<(), ServerError> {
+        match raw::get(command, "lsid") {
+            Some(RawBsonRef::Document(lsid)) if rules.transaction != InTransaction::Never => {
+                self.sessions.note(lsid, now)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Ends the transaction of a command that is none, the first or a later one.

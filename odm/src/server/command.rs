@@ -10,6 +10,9 @@ mod plans;
 mod process;
 mod replica;
 mod sasl;
+mod scratch;
+mod sessions;
+mod stage;
 mod status;
 mod storage;
 mod top;
@@ -48,7 +51,9 @@ pub(crate) struct Command {
 /// Every command, sorted by name; other spellings have rows of their own.
 const COMMANDS: &[Command] = &[
     operations::AGGREGATE,
+    storage::COMPACT,
     fail_point::CONFIGURE_FAIL_POINT,
+    status::CONN_POOL_STATS,
     peer::CONNECTION_STATUS,
     operations::CURRENT_OP,
     storage::FSYNC,
@@ -77,6 +82,7 @@ const COMMANDS: &[Command] = &[
     sasl::SASL_CONTINUE,
     sasl::SASL_START,
     status::SERVER_STATUS,
+    process::SET_FEATURE_COMPATIBILITY_VERSION,
     process::SET_PARAMETER,
     top::TOP,
     users::USERS_INFO,
@@ -102,6 +108,15 @@ const STRICT: &[(&str, &[&str])] = &[
     ("getLog", &[]),
     ("hostInfo", &[]),
     ("logout", &[]),
+    (
+        "setFeatureCompatibilityVersion",
+        &[
+            "downgradeOnDiskChanges",
+            "fromConfigServer",
+            "phase",
+            "timestamp",
+        ],
+    ),
 ];
 
 impl Command {
@@ -137,8 +152,8 @@ impl Command {
 
 /// The server's own command, where it has the name and the form of one.
 pub(crate) fn find(name: &str, command: &RawDocument) -> Option<&'static Command> {
-    if name == operations::AGGREGATE.name && !operations::asks_for_operations(command) {
-        return None;
+    if name == operations::AGGREGATE.name {
+        return stage::find(command);
     }
     let at = COMMANDS
         .binary_search_by_key(&name, |command| command.name)

@@ -144,6 +144,12 @@ impl Memory {
         self.0.shared.engine.catalog.clock.advance(told);
     }
 
+    /// The ids of the sessions that are remembered, and when each was used last.
+    #[cfg(feature = "server")]
+    pub(crate) fn sessions(&self) -> Vec<(Vec<u8>, bson::DateTime)> {
+        self.0.shared.engine.sessions.all(self.now())
+    }
+
     /// Refuses what may not be said to a command that somebody else answers.
     #[cfg(feature = "server")]
     pub(crate) fn admit(
@@ -151,7 +157,7 @@ impl Memory {
         rules: engine::command::general::Rules,
         command: &RawDocument,
     ) -> Result<engine::txn::session::Mode, ServerError> {
-        self.0.shared.engine.admit(rules, command)
+        self.0.shared.engine.admit(rules, command, self.now())
     }
 
     /// How many sessions, open transactions and open cursors there are.

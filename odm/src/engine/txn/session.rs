@@ -214,6 +214,32 @@ impl Sessions {
         Ok(())
     }
 
+    /// Remembers that a session was used by what it means nothing to. One that is busy is in use anyway.
+    pub(crate) fn note(&self, lsid: &RawDocument, now: DateTime) -> Result<(), ServerError> {
+        let known = self.map().get(lsid.as_bytes()).map(Arc::clone);
+        let session = match known {
+            Some(session) => session,
+            None => self.get(&lsid.as_bytes().to_vec())?,
+        };
+        if let Ok(mut session) = session.try_lock() {
+            session.touch(now);
+        }
+        Ok(())
+    }
+
+    /// Every session, and when it was used last.
+    #[cfg(feature = "server")]
+    pub(crate) fn all(&self, now: DateTime) -> Vec<(SessionId, DateTime)> {
+        let used = |session: &Mutex<Session>| match session.try_lock() {
+            Ok(session) => DateTime::from_millis(session.used),
+            Err(_) => now,
+        };
+        self.map()
+            .iter()
+            .map(|(id, session)| (id.clone(), used(session)))
+            .collect()
+    }
+
     /// Aborts the open transactions of sessions, which stay as they are otherwise.
     pub(crate) fn kill(&self, wanted: impl Fn(&SessionId) -> bool) {
         let sessions: Vec<_> = self
@@ -462,6 +488,24 @@ fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whoever_is_noted_is_listed_and_nobody_else() {
+        let sessions = Sessions::default();
+        let (first, later) = (DateTime::from_millis(1_000), DateTime::from_millis(2_000));
+        let lsid = bson::rawdoc! { "id": 1 };
+        sessions.note(&lsid, first).unwrap();
+        sessions.note(&lsid, later).unwrap();
+        let id = lsid.into_bytes();
+        let listed: Vec<_> = sessions
+            .map()
+            .iter()
+            .map(|(id, session)| (id.clone(), lock(session).used))
+            .collect();
+        assert_eq!(listed, [(id.clone(), 2_000)]);
+        sessions.end(&id);
+        assert!(sessions.map().is_empty());
+    }
 
     #[test]
     fn there_are_not_more_sessions_than_can_be_remembered() {

@@ -1,17 +1,15 @@
 //! What is going on: `currentOp`, and the stage `$currentOp` that it is made of.
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use bson::{Bson, Document, doc, rawdoc};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc, rawdoc};
 
+use super::scratch::Scratch;
+use super::stage;
 use super::{Call, Command, only_admin};
+use crate::engine::COMMON_FIELDS;
 use crate::engine::command::args;
-use crate::engine::command::general::{self, Rules};
-use crate::engine::command::table::InTransaction;
-use crate::engine::txn::session::Mode;
-use crate::engine::{COMMON_FIELDS, Context};
 use crate::error::{Code, ServerError};
 use crate::server::activity::{Operation, Seat};
-use crate::store::Memory;
 use crate::value::{kind, raw};
 
 pub(super) const CURRENT_OP: Command = Command {
@@ -20,26 +18,12 @@ pub(super) const CURRENT_OP: Command = Command {
     is_open: false,
 };
 
-/// An `aggregate` that [begins](asks_for_operations) with operations; any other is the engine's.
+/// An `aggregate` that begins with operations.
 pub(super) const AGGREGATE: Command = Command {
     name: "aggregate",
     run: aggregate,
     is_open: false,
 };
-
-/// Whether a pipeline begins with `$currentOp`.
-pub(super) fn asks_for_operations(command: &RawDocument) -> bool {
-    stage(command).is_some_and(|(name, _)| name == "$currentOp")
-}
-
-/// The first stage.
-fn stage(command: &RawDocument) -> Option<(&str, RawBsonRef<'_>)> {
-    let RawBsonRef::Array(stages) = raw::get(command, "pipeline")? else {
-        return None;
-    };
-    let first = raw::values(stages).next()?.as_document()?;
-    raw::elements(first).next()
-}
 
 /// The options of `$currentOp`.
 const NAMES: &[&str] = &[
@@ -62,15 +46,8 @@ struct Wanted {
 }
 
 fn aggregate(call: &mut Call<'_>) -> Result<Document, ServerError> {
-    let rules = Rules {
-        transaction: InTransaction::Allowed,
-        writes: true,
-        ..AGGREGATE.rules()
-    };
-    if let Mode::Transaction { .. } = call.host.memory.admit(rules, call.command)? {
-        return Err(general::not_in_transaction("$currentOp"));
-    }
-    let options = match stage(call.command) {
+    stage::admit(call)?;
+    let options = match stage::first(call.command) {
         Some((_, RawBsonRef::Document(options))) => options,
         other => {
             let found = other.map_or(RawBsonRef::Null, |(_, value)| value);
@@ -255,41 +232,4 @@ fn show(call: &Call<'_>, seat: &Seat, operation: &Operation) -> Document {
         shown.insert("command", command);
     }
     shown
-}
-
-/// An engine for documents that are in none.
-struct Scratch(Memory);
-
-impl Scratch {
-    fn of(documents: &[Document]) -> Result<Self, ServerError> {
-        let scratch = Self(Memory::new(Context::system(), "admin"));
-        if !documents.is_empty() {
-            let insert = doc! { "insert": "operations", "documents": documents, "$db": "admin" };
-            scratch.run(&insert)?;
-        }
-        Ok(scratch)
-    }
-
-    fn aggregate(&self, stages: bson::raw::RawArrayBuf) -> Result<Vec<Bson>, ServerError> {
-        let mut command = rawdoc! { "aggregate": "operations" };
-        command.append(cstr!("pipeline"), stages);
-        command.append(cstr!("cursor"), rawdoc! { "batchSize": i32::MAX });
-        command.append(cstr!("$db"), "admin");
-        let reply = self.answer(&command)?;
-        let cursor = reply.get_document("cursor").ok();
-        let batch = cursor.and_then(|cursor| cursor.get_array("firstBatch").ok());
-        Ok(batch.cloned().unwrap_or_default())
-    }
-
-    fn run(&self, command: &Document) -> Result<Document, ServerError> {
-        let command = RawDocumentBuf::try_from(command)
-            .map_err(|error| ServerError::new(Code::INVALID_BSON, error.to_string()))?;
-        self.answer(&command)
-    }
-
-    fn answer(&self, command: &RawDocument) -> Result<Document, ServerError> {
-        let reply = self.0.checked(command)?;
-        Document::try_from(&*reply)
-            .map_err(|error| ServerError::new(Code::INVALID_BSON, error.to_string()))
-    }
 }

@@ -52,6 +52,13 @@ pub(super) const SET_PARAMETER: Command = Command {
     is_open: false,
 };
 
+/// The version is 6.0, and stays.
+pub(super) const SET_FEATURE_COMPATIBILITY_VERSION: Command = Command {
+    name: "setFeatureCompatibilityVersion",
+    run: set_version,
+    is_open: false,
+};
+
 /// Nothing is profiled: the level is 0, and stays.
 pub(super) const PROFILE: Command = Command {
     name: "profile",
@@ -94,6 +101,26 @@ fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
         None => Err(ServerError::new(
             Code::TYPE_MISMATCH,
             "Argument to getLog must be of type String",
+        )),
+    }
+}
+
+fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    only_admin(call)?;
+    match raw::get(call.command, call.name).unwrap_or(RawBsonRef::Null) {
+        RawBsonRef::String("6.0") => Ok(doc! {}),
+        RawBsonRef::String("5.0" | "5.3") => Err(args::unsupported(
+            "to be downgraded: its feature compatibility version is 6.0",
+        )),
+        RawBsonRef::String(_) => Err(ServerError::new(
+            Code::location(4_926_900),
+            "Invalid feature compatibility version value, expected '5.0' or '5.3' or '6.0. See \
+             https://docs.mongodb.com/master/release-notes/5.0-compatibility/#feature-compatibility.",
+        )),
+        other => Err(args::wrong_type(
+            &format!("{0}.{0}", call.name),
+            other,
+            "type 'string'",
         )),
     }
 }

@@ -12,6 +12,27 @@ pub(super) const SERVER_STATUS: Command = Command {
     is_open: false,
 };
 
+/// The server connects to nobody: there are no pools.
+pub(super) const CONN_POOL_STATS: Command = Command {
+    name: "connPoolStats",
+    run: |_| {
+        Ok(doc! {
+            "numClientConnections": 0,
+            "numAScopedConnections": 0,
+            "totalInUse": 0,
+            "totalAvailable": 0,
+            "totalCreated": 0,
+            "totalRefreshing": 0,
+            "totalRefreshed": 0,
+            "pools": {},
+            "hosts": {},
+            "numReplicaSetMonitorsCreated": 0,
+            "replicaSets": {},
+        })
+    },
+    is_open: false,
+};
+
 fn server_status(call: &Call<'_>) -> Document {
     let host = call.host;
     let uptime = host.started.elapsed();

@@ -1,4 +1,4 @@
-//! `fsync` and `reIndex`: what is about files, of which there are none.
+//! `fsync`, `compact` and `reIndex`: what is about files, of which there are none.
 
 use bson::raw::RawBsonRef;
 use bson::{Document, doc};
@@ -32,6 +32,57 @@ pub(super) const FSYNC_UNLOCK: Command = Command {
     },
     is_open: false,
 };
+
+/// What is in memory has no holes that could be given back.
+pub(super) const COMPACT: Command = Command {
+    name: "compact",
+    run: compact,
+    is_open: false,
+};
+
+fn compact(call: &mut Call<'_>) -> Result<Document, ServerError> {
+    let text = |name: &str| raw::get(call.command, name).and_then(RawBsonRef::as_str);
+    let refuse = |code, message: String| Err(ServerError::new(code, message));
+    let database = text("$db").unwrap_or_default();
+    let Some(name) = text(call.name) else {
+        let value = raw::get(call.command, call.name).unwrap_or(RawBsonRef::Null);
+        return refuse(
+            Code::INVALID_NAMESPACE,
+            format!(
+                "collection name has invalid type {}",
+                kind::alias(value.element_type())
+            ),
+        );
+    };
+    if name.is_empty() {
+        return refuse(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid namespace specified '{database}.'"),
+        );
+    }
+    if !raw::get(call.command, "force").is_some_and(args::truthy) {
+        return refuse(
+            Code::COMMAND_FAILED,
+            "will not run compact on an active replica set primary as this is a slow blocking operation. use force:true \
+             to force"
+                .to_owned(),
+        );
+    }
+    let memory = &call.host.memory;
+    if memory.has_view(database, name) {
+        return refuse(
+            Code::COMMAND_NOT_SUPPORTED_ON_VIEW,
+            "can't compact a view".to_owned(),
+        );
+    }
+    if !memory.has(database, name) {
+        return refuse(
+            Code::NAMESPACE_NOT_FOUND,
+            "collection does not exist".to_owned(),
+        );
+    }
+    Ok(doc! { "bytesFreed": 0 })
+}
 
 /// No member of a replica set does it.
 pub(super) const RE_INDEX: Command = Command {

@@ -1,0 +1,282 @@
+//! What any command may be told besides its own fields: of transactions, of concerns, of times and of the API's version.
+//!
+//! The conversations are held with the server of `ODM_TEST_URI`, too.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a check that panics is a test that fails"
+)]
+
+#[path = "wire/client.rs"]
+#[expect(dead_code, reason = "other tests use more of it")]
+#[expect(clippy::indexing_slicing, reason = "frames are taken apart")]
+mod client;
+
+use mongodb::bson::{Bson, Document, Timestamp, Uuid, doc};
+
+use client::{Wire, both};
+
+struct Client {
+    wire: Wire,
+    database: String,
+}
+
+impl Client {
+    /// One that has the collections `c`, with documents from 0 to 4, and `d`.
+    fn to(address: std::net::SocketAddr) -> Self {
+        let database = format!("odm_{}", Uuid::new().to_string().replace('-', ""));
+        let wire = Wire::to(address);
+        let mut client = Self { wire, database };
+        let documents: Vec<_> = (0..5).map(|id| doc! { "_id": id, "n": 0 }).collect();
+        client.run(doc! { "insert": "c", "documents": documents });
+        client.run(doc! { "create": "d" });
+        client
+    }
+
+    fn send(&mut self, database: &str, mut command: Document) -> Document {
+        command.insert("$db", database);
+        self.wire.command(&command).unwrap()
+    }
+
+    fn run(&mut self, command: Document) -> Document {
+        self.send(&self.database.clone(), command)
+    }
+
+    fn admin(&mut self, command: Document) -> Document {
+        self.send("admin", command)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let command = doc! { "dropDatabase": 1, "$db": &self.database };
+        self.wire.command(&command);
+    }
+}
+
+/// The command as a statement of a session's transaction.
+fn within(session: &Document, number: i64, start: bool, mut command: Document) -> Document {
+    command.extend(doc! { "lsid": session, "txnNumber": number, "autocommit": false });
+    if start {
+        command.insert("startTransaction", true);
+    }
+    command
+}
+
+fn session() -> Document {
+    doc! { "id": Uuid::new() }
+}
+
+fn code(reply: &Document) -> i32 {
+    reply.get_i32("code").unwrap_or(0)
+}
+
+fn is_transient(reply: &Document) -> bool {
+    reply
+        .get_array("errorLabels")
+        .is_ok_and(|labels| labels.contains(&Bson::from("TransientTransactionError")))
+}
+
+fn count_up(id: i32) -> Document {
+    doc! { "update": "c", "updates": [{ "q": { "_id": id }, "u": { "$inc": { "n": 1 } } }] }
+}
+
+fn remove(id: i32) -> Document {
+    doc! { "delete": "c", "deletes": [{ "q": { "_id": id }, "limit": 1 }] }
+}
+
+fn insert(id: i32) -> Document {
+    doc! { "insert": "c", "documents": [{ "_id": id }] }
+}
+
+#[test]
+fn two_transactions_meet() {
+    both(|address| {
+        let mut client = Client::to(address);
+        let (one, other) = (session(), session());
+        let commit = || doc! { "commitTransaction": 1 };
+        let first = client.run(within(&one, 1, true, count_up(0)));
+        assert_eq!(code(&first), 0, "{first}");
+        let lost = client.run(within(&other, 1, true, count_up(0)));
+        assert_eq!((code(&lost), is_transient(&lost)), (112, true), "{lost}");
+        let gone = client.run(within(&other, 1, false, count_up(1)));
+        assert_eq!((code(&gone), is_transient(&gone)), (251, true), "{gone}");
+        // What one takes away is there for the other, as a duplicate and as what can't be changed.
+        client.run(within(&one, 1, false, remove(1)));
+        let twice = client.run(within(&other, 2, true, insert(1)));
+        let error = twice.get_array("writeErrors").unwrap().first().unwrap();
+        assert_eq!(code(error.as_document().unwrap()), 11000, "{twice}");
+        let command = doc! { "findAndModify": "c", "query": { "_id": 1 }, "remove": true };
+        let lost = client.run(within(&other, 3, true, command));
+        assert_eq!((code(&lost), is_transient(&lost)), (112, true), "{lost}");
+        assert!(lost.get_str("errmsg").unwrap().contains("findAndModify"));
+        for _ in 0..2 {
+            assert_eq!(code(&client.admin(within(&one, 1, false, commit()))), 0);
+        }
+        // What a session has begun since, ends what was before.
+        client.run(within(&one, 2, true, insert(20)));
+        client.run(within(&one, 3, true, insert(20)));
+        let old = client.admin(within(&one, 2, false, commit()));
+        assert_eq!((code(&old), is_transient(&old)), (225, false), "{old}");
+        assert_eq!(code(&client.admin(within(&one, 3, false, commit()))), 0);
+        let found = client.run(
+            doc! { "find": "c", "filter": { "_id": { "$in": [0, 1, 20] } }, "sort": { "_id": 1 } },
+        );
+        let found = found
+            .get_document("cursor")
+            .unwrap()
+            .get_array("firstBatch");
+        let wanted = [doc! { "_id": 0, "n": 1 }, doc! { "_id": 20 }].map(Bson::from);
+        assert_eq!(found.unwrap(), &wanted);
+    });
+}
+
+#[test]
+fn what_is_about_the_server_is_no_part_of_a_transaction() {
+    both(|address| {
+        let mut client = Client::to(address);
+        for (name, admin) in [
+            ("hello", false),
+            ("connectionStatus", false),
+            ("serverStatus", false),
+            ("getParameter", true),
+            ("getCmdLineOpts", true),
+            ("replSetGetStatus", true),
+            ("top", true),
+            ("currentOp", true),
+        ] {
+            let mut ask = |command: Document| {
+                if admin {
+                    client.admin(command)
+                } else {
+                    client.run(command)
+                }
+            };
+            let command = || doc! { name: 1 };
+            let refused = ask(within(&session(), 1, true, command()));
+            assert_eq!(code(&refused), 263, "{name}: {refused}");
+            let mut numbered = command();
+            numbered.extend(doc! { "lsid": session(), "txnNumber": 1_i64 });
+            let refused = ask(numbered);
+            assert!(matches!(code(&refused), 50768 | 50889), "{name}: {refused}");
+            for (field, value, wanted) in [
+                ("readConcern", Bson::from(doc! { "level": "majority" }), 72),
+                ("writeConcern", Bson::from(doc! { "w": 1 }), 72),
+                ("apiVersion", Bson::from("2"), 322),
+                ("apiStrict", Bson::from(true), 4_886_600),
+                ("maxTimeMS", Bson::from(-1), 2),
+            ] {
+                let mut command = command();
+                command.insert(field, value);
+                let refused = ask(command);
+                assert_eq!(code(&refused), wanted, "{name} {field}: {refused}");
+            }
+            let mut strict = command();
+            strict.extend(doc! { "apiVersion": "1", "apiStrict": true });
+            let reply = ask(strict);
+            let wanted = if name == "hello" { 0 } else { 323 };
+            assert_eq!(code(&reply), wanted, "{name}: {reply}");
+        }
+        let stages = [doc! { "$currentOp": {} }].map(Bson::from).to_vec();
+        let command = doc! { "aggregate": 1, "pipeline": stages, "cursor": {} };
+        let refused = client.admin(within(&session(), 1, true, command.clone()));
+        assert_eq!(code(&refused), 263, "{refused}");
+        let mut strict = command;
+        strict.extend(doc! { "apiVersion": "1", "apiStrict": true });
+        assert_eq!(code(&client.admin(strict)), 323);
+    });
+}
+
+#[test]
+fn nobody_waits_for_a_time_that_has_not_come() {
+    both(|address| {
+        let mut client = Client::to(address);
+        let after = doc! { "afterClusterTime": Timestamp { time: 4_000_000_000, increment: 1 } };
+        for command in [
+            doc! { "hello": 1 },
+            doc! { "find": "c" },
+            doc! { "aggregate": "c", "pipeline": [], "cursor": {} },
+        ] {
+            let mut command = command;
+            command.insert("readConcern", after.clone());
+            let refused = client.run(command);
+            assert_eq!(code(&refused), 72, "{refused}");
+            let message = refused.get_str("errmsg").unwrap();
+            assert!(message.contains("must not be greater"), "{message}");
+        }
+    });
+}
+
+/// Two clients that tell each other the times they are told: each reads what the other has written.
+#[test]
+fn a_client_reads_what_another_has_written_until_a_time() {
+    both(|address| {
+        let (mut one, mut other) = (Client::to(address), Client::to(address));
+        other.database = one.database.clone();
+        for round in 0..20 {
+            let written = one.run(insert(100 + round));
+            let time = written.get_timestamp("operationTime").unwrap();
+            for level in ["local", "majority", "snapshot"] {
+                let found = other.run(doc! {
+                    "find": "c", "filter": { "_id": 100 + round },
+                    "readConcern": { "level": level, "afterClusterTime": time },
+                    "$clusterTime": written.get_document("$clusterTime").unwrap(),
+                });
+                let cursor = found.get_document("cursor").unwrap();
+                assert_eq!(cursor.get_array("firstBatch").unwrap().len(), 1, "{found}");
+                assert!(found.get_timestamp("operationTime").unwrap() >= time);
+            }
+            std::mem::swap(&mut one, &mut other);
+        }
+    });
+}
+
+#[test]
+fn sessions_are_listed() {
+    both(|address| {
+        let mut client = Client::to(address);
+        let used = session();
+        client.run(doc! { "find": "c", "limit": 1, "lsid": &used });
+        let id = used.get("id").unwrap().clone();
+        let mut list = |options: Document, id: &Bson| {
+            let stages = [
+                doc! { "$listLocalSessions": options },
+                doc! { "$match": { "_id.id": id } },
+            ];
+            let stages = stages.map(Bson::from).to_vec();
+            let reply = client.admin(doc! { "aggregate": 1, "pipeline": stages, "cursor": {} });
+            let cursor = reply.get_document("cursor").unwrap();
+            cursor.get_array("firstBatch").unwrap().clone()
+        };
+        for options in [doc! {}, doc! { "allUsers": true }, doc! { "users": [] }] {
+            let listed = list(options, &id);
+            let listed = listed.first().and_then(Bson::as_document).unwrap();
+            assert!(listed.get_datetime("lastUse").is_ok(), "{listed}");
+            assert_eq!(listed.get_document("_id").unwrap().get("id"), Some(&id));
+            assert_eq!(listed.len(), 2, "{listed}");
+        }
+        let somebody = doc! { "users": [{ "user": "ann", "db": "admin" }] };
+        assert!(list(somebody, &id).is_empty());
+        let another = session();
+        assert!(list(doc! {}, another.get("id").unwrap()).is_empty());
+        let whole = || Bson::from(1);
+        for (target, stage, wanted) in [
+            (whole(), doc! { "$listLocalSessions": 5 }, 14),
+            (whole(), doc! { "$listLocalSessions": { "x": 1 } }, 40415),
+            (
+                whole(),
+                doc! { "$listLocalSessions": { "allUsers": 1 } },
+                14,
+            ),
+            ("c".into(), doc! { "$listLocalSessions": {} }, 73),
+            (whole(), doc! { "$listSessions": {} }, 73),
+            ("c".into(), doc! { "$listSessions": {} }, 73),
+        ] {
+            let command = doc! { "aggregate": target, "pipeline": [stage], "cursor": {} };
+            let refused = client.admin(command.clone());
+            assert_eq!(code(&refused), wanted, "{command}: {refused}");
+        }
+        let stages = [doc! { "$listSessions": {} }].map(Bson::from).to_vec();
+        let command = doc! { "aggregate": "system.sessions", "pipeline": stages, "cursor": {} };
+        assert_eq!(code(&client.send("config", command)), 0);
+    });
+}

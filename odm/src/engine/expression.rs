@@ -23,6 +23,7 @@ mod numeral;
 mod object;
 mod operator;
 mod parse;
+mod powers;
 mod random;
 pub(crate) mod ranked;
 mod regex;

@@ -1,7 +1,7 @@
-//! `$abs $add $ceil $divide $exp $floor $ln $log $log10 $mod $multiply $pow $round $sqrt $subtract $trunc`.
+//! `$abs $add $ceil $divide $floor $mod $multiply $round $subtract $trunc`.
 
 use bson::DateTime;
-use bson::raw::{RawBson, RawBsonRef};
+use bson::raw::RawBsonRef;
 
 use crate::engine::expression::operator::{
     ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned, refuse,
@@ -20,23 +20,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         whole(args, f64::ceil, Rounding::Ceiling)
     }),
     listed("$divide", 2, 2, divide),
-    listed("$exp", 1, 1, exp),
     listed("$floor", 1, 1, |args| {
         whole(args, f64::floor, Rounding::Floor)
     }),
-    listed("$ln", 1, 1, |args| logarithm(args, f64::ln, 28766)),
-    listed("$log", 2, 2, log),
-    listed("$log10", 1, 1, |args| logarithm(args, f64::log10, 28761)),
     listed("$mod", 2, 2, modulo),
     listed("$multiply", 0, ANY, multiply),
-    listed("$pow", 2, 2, pow),
     listed("$round", 1, 2, |args| to_place(args, Rounding::HalfEven)),
-    listed("$sqrt", 1, 1, sqrt),
     listed("$subtract", 2, 2, subtract),
     listed("$trunc", 1, 2, |args| to_place(args, Rounding::Down)),
 ];
 
-fn number<'a>(number: Number) -> Outcome<'a> {
+pub(super) fn number<'a>(number: Number) -> Outcome<'a> {
     owned(number.to_raw())
 }
 
@@ -45,7 +39,7 @@ fn type_mismatch<T>(message: String) -> Result<T, ServerError> {
 }
 
 /// The one argument of an operator on numbers; `None` for null.
-fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
+pub(super) fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
     operand_or(args, 28765)
 }
 
@@ -327,155 +321,5 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
                 Some(n) => owned(n),
             }
         }
-    }
-}
-
-fn sqrt<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    const REFUSAL: &str = "$sqrt's argument must be greater than or equal to 0";
-    match operand(args)? {
-        None => null(),
-        Some(Number::Decimal(n)) if n.is_negative() && !n.is_zero() && !n.is_nan() => {
-            refuse(28714, REFUSAL)
-        }
-        Some(Number::Decimal(n)) => number(Number::Decimal(n.sqrt())),
-        Some(n) if n.to_f64() < 0.0 => refuse(28714, REFUSAL),
-        Some(n) => owned(n.to_f64().sqrt()),
-    }
-}
-
-/// Decimals have no transcendental functions here.
-fn double(number: Number, operator: &str) -> Result<f64, ServerError> {
-    match number {
-        Number::Decimal(_) => Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            format!("{operator} of a decimal is not supported by the in-memory engine"),
-        )),
-        other => Ok(other.to_f64()),
-    }
-}
-
-fn exp<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    match operand(args)? {
-        None => null(),
-        Some(n) => owned(double(n, args.operator)?.exp()),
-    }
-}
-
-/// Messages of logarithms show doubles.
-fn shown(number: Number) -> String {
-    crate::value::print::significant(number.to_f64(), 6)
-}
-
-fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcome<'a> {
-    match operand(args)? {
-        None => null(),
-        Some(n) if n.is_nan() => owned(f64::NAN),
-        Some(n) if n.compare(Number::Int32(0)).is_gt() => {
-            owned(function(double(n, args.operator)?))
-        }
-        Some(n) => refuse(
-            code,
-            format!(
-                "{}'s argument must be a positive number, but is {}",
-                args.operator,
-                shown(n)
-            ),
-        ),
-    }
-}
-
-fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.any_nullish() {
-        return null();
-    }
-    let numbers = (
-        Number::from_raw(args.or_null(0)),
-        Number::from_raw(args.or_null(1)),
-    );
-    let (value, base) = match numbers {
-        (None, _) => {
-            return refuse(
-                28756,
-                format!("$log's argument must be numeric, not {}", args.type_name(0)),
-            );
-        }
-        (_, None) => {
-            return refuse(
-                28757,
-                format!("$log's base must be numeric, not {}", args.type_name(1)),
-            );
-        }
-        (Some(value), Some(base)) => (value, base),
-    };
-    if !value.is_nan() && value.compare(Number::Int32(0)).is_le() {
-        return refuse(
-            28758,
-            format!(
-                "$log's argument must be a positive number, but is {}",
-                shown(value)
-            ),
-        );
-    }
-    let base_value = double(base, "$log")?;
-    if base_value <= 0.0 || base.compare(Number::Int32(1)).is_eq() {
-        return refuse(
-            28759,
-            format!(
-                "$log's base must be a positive number not equal to 1, but is {}",
-                shown(base)
-            ),
-        );
-    }
-    owned(double(value, "$log")?.ln() / base_value.ln())
-}
-
-fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    if args.any_nullish() {
-        return null();
-    }
-    let numbers = (
-        Number::from_raw(args.or_null(0)),
-        Number::from_raw(args.or_null(1)),
-    );
-    let (base, exponent) = match numbers {
-        (None, _) => {
-            return refuse(
-                28762,
-                format!("$pow's base must be numeric, not {}", args.type_name(0)),
-            );
-        }
-        (_, None) => {
-            return refuse(
-                28763,
-                format!("$pow's exponent must be numeric, not {}", args.type_name(1)),
-            );
-        }
-        (Some(base), Some(exponent)) => (base, exponent),
-    };
-    if base.is_zero() && exponent.to_f64() < 0.0 {
-        return refuse(
-            28764,
-            "$pow cannot take a base of 0 and a negative exponent",
-        );
-    }
-    let integers = match (base, exponent) {
-        (Number::Double(_) | Number::Decimal(_), _)
-        | (_, Number::Double(_) | Number::Decimal(_)) => None,
-        _ => base.to_i64_exact().zip(exponent.to_i64_exact()),
-    };
-    let (floating, long) = (
-        double(base, "$pow")?.powf(double(exponent, "$pow")?),
-        matches!(base, Number::Int64(_)) || matches!(exponent, Number::Int64(_)),
-    );
-    let exact = integers.and_then(|(base, exponent)| match (base, exponent) {
-        (0, exponent) if exponent > 0 => Some(0),
-        (1, _) => Some(1),
-        (-1, exponent) => Some(if exponent % 2 == 0 { 1 } else { -1 }),
-        (base, exponent) => base.checked_pow(u32::try_from(exponent).ok()?),
-    });
-    match exact {
-        None => owned(floating),
-        Some(n) if long => owned(n),
-        Some(n) => owned(i32::try_from(n).map_or(RawBson::Int64(n), RawBson::Int32)),
     }
 }

@@ -5,8 +5,8 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::expression::operator::Operator;
 use crate::engine::expression::text;
 use crate::engine::expression::{
-    accumulate, arithmetic, array, comparison, date, hash, object, random, ranked, regex, set,
-    string, trigonometry, types,
+    accumulate, arithmetic, array, comparison, date, hash, object, powers, random, ranked, regex,
+    set, string, trigonometry, types,
 };
 
 const FAMILIES: &[&[Operator]] = &[
@@ -17,6 +17,7 @@ const FAMILIES: &[&[Operator]] = &[
     date::OPERATORS,
     hash::OPERATORS,
     object::OPERATORS,
+    powers::OPERATORS,
     random::OPERATORS,
     ranked::OPERATORS,
     regex::OPERATORS,

@@ -85,7 +85,7 @@ AMOUNTS = [MISSING, None, i(0), i(1), i(-13), l(2**40), l(2**63 - 1), d(2.0), d(
 
 # The engine reads ISO 8601 only, and does not repeat the server's account of what else it found in a string.
 DATED = [value for value in EVERY if not isinstance(value, str) or value.startswith("2024")]
-COLUMNS = {"toDate": DATED, "date": DATED, **{name: ABSENT + INTEGERS + DOUBLES + STRINGS + OTHERS + ARRAYS for name in ("exp", "ln", "log10")}}
+COLUMNS = {"toDate": DATED, "date": DATED}
 # Of equal values any may come first.
 UNEQUAL = [None, i(1), d(2.5), dec("3.25"), l(2**40), d("NaN"), dec("-Infinity"), i(-(2**31)), dec("1E-6176"), "", "abc", {}, {"a": i(1)}, [], [i(1)], BYTES, UUID, OID, True, False, date(-1), date(0), TIME, REGEX, POINTER, CODE, SCOPED, MIN_KEY, MAX_KEY, SYMBOL]
 
@@ -113,9 +113,31 @@ BESIDE = [dec(text) for text in ("0.1", "0.1000000000000000055511151231257827", 
 # To an integer, a double and back, at what rounds.
 ROUNDED = [dec(text) for text in ("0.5", "1.5", "2.5", "-0.5", "-1.5", "0.4999999999999999999999999999999999", "2147483647.5", "2147483647.4", "-2147483648.5", "2147483648", "9223372036854775807.5", "9223372036854775807.4", "-9223372036854775808.5", "1E+10", "1E-10", "123456789.987654321", "0.1", "1E+400", "1E-400", "1.7976931348623157081E+308", "2.2250738585072013E-308", "2.2250738585072014E-308")]
 
+# Where the functions of decimals are computed in another way, and next to it.
+STEPS = [dec(text) for text in ("0E+5", "-0E-7", "-0E+5", "1.0", "100", "1E+3", "1E-20", "-1E-30", "1E-40", "1.1E-40", "1E-35", "1E-36", "1E-51", "1E-52", "1E-53", "0.7", "-0.7", "0.71", "1.03125", "1.0312", "64", "-64", "64.5", "-65", "1001", "11000", "11001", "-11000", "-11001", "14149", "14150", "-14210", "-14220", "-14230", "15001", "-15001", "20000", "-20001", "0.9999999999999999999999999999999999", "-0.9999999999999999999999999999999999",
+    "1E+34", "1E+35", "12345E+36", "2E+4464", "1E-4465", "3.4E-4932", "6E-4966", "3E-4966", "22.5", "1.570796326794896619231321691639751", "3.141592653589793238462643383279503", "2.718281828459045235360287471352662", "7E+6000", "0.1591549430918953357688837633725144", "0.99999999999999999999999999999998", "1.00000000000000000000000000000002")]
+CURVES = random.Random(35)
+
+
+def between(low, high):
+    """A decimal of 34 digits, evenly drawn."""
+    return dec(f"{CURVES.randrange(low * 10**12, high * 10**12)}{CURVES.randrange(10**18, 10**19)}E-31")
+
+
+UNIT = [between(-1, 1) for _ in range(20)] + [dec(f"{CURVES.choice(('', '-'))}0.{'9' * CURVES.randrange(1, 34)}{CURVES.randrange(1, 9)}"[:35]) for _ in range(10)]
+NUMBERED = [between(-100, 100) for _ in range(20)] + [dec(str(CURVES.randrange(-99, 99))) for _ in range(8)] + [dec(f"{CURVES.randrange(-99, 99)}.5") for _ in range(4)]
+SPREAD = [dec(f"{CURVES.choice(('', '-'))}{CURVES.randrange(10**33, 10**34)}E{CURVES.randrange(-6000, 6000)}") for _ in range(16)]
+POSITIVE = [dec(value["$numberDecimal"].lstrip("-")) for value in SPREAD + NUMBERED[:20]] + [dec(f"1.{'0' * CURVES.randrange(1, 30)}{CURVES.randrange(1, 99)}") for _ in range(10)]
+CURVED = [*RIMS, *STEPS, *UNIT, *NUMBERED, *SPREAD]
+# Bases, exponents and sides; zeros of both signs and infinities are among the rims.
+SIDES = [dec(text) for text in ("0", "-0", "0E+10", "1", "-1", "1.00", "2", "-2", "0.5", "3", "10", "1E+1", "-10", "NaN", "Infinity", "-Infinity", "1E-6176", "-1E-6176", "9.999999999999999999999999999999999E+6144", "1234567890123456789012345678901235", "20000", "-30000", "6112", "-6177", "1.000000000000000000000000000000001", "0.9999999963", "1.0000000036", "7E+40")]
+MIXED = [i(0), i(1), i(2), i(10), i(-3), l(2**62), d(0.1), d(-0.0), d(2.0), d(1 / 3), d(1e300), d("NaN"), d("-Infinity"), None, "x", True]
+BASES = [between(0, 10) for _ in range(6)] + [dec(f"{CURVES.randrange(10**33, 10**34)}E{CURVES.randrange(-300, 300)}") for _ in range(4)] + [dec("10"), dec("2"), dec("-7")]
+EXPONENTS = [between(-10, 10) for _ in range(6)] + [dec("0.5"), dec("-1"), dec("12"), dec("-1E-20"), dec("117")]
+
 FILES = {
     "every": [over(unary(name), COLUMNS.get(name, EVERY)) for name in UNARY] + [over(op("ifNull", [A, B]), EVERY, [MISSING, None, i(5)]), over(op("cond", [A, "yes", "no"]), EVERY), over(op("switch", {"branches": [{"case": A, "then": "yes"}], "default": "no"}), EVERY)],
-    "trigonometry": [over(op(name, A), FLOATS) for name in ROUND] + binary("atan2", FLOATS),
+    "trigonometry": [over(op(name, A), [*FLOATS, *DECIMALS]) for name in ROUND] + binary("atan2", FLOATS),
     "calendar": [over(unary(name), [*FAR, date(2**53), date(-(2**53)), date(2**63 - 1), date(-(2**63)), date(1709251200000), date(1735603200000), date(1483228800000)]) for name in CALENDAR],
     "arithmetic": binary("add subtract multiply divide mod", BINARY) + binary("pow log", FLOATS),
     "zones": [named(name, [date(1709965800000), date(1730525400000), None, MISSING, i(5)], ["UTC", "America/New_York", "+05:30", "Nowhere", None, MISSING, i(5)], startDate=A, unit="day", amount=1, timezone=B) for name in ("dateAdd", "dateSubtract")]
@@ -154,6 +176,8 @@ FILES = {
         + binary("cmp eq lt gte", NEAR, BESIDE)
         + [over(op(name, A), ROUNDED + MANY[:40] + RIMS) for name in ("toInt", "toLong", "toDouble", "toString", "toBool", "toDate", "toDecimal")] + [over(op("toDecimal", A), DOUBLES + INTEGERS + NEAR + [d(DRAW.uniform(-1, 1) * 10.0 ** DRAW.randrange(-300, 300)) for _ in range(60)])]
         + [over(op(name, A), [[DRAWN[at], DRAWN[at + 1], i(3), d(0.1)] for at in range(20)]) for name in ("sum", "avg", "min", "max", "stdDevPop", "stdDevSamp")],
+    "curves": [over(op(name, A), CURVED) for name in (*ROUND, "exp")] + [over(op(name, A), CURVED + POSITIVE) for name in ("ln", "log10", "sqrt")] + [over(op("acosh", A), POSITIVE)]
+        + [case for name in ("pow", "log", "atan2") for case in binary(name, SIDES) + binary(name, SIDES[:14], MIXED) + binary(name, MIXED, SIDES[:14]) + binary(name, BASES, EXPONENTS)],
     "dates": [named(name, DATES, UNITS, startDate=A, unit=B, amount=1) for name in ("dateAdd", "dateSubtract")] + [named(name, [date(1709214359123), date(2**52), FAR[0]], AMOUNTS, startDate=A, unit="month", amount=B) for name in ("dateAdd", "dateSubtract")] + [named(name, AMOUNTS, ["day", "second"], startDate=date(1709214359123), unit=B, amount=A) for name in ("dateAdd", "dateSubtract")]
         + [named("dateDiff", DATES, DATES, startDate=A, endDate=B, unit="month"), named("dateDiff", [date(0)], UNITS, startDate=A, endDate=date(1709214359123), unit=B), named("dateTrunc", DATES, UNITS, date=A, unit=B), named("dateTrunc", [date(1709214359123)], AMOUNTS, date=A, unit="hour", binSize=B)]
         + [over(op("dateToString", {"date": A, "format": B}), DATES, [None, MISSING, "%Y", "%d%%", "%G-%V-%u", "%q", "%", i(5), "", "\u00e9%m"]), over(op("dateFromString", {"dateString": A}), DATED), over(op("dateFromString", {"dateString": A, "onError": "E", "onNull": "N"}), DATED)]

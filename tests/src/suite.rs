@@ -5,6 +5,7 @@ mod changes;
 mod collections;
 mod definitions;
 mod errors;
+mod expressions;
 mod filters;
 mod indexes;
 mod joins;
@@ -33,6 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
         collections::CASES,
         definitions::CASES,
         errors::CASES,
+        expressions::CASES,
         filters::CASES,
         indexes::CASES,
         joins::CASES,

@@ -7,8 +7,16 @@ use bson::Decimal128;
 
 use crate::value::wide::{Wide, pow10};
 
+mod binary;
+mod circle;
 mod double;
+mod exponential;
+mod fused;
+mod hyperbola;
+mod power;
+mod real;
 mod text;
+mod turns;
 
 pub(crate) use self::text::Unread;
 
@@ -41,6 +49,11 @@ impl Decimal {
         negative: false,
         kind: Kind::NaN,
     };
+
+    const ZERO: Self = Self::finite(false, 0, 0);
+    /// What is left of a number that is too small.
+    const NOTHING: Self = Self::finite(false, 0, MIN_EXPONENT);
+    const ONE: Self = Self::finite(false, 1, 0);
 
     const fn finite(negative: bool, coefficient: u128, exponent: i32) -> Self {
         Self {
@@ -153,6 +166,12 @@ impl Decimal {
             negative: false,
             ..self
         }
+    }
+
+    /// The magnitude with a sign.
+    #[must_use]
+    fn signed(self, negative: bool) -> Self {
+        Self { negative, ..self }
     }
 
     pub(crate) fn add(self, other: Self) -> Self {

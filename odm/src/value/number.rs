@@ -140,6 +140,10 @@ impl Number {
         }
     }
 
+    pub(crate) fn is_decimal(self) -> bool {
+        matches!(self, Self::Decimal(_))
+    }
+
     pub(crate) fn is_nan(self) -> bool {
         match self {
             Double(value) => value.is_nan(),

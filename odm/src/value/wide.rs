@@ -1,4 +1,5 @@
-//! Unsigned 256-bit integers: just what products and quotients of 34-digit numbers need.
+//! Unsigned 256-bit integers: just what products and quotients of 34-digit numbers need, and what the numbers of
+//! `decimal/real.rs` are made of.
 
 use std::cmp::Ordering;
 
@@ -21,11 +22,95 @@ const POWERS: [u128; 39] = {
 };
 
 /// `10^power`, at most `10^38`.
-pub(crate) fn pow10(power: u32) -> u128 {
-    POWERS.get(power as usize).copied().unwrap_or(u128::MAX)
+pub(crate) const fn pow10(power: u32) -> u128 {
+    if power < 39 {
+        #[expect(clippy::indexing_slicing, reason = "there are 39")]
+        POWERS[power as usize]
+    } else {
+        u128::MAX
+    }
 }
 
 impl Wide {
+    pub(crate) const ZERO: Self = Self::new(0, 0);
+
+    /// `high * 2^128 + low`.
+    pub(crate) const fn new(high: u128, low: u128) -> Self {
+        Self { high, low }
+    }
+
+    pub(crate) const fn high(self) -> u128 {
+        self.high
+    }
+
+    pub(crate) const fn low(self) -> u128 {
+        self.low
+    }
+
+    pub(crate) const fn is_zero(self) -> bool {
+        self.high == 0 && self.low == 0
+    }
+
+    pub(crate) const fn leading_zeros(self) -> u32 {
+        if self.high == 0 {
+            128 + self.low.leading_zeros()
+        } else {
+            self.high.leading_zeros()
+        }
+    }
+
+    /// The bits moved up; what leaves 256 bits is lost.
+    pub(crate) const fn shl(self, by: u32) -> Self {
+        match by {
+            0 => self,
+            1..128 => Self::new(self.high << by | self.low >> (128 - by), self.low << by),
+            128..256 => Self::new(self.low << (by - 128), 0),
+            _ => Self::ZERO,
+        }
+    }
+
+    /// The bits moved down; what leaves is lost.
+    pub(crate) const fn shr(self, by: u32) -> Self {
+        match by {
+            0 => self,
+            1..128 => Self::new(self.high >> by, self.low >> by | self.high << (128 - by)),
+            128..256 => Self::new(0, self.high >> (by - 128)),
+            _ => Self::ZERO,
+        }
+    }
+
+    /// The quotient by a small number that isn't zero.
+    pub(crate) const fn over(self, divisor: u64) -> Self {
+        const MASK: u128 = u64::MAX as u128;
+        let by = divisor as u128;
+        let digits = [
+            self.high >> 64,
+            self.high & MASK,
+            self.low >> 64,
+            self.low & MASK,
+        ];
+        let [a, b, c, d] = digits;
+        let b = (a % by) << 64 | b;
+        let c = (b % by) << 64 | c;
+        let d = (c % by) << 64 | d;
+        Self::new(((a / by) << 64) | (b / by), ((c / by) << 64) | (d / by))
+    }
+
+    /// Without its last digits, and whether one of them was not zero.
+    pub(crate) fn cut_digits(self, count: u32) -> (Self, bool) {
+        let mut value = self;
+        let mut below = false;
+        let mut count = count;
+        while count > 0 && !value.is_zero() {
+            let step = count.min(38);
+            let (quotient, rest) = value.divide(pow10(step));
+            below |= rest != 0;
+            value = quotient;
+            count -= step;
+        }
+        (value, below)
+    }
+
     pub(crate) fn product(a: u128, b: u128) -> Self {
         const MASK: u128 = u64::MAX as u128;
         let (a1, a0) = (a >> 64, a & MASK);

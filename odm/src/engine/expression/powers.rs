@@ -4,15 +4,19 @@ use bson::raw::RawBson;
 
 use crate::engine::expression::arithmetic::{number, operand};
 use crate::engine::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
-use crate::error::{Code, ServerError};
+use crate::value::decimal::Decimal;
 use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$exp", 1, 1, exp),
-    listed("$ln", 1, 1, |args| logarithm(args, f64::ln, 28766)),
+    listed("$ln", 1, 1, |args| {
+        logarithm(args, f64::ln, Decimal::ln, 28766)
+    }),
     listed("$log", 2, 2, log),
-    listed("$log10", 1, 1, |args| logarithm(args, f64::log10, 28761)),
+    listed("$log10", 1, 1, |args| {
+        logarithm(args, f64::log10, Decimal::log10, 28761)
+    }),
     listed("$pow", 2, 2, pow),
     listed("$sqrt", 1, 1, sqrt),
 ];
@@ -30,21 +34,11 @@ fn sqrt<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// Decimals have no transcendental functions here.
-fn double(number: Number, operator: &str) -> Result<f64, ServerError> {
-    match number {
-        Number::Decimal(_) => Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            format!("{operator} of a decimal is not supported by the in-memory engine"),
-        )),
-        other => Ok(other.to_f64()),
-    }
-}
-
 fn exp<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match operand(args)? {
         None => null(),
-        Some(n) => owned(double(n, args.operator)?.exp()),
+        Some(Number::Decimal(n)) => number(Number::Decimal(n.exp())),
+        Some(n) => owned(n.to_f64().exp()),
     }
 }
 
@@ -53,13 +47,19 @@ fn shown(number: Number) -> String {
     crate::value::print::significant(number.to_f64(), 6)
 }
 
-fn logarithm<'a>(args: &Args<'a>, function: fn(f64) -> f64, code: i32) -> Outcome<'a> {
+fn logarithm<'a>(
+    args: &Args<'a>,
+    double: fn(f64) -> f64,
+    decimal: fn(Decimal) -> Decimal,
+    code: i32,
+) -> Outcome<'a> {
     match operand(args)? {
         None => null(),
         Some(n) if n.is_nan() => owned(f64::NAN),
-        Some(n) if n.compare(Number::Int32(0)).is_gt() => {
-            owned(function(double(n, args.operator)?))
-        }
+        Some(n) if n.compare(Number::Int32(0)).is_gt() => match n {
+            Number::Decimal(n) => number(Number::Decimal(decimal(n))),
+            n => owned(double(n.to_f64())),
+        },
         Some(n) => refuse(
             code,
             format!(
@@ -94,7 +94,20 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         (Some(value), Some(base)) => (value, base),
     };
-    if !value.is_nan() && value.compare(Number::Int32(0)).is_le() {
+    if value.is_decimal() || base.is_decimal() {
+        let (value, base) = (value.to_decimal(), base.to_decimal());
+        let [zero, one] = [0, 1].map(Decimal::from_i64);
+        let is_above = |n: Decimal| !n.is_nan() && n.compare(zero).is_gt();
+        if is_above(value) && is_above(base) && base.compare(one).is_ne() {
+            return number(Number::Decimal(value.log(base)));
+        }
+    }
+    // what decimals there still are has no logarithm; a server says why of the doubles next to them
+    let [double_value, double_base] = [value, base].map(Number::to_f64);
+    let is_one = Number::Double(double_base)
+        .compare(Number::Int32(1))
+        .is_eq();
+    if double_value <= 0.0 {
         return refuse(
             28758,
             format!(
@@ -103,8 +116,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             ),
         );
     }
-    let base_value = double(base, "$log")?;
-    if base_value <= 0.0 || base.compare(Number::Int32(1)).is_eq() {
+    if double_base <= 0.0 || is_one {
         return refuse(
             28759,
             format!(
@@ -113,7 +125,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             ),
         );
     }
-    owned(double(value, "$log")?.ln() / base_value.ln())
+    owned(double_value.ln() / double_base.ln())
 }
 
 fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -139,19 +151,30 @@ fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         (Some(base), Some(exponent)) => (base, exponent),
     };
-    if base.is_zero() && exponent.to_f64() < 0.0 {
+    let is_decimal = base.is_decimal() || exponent.is_decimal();
+    let is_negative = if is_decimal {
+        // also a zero's sign
+        let exponent = exponent.to_decimal();
+        exponent.is_negative() && !exponent.is_nan()
+    } else {
+        exponent.to_f64() < 0.0
+    };
+    if base.is_zero() && is_negative {
         return refuse(
             28764,
             "$pow cannot take a base of 0 and a negative exponent",
         );
     }
+    if is_decimal {
+        let power = base.to_decimal().pow(exponent.to_decimal());
+        return number(Number::Decimal(power));
+    }
     let integers = match (base, exponent) {
-        (Number::Double(_) | Number::Decimal(_), _)
-        | (_, Number::Double(_) | Number::Decimal(_)) => None,
+        (Number::Double(_), _) | (_, Number::Double(_)) => None,
         _ => base.to_i64_exact().zip(exponent.to_i64_exact()),
     };
     let (floating, long) = (
-        double(base, "$pow")?.powf(double(exponent, "$pow")?),
+        base.to_f64().powf(exponent.to_f64()),
         matches!(base, Number::Int64(_)) || matches!(exponent, Number::Int64(_)),
     );
     let exact = integers.and_then(|(base, exponent)| match (base, exponent) {

@@ -1,33 +1,50 @@
-//! `$sin`, `$cos`, …, in doubles; decimals are refused.
+//! `$sin`, `$cos`, …, of doubles and of decimals.
 
 use crate::engine::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
 use crate::engine::expression::text;
-use crate::error::{Code, ServerError};
+use crate::error::ServerError;
+use crate::value::decimal::Decimal;
 use crate::value::number::Number;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    listed("$acos", 1, 1, |args| bounded(args, -1.0, 1.0, f64::acos)),
-    listed("$acosh", 1, 1, |args| {
-        bounded(args, 1.0, f64::INFINITY, inverse_cosh)
+    listed("$acos", 1, 1, |args| {
+        bounded(args, (-1.0, 1.0), f64::acos, Decimal::acos)
     }),
-    listed("$asin", 1, 1, |args| bounded(args, -1.0, 1.0, f64::asin)),
-    listed("$asinh", 1, 1, |args| anywhere(args, inverse_sinh)),
-    listed("$atan", 1, 1, |args| anywhere(args, f64::atan)),
+    listed("$acosh", 1, 1, |args| {
+        bounded(args, (1.0, f64::INFINITY), inverse_cosh, Decimal::acosh)
+    }),
+    listed("$asin", 1, 1, |args| {
+        bounded(args, (-1.0, 1.0), f64::asin, Decimal::asin)
+    }),
+    listed("$asinh", 1, 1, |args| {
+        anywhere(args, inverse_sinh, Decimal::asinh)
+    }),
+    listed("$atan", 1, 1, |args| {
+        anywhere(args, f64::atan, Decimal::atan)
+    }),
     listed("$atan2", 2, 2, angle),
-    listed("$atanh", 1, 1, |args| bounded(args, -1.0, 1.0, f64::atanh)),
-    listed("$cos", 1, 1, |args| finite(args, f64::cos)),
-    listed("$cosh", 1, 1, |args| anywhere(args, f64::cosh)),
+    listed("$atanh", 1, 1, |args| {
+        bounded(args, (-1.0, 1.0), f64::atanh, Decimal::atanh)
+    }),
+    listed("$cos", 1, 1, |args| finite(args, f64::cos, Decimal::cos)),
+    listed("$cosh", 1, 1, |args| {
+        anywhere(args, f64::cosh, Decimal::cosh)
+    }),
     listed("$degreesToRadians", 1, 1, |args| {
-        anywhere(args, f64::to_radians)
+        anywhere(args, f64::to_radians, Decimal::degrees_to_radians)
     }),
     listed("$radiansToDegrees", 1, 1, |args| {
-        anywhere(args, f64::to_degrees)
+        anywhere(args, f64::to_degrees, Decimal::radians_to_degrees)
     }),
-    listed("$sin", 1, 1, |args| finite(args, f64::sin)),
-    listed("$sinh", 1, 1, |args| anywhere(args, f64::sinh)),
-    listed("$tan", 1, 1, |args| finite(args, f64::tan)),
-    listed("$tanh", 1, 1, |args| anywhere(args, f64::tanh)),
+    listed("$sin", 1, 1, |args| finite(args, f64::sin, Decimal::sin)),
+    listed("$sinh", 1, 1, |args| {
+        anywhere(args, f64::sinh, Decimal::sinh)
+    }),
+    listed("$tan", 1, 1, |args| finite(args, f64::tan, Decimal::tan)),
+    listed("$tanh", 1, 1, |args| {
+        anywhere(args, f64::tanh, Decimal::tanh)
+    }),
 ];
 
 /// Beyond this nothing is left of a one beside a square.
@@ -61,13 +78,12 @@ fn inverse_cosh(x: f64) -> f64 {
     }
 }
 
-fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
+fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
     if args.is_nullish(0) {
         return Ok(None);
     }
     match args.get(0).and_then(Number::from_raw) {
-        Some(Number::Decimal(_)) => no_decimals(args),
-        Some(number) => Ok(Some(number.to_f64())),
+        Some(number) => Ok(Some(number)),
         None => refuse(
             28765,
             format!(
@@ -80,14 +96,12 @@ fn operand(args: &Args<'_>) -> Result<Option<f64>, ServerError> {
 }
 
 fn angle<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    let mut sides = [0.0; 2];
+    let mut sides = [Number::Int32(0); 2];
     let mut is_null = false;
-    let mut is_decimal = false;
     for (index, (side, code)) in sides.iter_mut().zip([51044, 51045]).enumerate() {
         match args.get(index).and_then(Number::from_raw) {
             _ if is_null || args.is_nullish(index) => is_null = true,
-            Some(Number::Decimal(_)) => is_decimal = true,
-            Some(number) => *side = number.to_f64(),
+            Some(number) => *side = number,
             None => {
                 return refuse(
                     code,
@@ -99,56 +113,83 @@ fn angle<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             }
         }
     }
-    let [y, x] = sides;
-    match (is_null, is_decimal) {
-        (true, _) => null(),
-        (false, true) => no_decimals(args),
-        (false, false) => owned(y.atan2(x)),
+    match sides {
+        _ if is_null => null(),
+        [y, x] if y.is_decimal() || x.is_decimal() => {
+            owned(y.to_decimal().atan2(x.to_decimal()).to_bson())
+        }
+        [y, x] => owned(y.to_f64().atan2(x.to_f64())),
     }
 }
 
-fn no_decimals<T>(args: &Args<'_>) -> Result<T, ServerError> {
-    Err(ServerError::new(
-        Code::COMMAND_NOT_SUPPORTED,
+/// A function of a double, or of a decimal.
+fn apply<'a>(
+    number: Number,
+    double: fn(f64) -> f64,
+    decimal: fn(Decimal) -> Decimal,
+) -> Outcome<'a> {
+    match number {
+        Number::Decimal(number) => owned(decimal(number).to_bson()),
+        number => owned(double(number.to_f64())),
+    }
+}
+
+fn anywhere<'a>(
+    args: &mut Args<'a>,
+    double: fn(f64) -> f64,
+    decimal: fn(Decimal) -> Decimal,
+) -> Outcome<'a> {
+    operand(args)?.map_or_else(null, |number| apply(number, double, decimal))
+}
+
+fn bounded<'a>(
+    args: &mut Args<'a>,
+    (low, high): (f64, f64),
+    double: fn(f64) -> f64,
+    decimal: fn(Decimal) -> Decimal,
+) -> Outcome<'a> {
+    let Some(number) = operand(args)? else {
+        return null();
+    };
+    let is_within =
+        number.compare(Number::Double(low)).is_ge() && number.compare(Number::Double(high)).is_le();
+    if number.is_nan() || is_within {
+        return apply(number, double, decimal);
+    }
+    refuse(
+        50989,
         format!(
-            "{} of a decimal is not supported by the in-memory engine",
-            args.operator
+            "cannot apply {} to {}, value must be in [{},{}]",
+            args.operator,
+            shown(number),
+            text::double(low),
+            text::double(high)
         ),
-    ))
+    )
 }
 
-fn anywhere<'a>(args: &mut Args<'a>, function: fn(f64) -> f64) -> Outcome<'a> {
-    operand(args)?.map_or_else(null, |value| owned(function(value)))
-}
-
-fn bounded<'a>(args: &mut Args<'a>, low: f64, high: f64, function: fn(f64) -> f64) -> Outcome<'a> {
+fn finite<'a>(
+    args: &mut Args<'a>,
+    double: fn(f64) -> f64,
+    decimal: fn(Decimal) -> Decimal,
+) -> Outcome<'a> {
     match operand(args)? {
         None => null(),
-        Some(value) if value.is_nan() || (low..=high).contains(&value) => owned(function(value)),
-        Some(value) => refuse(
-            50989,
-            format!(
-                "cannot apply {} to {}, value must be in [{},{}]",
-                args.operator,
-                text::double(value),
-                text::double(low),
-                text::double(high)
-            ),
-        ),
-    }
-}
-
-fn finite<'a>(args: &mut Args<'a>, function: fn(f64) -> f64) -> Outcome<'a> {
-    match operand(args)? {
-        None => null(),
-        Some(value) if value.is_infinite() => refuse(
+        Some(number) if !number.is_finite() && !number.is_nan() => refuse(
             50989,
             format!(
                 "cannot apply {} to {}, value must be in (-inf,inf)",
                 args.operator,
-                text::double(value)
+                shown(number)
             ),
         ),
-        Some(value) => owned(function(value)),
+        Some(number) => apply(number, double, decimal),
+    }
+}
+
+fn shown(number: Number) -> String {
+    match number {
+        Number::Decimal(number) => number.to_string(),
+        number => text::double(number.to_f64()),
     }
 }

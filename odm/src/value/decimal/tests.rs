@@ -83,3 +83,86 @@ fn doubles_convert_with_15_or_34_digits() {
     assert_eq!(Decimal::from_f64(1.5).to_string(), "1.50000000000000");
     assert!((parse("0.1").to_f64() - 0.1).abs() < f64::EPSILON);
 }
+
+#[test]
+fn a_product_and_a_sum_are_rounded_once() {
+    let check = |factors: [&str; 2], term: &str, expected: &str| {
+        let got = parse(factors[0]).times_plus(parse(factors[1]), parse(term));
+        assert_eq!(got.to_string(), expected);
+    };
+    // the product's last digit is beyond the 34th, and all that is left
+    let long = "1.000000000000000000000000000000001";
+    let square = "-1.000000000000000000000000000000002";
+    check([long, long], square, "1E-66");
+    check(["2", "3"], "-6", "0");
+    check(["2", "3.0"], "-6.00", "0.00");
+    check(["-1", "0"], "-0.0", "-0.0");
+    check(["1", "0"], "-0.0", "0.0");
+    check(["1", "1"], "0E-10", "1.0000000000");
+    check(["0", "1E-40"], "0", "0E-40");
+    check(["0", "1E-40"], "5", "5.000000000000000000000000000000000");
+    // far away, one of them only decides a rounding
+    check(["1", "1E-90"], "1", "1.000000000000000000000000000000000");
+    check(
+        ["1", "1E-90"],
+        "9.999999999999999999999999999999999",
+        "9.999999999999999999999999999999999",
+    );
+    check(["-1", "1E-90"], "1", "1.000000000000000000000000000000000");
+    check(
+        ["1E+90", "1"],
+        "-1",
+        "1.000000000000000000000000000000000E+90",
+    );
+    check(
+        ["5E-34", "1.0000000000000000000000000000000000"],
+        "1",
+        "1.000000000000000000000000000000000",
+    );
+    check(["5E-34", long], "1", "1.000000000000000000000000000000001");
+    check(
+        ["-5E-35", long],
+        "1",
+        "0.9999999999999999999999999999999999",
+    );
+    check(["Infinity", "1"], "-Infinity", "NaN");
+    check(
+        ["1E+6144", "10"],
+        "-1E+6144",
+        "9.000000000000000000000000000000000E+6144",
+    );
+}
+
+#[test]
+fn binary128_has_113_bits() {
+    let there_and_back = |text: &str| {
+        let number = binary::Binary::from_decimal(parse(text));
+        number.to_decimal().to_string()
+    };
+    for exact in [
+        "0",
+        "-0",
+        "1",
+        "-73",
+        "0.5",
+        "-2.25",
+        "9999999999999999999999999999999999",
+    ] {
+        assert_eq!(there_and_back(exact), exact);
+    }
+    for (text, expected) in [
+        ("1.50", "1.5"),
+        ("0.1", "0.1000000000000000000000000000000000"),
+        ("1E+40", "1.000000000000000000000000000000000E+40"),
+        ("1E-4000", "1.000000000000000000000000000000000E-4000"),
+        // next to zero bits are missing
+        ("65411E-4969", "6.475175119438025110924438958227647E-4965"),
+        ("-1E-5000", "-0"),
+    ] {
+        assert_eq!(there_and_back(text), expected);
+    }
+    let (high, low) = binary::Binary::from_decimal_in_two(parse("0.1"));
+    assert!(!low.is_zero() && !low.is_negative());
+    let sum = (high + low).to_decimal().to_string();
+    assert_eq!(sum, there_and_back("0.1"));
+}

@@ -95,6 +95,7 @@ cases::files!("grid", file, input: [], [
     calendar,
     comparison,
     conversions,
+    curves,
     dates,
     decimal_functions,
     decimals,

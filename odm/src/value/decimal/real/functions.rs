@@ -1,0 +1,215 @@
+//! The elementary functions, to more than 180 bits.
+//!
+//! Inverse functions start from what a double knows: the rest is so small that a few terms of a series give it.
+
+use super::Real;
+
+/// `1 / n!`.
+const INVERSE_FACTORIALS: [Real; 54] = {
+    let mut terms = [Real::ONE; 54];
+    let mut n = 1;
+    #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+    while n < terms.len() {
+        terms[n] = terms[n - 1].over(n as u64);
+        n += 1;
+    }
+    terms
+};
+/// What a series of [`Real::small_inverse_tangent`] divides by.
+const INVERSE_ODDS: [Real; 4] = [
+    Real::ONE,
+    Real::inverse(3),
+    Real::inverse(5),
+    Real::inverse(7),
+];
+/// How many terms give `e^x` where `|x| < 2^-9`.
+const TERMS: usize = 18;
+/// Of what is below `2^-SMALL`, four terms of a series of odd powers are enough.
+const SMALL: i32 = -40;
+
+/// Whether the terms of a series change their sign: the circle's functions, or the hyperbola's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signs {
+    Alternate,
+    Same,
+}
+
+impl Real {
+    /// `e^self`, of what is below `2^20`.
+    pub(in super::super) fn exp(self) -> Self {
+        const HALVINGS: i32 = 9;
+        let whole = (self / Self::LN_2).nearest();
+        let rest = self - Self::LN_2 * Self::from_i32(whole);
+        let small = rest.times_pow2(-HALVINGS);
+        let mut result = horner(small, INVERSE_FACTORIALS.iter().take(TERMS));
+        for _ in 0..HALVINGS {
+            result = result * result;
+        }
+        result.times_pow2(whole)
+    }
+
+    /// The natural logarithm of what is above zero.
+    pub(in super::super) fn ln(self) -> Self {
+        // self = m * 2^whole with m near one
+        let half = self.times_pow2(-self.exponent);
+        let (m, whole) = if half.to_f64() < std::f64::consts::FRAC_1_SQRT_2 {
+            (half.times_pow2(1), self.exponent - 1)
+        } else {
+            (half, self.exponent)
+        };
+        let guess = Self::from_f64(m.to_f64().ln());
+        let power = if guess.is_zero() {
+            Self::ONE
+        } else {
+            guess.exp()
+        };
+        let rest = ((m - power) / (m + power)).small_inverse_tangent(Signs::Same);
+        Self::LN_2 * Self::from_i32(whole) + (guess + rest.times_pow2(1))
+    }
+
+    /// The natural logarithm of one more than this, which is above `-1`; exact in the small, too.
+    pub(in super::super) fn ln_1p(self) -> Self {
+        if self.exponent < SMALL {
+            let part = self / (Self::TWO + self);
+            return part.small_inverse_tangent(Signs::Same).times_pow2(1);
+        }
+        (Self::ONE + self).ln()
+    }
+
+    pub(in super::super) fn sqrt(self) -> Self {
+        if self.is_zero() {
+            return self;
+        }
+        let half = self.exponent.div_euclid(2);
+        let part = self.times_pow2(-2 * half);
+        // Newton's steps for the inverse root: 53 bits, 106, 212
+        let mut inverse = Self::from_f64(part.to_f64().sqrt().recip());
+        for _ in 0..2 {
+            let rest = Self::ONE - part * inverse * inverse;
+            inverse = inverse + (inverse * rest).times_pow2(-1);
+        }
+        // and one for the root
+        let root = part * inverse;
+        let root = root + (inverse * (part - root * root)).times_pow2(-1);
+        root.times_pow2(half)
+    }
+
+    /// Of an angle below one.
+    pub(in super::super) fn sin(self) -> Self {
+        self.odd_series(Signs::Alternate)
+    }
+
+    /// Of an angle below one.
+    pub(in super::super) fn cos(self) -> Self {
+        self.even_series(Signs::Alternate)
+    }
+
+    /// Of what is not above one.
+    pub(in super::super) fn sinh(self) -> Self {
+        self.odd_series(Signs::Same)
+    }
+
+    /// Of what is not above one.
+    pub(in super::super) fn cosh(self) -> Self {
+        self.even_series(Signs::Same)
+    }
+
+    /// Of what is below `2^19`.
+    pub(in super::super) fn tanh(self) -> Self {
+        if self.exponent < 1 {
+            return self.sinh() / self.cosh();
+        }
+        let power = self.abs().times_pow2(1).exp();
+        let result = Self::ONE - Self::TWO / (power + Self::ONE);
+        if self.negative { -result } else { result }
+    }
+
+    pub(in super::super) fn atan(self) -> Self {
+        if self.negative {
+            return -(-self).atan();
+        }
+        if self.exponent > 1 {
+            return Self::PI.times_pow2(-1) - (Self::ONE / self).atan();
+        }
+        if self.exponent < SMALL {
+            return self.small_inverse_tangent(Signs::Alternate);
+        }
+        let guess = Self::from_f64(self.to_f64().atan());
+        let tangent = guess.sin() / guess.cos();
+        let rest = (self - tangent) / (Self::ONE + self * tangent);
+        guess + rest.small_inverse_tangent(Signs::Alternate)
+    }
+
+    /// Of what is below one.
+    pub(in super::super) fn asin(self) -> Self {
+        (self / (Self::ONE - self * self).sqrt()).atan()
+    }
+
+    /// Of what is below one.
+    pub(in super::super) fn acos(self) -> Self {
+        Self::PI.times_pow2(-1) - self.asin()
+    }
+
+    pub(in super::super) fn asinh(self) -> Self {
+        if self.negative {
+            return -(-self).asinh();
+        }
+        // asinh(x) = ln(1 + x + x²/(1 + √(1 + x²)))
+        let square = self * self;
+        let over = square / (Self::ONE + (Self::ONE + square).sqrt());
+        (self + over).ln_1p()
+    }
+
+    /// Of what is above one.
+    pub(in super::super) fn acosh(self) -> Self {
+        (self + (self * self - Self::ONE).sqrt()).ln()
+    }
+
+    /// `x ± x³/3 + x⁵/5 ± …`, of what is small.
+    fn small_inverse_tangent(self, signs: Signs) -> Self {
+        self * horner(self.signed_square(signs), INVERSE_ODDS.iter())
+    }
+
+    /// `x ± x³/3! + x⁵/5! ± …`
+    fn odd_series(self, signs: Signs) -> Self {
+        let terms = INVERSE_FACTORIALS.iter().skip(1).step_by(2);
+        self * horner(self.signed_square(signs), terms)
+    }
+
+    /// `1 ± x²/2! + x⁴/4! ± …`
+    fn even_series(self, signs: Signs) -> Self {
+        horner(
+            self.signed_square(signs),
+            INVERSE_FACTORIALS.iter().step_by(2),
+        )
+    }
+
+    fn signed_square(self, signs: Signs) -> Self {
+        let square = self * self;
+        match signs {
+            Signs::Alternate => -square,
+            Signs::Same => square,
+        }
+    }
+
+    /// The nearest integer, of what is small enough to have one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the caller knows the range"
+    )]
+    fn nearest(self) -> i32 {
+        if self.is_zero() {
+            return 0;
+        }
+        self.to_f64().round() as i32
+    }
+
+    fn from_i32(value: i32) -> Self {
+        Self::scaled(value < 0, u128::from(value.unsigned_abs()), 128)
+    }
+}
+
+/// `terms[0] + x * (terms[1] + x * (…))`.
+fn horner<'a>(x: Real, terms: impl DoubleEndedIterator<Item = &'a Real>) -> Real {
+    terms.rev().fold(Real::ZERO, |sum, &term| sum * x + term)
+}

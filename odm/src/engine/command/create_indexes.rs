@@ -220,7 +220,7 @@ fn add_all(
     }
     for (at, spec) in missing.iter().enumerate() {
         check_place(collection, spec, at)?;
-        let begun = missing.iter().take(at).map(|spec| spec.as_ref());
+        let begun = missing.iter().take(at).map(AsRef::as_ref);
         let error = match conflict(begun, spec) {
             Ok(false) => match check_build(&spec.key, &spec.document) {
                 Ok(()) => continue,

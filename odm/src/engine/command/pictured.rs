@@ -49,17 +49,20 @@ pub(crate) fn explain_find(
 }
 
 fn window(args: &Args<'_>) -> String {
-    let part = |name: &str| args.int(name).map(|count| (name.to_owned(), count));
-    let parts = [
-        part("batchSize"),
-        part("limit").filter(|(_, limit)| *limit != 0),
-        part("skip").filter(|(_, skip)| *skip != 0),
-    ];
-    parts
-        .into_iter()
-        .flatten()
-        .map(|(name, count)| format!(" {name}={}", count.unsigned_abs()))
-        .collect()
+    use std::fmt::Write as _;
+
+    let mut window = String::new();
+    for name in ["batchSize", "limit", "skip"] {
+        match args.int(name) {
+            Some(0) if name != "batchSize" => {}
+            Some(count) => {
+                // Writing to a String cannot fail.
+                let _ = write!(window, " {name}={}", count.unsigned_abs());
+            }
+            None => {}
+        }
+    }
+    window
 }
 
 fn given_collation(args: &Args<'_>) -> String {

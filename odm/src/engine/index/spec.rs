@@ -176,7 +176,7 @@ impl Spec {
                 "The index name '*' is not valid.",
             ));
         }
-        ttl(&given, &key)?;
+        kept::check_expiry(&given, &key)?;
         let collation = collation(&given, inherited)?;
         if is_id && collation.as_ref() != inherited {
             return Err(id::other_collation(collation.as_ref(), inherited));
@@ -585,30 +585,6 @@ fn show_value(value: &Bson) -> String {
         .to_owned()
 }
 
-fn ttl(given: &Document, key: &Document) -> Result<(), ServerError> {
-    let Some(value) = given.get("expireAfterSeconds") else {
-        return Ok(());
-    };
-    let fault = match number(value) {
-        None => format!(
-            "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}'",
-            type_of(value)
-        ),
-        Some(seconds) if seconds < 0.0 => {
-            "TTL index 'expireAfterSeconds' option cannot be less than 0".to_owned()
-        }
-        Some(seconds) if seconds > f64::from(i32::MAX) => {
-            "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number"
-                .to_owned()
-        }
-        Some(_) if key.len() > 1 => {
-            "TTL indexes are single-field indexes, compound indexes do not support TTL".to_owned()
-        }
-        Some(_) => return Ok(()),
-    };
-    Err(refused(format!("{fault}. Index spec: {}", show(given))))
-}
-
 fn collation(
     given: &Document,
     inherited: Option<&Collator>,
@@ -663,7 +639,7 @@ fn options(
                 }
                 Bson::Boolean(value)
             }
-            #[expect(clippy::cast_possible_truncation, reason = "checked by `ttl`")]
+            #[expect(clippy::cast_possible_truncation, reason = "checked by `check_expiry`")]
             "expireAfterSeconds" => number(value).map_or_else(
                 || value.clone(),
                 |value| {

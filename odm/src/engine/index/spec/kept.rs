@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document};
 
-use crate::engine::index::spec::{number, wrong_type};
+use crate::engine::index::spec::{number, refused, show, type_of, wrong_type};
 use crate::error::{Code, ServerError};
 
 /// Refuses a value of another type than the option has, whatever kind of index it is given to.
@@ -66,4 +66,29 @@ pub(super) fn check_engines(value: &Bson) -> Result<(), ServerError> {
         }
     }
     Ok(())
+}
+
+/// Refuses an `expireAfterSeconds` that is no time, or is of an index that can't expire.
+pub(super) fn check_expiry(given: &Document, key: &Document) -> Result<(), ServerError> {
+    let Some(value) = given.get("expireAfterSeconds") else {
+        return Ok(());
+    };
+    let fault = match number(value) {
+        None => format!(
+            "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}'",
+            type_of(value)
+        ),
+        Some(seconds) if seconds < 0.0 => {
+            "TTL index 'expireAfterSeconds' option cannot be less than 0".to_owned()
+        }
+        Some(seconds) if seconds > f64::from(i32::MAX) => {
+            "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number"
+                .to_owned()
+        }
+        Some(_) if key.len() > 1 => {
+            "TTL indexes are single-field indexes, compound indexes do not support TTL".to_owned()
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(refused(format!("{fault}. Index spec: {}", show(given))))
 }

@@ -1,12 +1,13 @@
 //! Aggregation stages.
 //!
-//! [`Pipeline::parse`] checks every stage; [`Pipeline::run`] streams documents through them. Each stage is a file
+//! [`outline::check`] reads what comes first of every stage, [`Pipeline::parse`] the rest; [`Pipeline::run`] streams documents through them. Each stage is a file
 //! under `stages/` and a row of its table.
 //!
 //! What this module is not: it plans nothing and opens no collection. Other collections are reached through
 //! [`Source`], which a higher floor implements.
 
 mod metadata;
+pub(crate) mod outline;
 pub(crate) mod projection;
 pub(crate) mod sort;
 mod stage;
@@ -67,6 +68,9 @@ pub(crate) trait Source {
         write: &MergeWrite<'_>,
         globals: &Globals,
     ) -> Result<bool, ServerError>;
+
+    /// Refuses to replace what is no collection, or one of a fixed size.
+    fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError>;
 
     /// Replaces a collection's documents (`$out`); it is made if it is not there.
     fn replace_all(
@@ -146,15 +150,8 @@ fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
 }
 
 impl Pipeline {
-    /// Checks only that the stages have the form and the names of stages, as a server does of all pipelines of a
-    /// batch before it runs the first.
-    pub(crate) fn check_names(stages: &RawArray) -> Result<(), ServerError> {
-        values(stages).try_for_each(|stage| stages::check_name(single(stage)?.0))
-    }
-
+    /// Compiles a pipeline whose outline was read.
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
-        // A server looks at the names of all stages before it looks at any closer.
-        Self::check_names(stages)?;
         metadata::check(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::engine::pipeline::outline::Place;
 use crate::error::{Code, ServerError};
 
 /// A collection's full name.
@@ -79,6 +80,14 @@ impl Namespace {
             )));
         }
         Ok(())
+    }
+
+    /// Where a pipeline over this collection runs.
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place {
+            database: &self.database,
+            is_name: |database, collection| Self::new(database, collection).check().is_ok(),
+        }
     }
 
     /// The check of a command that reads: `$` is refused.

@@ -17,7 +17,7 @@ use crate::engine::catalog::{Catalog, Root};
 use crate::engine::expression::Globals;
 use crate::engine::index::Index;
 use crate::engine::index::spec::Spec;
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::{Pipeline, outline};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -67,7 +67,7 @@ impl View {
                 format!("invalid name for 'viewOn': {on}"),
             ));
         }
-        Pipeline::check_names(pipeline)?;
+        outline::check(pipeline, namespace.place())?;
         let invalid =
             |error: ServerError| error.within(&format!("Invalid pipeline for view {namespace}"));
         check_writes(pipeline, &namespace).map_err(invalid)?;

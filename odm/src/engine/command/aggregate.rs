@@ -20,7 +20,7 @@ use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
-use crate::engine::pipeline::{self, Cx, Leading, Pipeline};
+use crate::engine::pipeline::{self, Cx, Leading, Pipeline, outline};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -91,6 +91,7 @@ impl<'a> Aggregate<'a> {
             });
         };
         let namespace = namespace(call, target)?;
+        outline::check(stages, namespace.place())?;
         if change_stream::begins(stages) {
             return Err(super::args::unsupported("to explain $changeStream"));
         }
@@ -347,14 +348,6 @@ fn check_target(
     }
     let database = target.database.unwrap_or(call.database);
     let namespace = Namespace::new(database, target.collection);
-    if namespace.check().is_err() {
-        let message = if is_merge {
-            format!("Invalid {stage} target namespace: '{namespace}'")
-        } else {
-            format!("Invalid {stage} target namespace, {namespace}")
-        };
-        return Err(ServerError::new(Code::INVALID_NAMESPACE, message));
-    }
     if namespace.is_system() {
         return refuse(
             if is_merge { 31319 } else { 17385 },

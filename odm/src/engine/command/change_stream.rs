@@ -12,7 +12,7 @@ use crate::engine::command::general;
 use crate::engine::command::reply::Page;
 use crate::engine::cursor::open::{Cursor, Tail};
 use crate::engine::cursor::stream::{Images, Lookup, Scope, Stream, Token, Told};
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::{Pipeline, outline};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -64,21 +64,10 @@ pub(crate) fn open(
     batch_size: Option<u64>,
 ) -> Result<Page, ServerError> {
     let namespace = aggregate::namespace(call, target)?;
-    Pipeline::check_names(stages)?;
-    let spec = match first(stages) {
-        Some((_, RawBsonRef::Document(spec))) => spec,
-        other => {
-            return Err(ServerError::new(
-                Code::location(6_188_500),
-                format!(
-                    "$changeStream must take a nested object but found: {}",
-                    other.map_or_else(String::new, |(name, value)| {
-                        crate::value::print::field(name, value)
-                    })
-                ),
-            ));
-        }
-    };
+    outline::check(stages, namespace.place())?;
+    // By its outline, it is one.
+    let spec = first(stages).and_then(|(_, spec)| spec.as_document());
+    let spec = spec.unwrap_or_else(|| raw::empty_document());
     let args = Args::of_statement(spec, STAGE, FIELDS)?;
     check_place(call)?;
     let scope = scope(&namespace, args.flag("allChangesForCluster"))?;

@@ -24,6 +24,8 @@ const FIELDS: &[Field] = &[
     required("deletes", Kind::Array),
     field("ordered", Kind::Bool),
     field("let", Kind::Object),
+    // What is deleted is not validated, but a server knows the word.
+    field("bypassDocumentValidation", Kind::SafeBool),
     STATEMENT_ID,
     STATEMENT_IDS,
 ];

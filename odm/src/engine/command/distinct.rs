@@ -1,6 +1,7 @@
 //! `distinct`.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
@@ -11,8 +12,8 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::query::{Query, Shape};
 use crate::engine::cursor::sort::check_path;
-use crate::engine::index::Index;
 use crate::engine::index::spec::Kind as IndexKind;
+use crate::engine::index::{Index, keys};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
@@ -84,7 +85,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             ..Shape::default()
         },
     };
-    let mut values = Values::new(path, query.globals.collator());
+    let mut values = Values::new(path, index.is_some(), query.globals.collator());
     if call.find_view(&namespace).is_some() {
         if key.is_empty() {
             return Err(ServerError::new(
@@ -114,7 +115,8 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(values.into_reply(call, RawBson::Double(1.0)))
 }
 
-/// The index whose keys are the values: a server reads these, and so answers null for what is missing.
+/// The index whose keys are the values: a server reads these, and so answers null for what is missing, and undefined
+/// for an array without elements.
 fn index_of<'c>(
     collection: &'c Collection,
     path: &Path,
@@ -124,8 +126,7 @@ fn index_of<'c>(
         let spec = &index.spec;
         spec.kind == IndexKind::Ordered
             && spec.paths.first() == Some(path)
-            && !index.arrays.has(path.as_str())
-            && !(spec.hidden || spec.sparse || spec.partial.is_some())
+            && !(spec.hidden || spec.partial.is_some())
             && collation.is_none()
             && spec.collation.is_none()
     };
@@ -143,6 +144,14 @@ fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonR
         found.push(value);
         return;
     };
+    // A field whose name is all the rest of the path stands in the way of a longer one.
+    if let (RawBsonRef::Document(document), [_, ..]) = (value, rest) {
+        let names: Vec<_> = path.iter().map(Segment::name).collect();
+        if let Some(value) = raw::get(document, &names.join(".")) {
+            found.push(value);
+            return;
+        }
+    }
     let is_number =
         !head.name().is_empty() && head.name().bytes().all(|byte| byte.is_ascii_digit());
     match value {
@@ -172,15 +181,18 @@ fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonR
 #[derive(Debug)]
 struct Values<'c> {
     path: Path,
+    /// Whether the values are those of an index.
+    by_keys: bool,
     collation: Option<&'c Collator>,
     found: BTreeMap<Vec<u8>, RawBson>,
     size: usize,
 }
 
 impl<'c> Values<'c> {
-    fn new(path: Path, collation: Option<&'c Collator>) -> Self {
+    fn new(path: Path, by_keys: bool, collation: Option<&'c Collator>) -> Self {
         Self {
             path,
+            by_keys,
             collation,
             found: BTreeMap::new(),
             size: 0,
@@ -190,8 +202,21 @@ impl<'c> Values<'c> {
     /// Adds what a document has; of an array, its elements.
     fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
         let mut found = Vec::new();
-        let document = RawBsonRef::Document(document);
-        collect(document, self.path.segments(), &mut found);
+        if self.by_keys {
+            keys::generate(document, slice::from_ref(&self.path), &mut |values| {
+                found.push(
+                    values
+                        .first()
+                        .copied()
+                        .flatten()
+                        .unwrap_or(RawBsonRef::Null),
+                );
+                Ok(())
+            })?;
+        } else {
+            let document = RawBsonRef::Document(document);
+            collect(document, self.path.segments(), &mut found);
+        }
         for value in found {
             let elements: Vec<_> = match value {
                 RawBsonRef::Array(array) => raw::values(array).collect(),

@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::document;
-use crate::engine::command::args::{Field, GENERIC, Kind, field};
+use crate::engine::command::args::{Args, Field, GENERIC, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{project as project_one, projected};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -13,7 +13,9 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, check_filters};
+use crate::engine::cursor::sort::Order;
 use crate::engine::matcher::Matcher;
+use crate::engine::pipeline::outline;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
@@ -33,6 +35,9 @@ pub(crate) const FIELDS: &[Field] = &[
     field("new", Kind::SafeBool),
     field("bypassDocumentValidation", Kind::SafeBool),
     field("let", Kind::Object),
+    // A server knows these two here, and does nothing by them.
+    field("batchSize", Kind::Int),
+    field("singleBatch", Kind::Bool),
     STATEMENT_ID,
 ];
 
@@ -50,15 +55,18 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
 fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_write()?;
-    call.check_not_view(&namespace)?;
     check(call)?;
     let args = &call.args;
+    if let Some(RawBsonRef::Array(stages)) = args.get("update") {
+        outline::check(stages, namespace.place())?;
+    }
+    call.check_not_view(&namespace)?;
     let collection = call.find_collection(&namespace);
     let target = Wanted {
         filter: args
             .document("query")
             .unwrap_or_else(|| raw::empty_document()),
-        sort: args.filled("sort"),
+        sort: args.filled("sort").filter(|_| !is_of_one(args)),
         hint: args.get("hint"),
         globals: call.globals(
             args.document("collation"),
@@ -81,6 +89,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .map(|change| change.check(&target))
         .transpose()?;
     check_filter(&target)?;
+    Order::parse(target.sort)?;
     let returns_new = args.flag("new");
     let projection = args
         .filled("fields")
@@ -177,6 +186,20 @@ fn again(
         fields.insert("retriedStmtId", id);
     }
     reply(fields)
+}
+
+/// Whether the query is an `_id` and no more: of one document, no order is asked.
+fn is_of_one(args: &Args<'_>) -> bool {
+    let mut query = args.document("query").into_iter().flat_map(raw::elements);
+    let is_plain = match query.next() {
+        Some(("_id", RawBsonRef::Document(id))) => {
+            let first = raw::elements(id).next();
+            first.is_none_or(|(name, _)| !name.starts_with('$'))
+        }
+        Some(("_id", id)) => !matches!(id, RawBsonRef::RegularExpression(_)),
+        _ => false,
+    };
+    is_plain && query.next().is_none() && args.get("collation").is_none()
 }
 
 /// The command without what any command may have.

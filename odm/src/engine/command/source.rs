@@ -210,6 +210,22 @@ impl Source for CallSource<'_, '_> {
         Ok(was_there.unwrap_or(false))
     }
 
+    fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError> {
+        let namespace = self.namespace(database, collection);
+        let call = self.call.borrow();
+        call.check_not_view(&namespace)?;
+        let is_capped = call
+            .find_collection(&namespace)
+            .is_some_and(|collection| collection.options.capped.is_some());
+        if is_capped {
+            return Err(ServerError::new(
+                Code::location(17152),
+                format!("namespace '{namespace}' is capped so it can't be used for $out"),
+            ));
+        }
+        Ok(())
+    }
+
     fn replace_all(
         &self,
         database: Option<&str>,
@@ -229,15 +245,6 @@ impl Source for CallSource<'_, '_> {
                 format!("error with target namespace: {}", error.message()),
             )
         })?;
-        let is_capped = call
-            .find_collection(&namespace)
-            .is_some_and(|collection| collection.options.capped.is_some());
-        if is_capped {
-            return Err(ServerError::new(
-                Code::location(17152),
-                format!("namespace '{namespace}' is capped so it can't be used for $out"),
-            ));
-        }
         let bypass = call.args.flag("bypassDocumentValidation");
         let context = call.context.clone();
         // All or nothing: an error leaves the collection as it was.

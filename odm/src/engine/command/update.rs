@@ -14,7 +14,7 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::point::Equality;
 use crate::engine::matcher::Matcher;
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::outline;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
@@ -194,11 +194,6 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 impl Update<'_> {
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
-        for statement in self.statements {
-            if let RawBsonRef::Array(stages) = statement.u {
-                Pipeline::check_names(stages)?;
-            }
-        }
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut total = Written {
             modified: Some(0),
@@ -226,8 +221,7 @@ impl Update<'_> {
             .collect();
         // Nobody else is to hold what is about to change.
         drop(collection);
-        let upserts = self.statements.iter().any(|statement| statement.upsert)
-            && prepared.iter().any(Result::is_ok);
+        let upserts = self.upserts(&prepared);
         let context = call.context;
         let mut done = Vec::new();
         let write = |writer: &mut Writer<'_, '_>| {
@@ -288,7 +282,24 @@ impl Update<'_> {
         }
         retry.remember(done);
         total.retried = retry.into_retried();
+        // A server reads these once it is done, whatever became of the statements.
+        for statement in self.statements {
+            if let RawBsonRef::Array(stages) = statement.u {
+                outline::check(stages, namespace.place())?;
+            }
+        }
         Ok(total)
+    }
+
+    /// Whether an upsert is come to, which makes the collection even if it then fails.
+    fn upserts<T>(&self, prepared: &[Result<T, ServerError>]) -> bool {
+        let failing = prepared.iter().position(Result::is_err);
+        let last = failing.filter(|_| self.ordered);
+        let count = last.map_or(self.statements.len(), |at| at + 1);
+        self.statements
+            .iter()
+            .take(count)
+            .any(|statement| statement.upsert)
     }
 }
 

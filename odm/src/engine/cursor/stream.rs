@@ -370,6 +370,14 @@ impl Source for Nothing {
         Err(unreachable_here())
     }
 
+    fn check_replaced(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+    ) -> Result<(), ServerError> {
+        Err(unreachable_here())
+    }
+
     fn replace_all(
         &self,
         _database: Option<&str>,

@@ -23,9 +23,13 @@ mod unwind;
 use bson::raw::RawBsonRef;
 
 use crate::engine::expression::Globals;
+use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::Stage;
 use crate::engine::refusal;
 use crate::error::{Code, ServerError};
+
+/// Reads what comes before all else of a pipeline.
+pub(super) type Outline = fn(RawBsonRef<'_>, Place<'_>) -> Result<(), ServerError>;
 
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
 
@@ -90,6 +94,18 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ),
 ];
 
+/// The stages that name other collections or have pipelines within; sorted.
+const OUTLINES: &[(&str, Outline)] = &[
+    ("$changeStream", change_stream::outline),
+    ("$collStats", statistics::outline),
+    ("$facet", facet::outline),
+    ("$graphLookup", graph_lookup::outline),
+    ("$lookup", lookup::outline),
+    ("$merge", merge::outline),
+    ("$out", out::outline),
+    ("$unionWith", union_with::outline),
+];
+
 /// Known to the server, not run here; sorted. They are refused by name.
 const UNSUPPORTED: &[&str] = &[
     "$bucket",
@@ -136,13 +152,17 @@ pub(super) fn parse(
     }
 }
 
-/// Whether a stage of this name is known, run here or not.
-pub(super) fn check_name(name: &str) -> Result<(), ServerError> {
+/// What reads the outline of the stage of this name, if it has one; fails where no stage has the name.
+pub(super) fn outline(name: &str) -> Result<Option<Outline>, ServerError> {
     let known = STAGES
         .binary_search_by_key(&name, |(known, ..)| known)
         .is_ok()
         || UNSUPPORTED.binary_search(&name).is_ok();
-    if known { Ok(()) } else { Err(unknown(name)) }
+    if !known {
+        return Err(unknown(name));
+    }
+    let row = OUTLINES.binary_search_by_key(&name, |(known, _)| known);
+    Ok(row.ok().and_then(|at| OUTLINES.get(at)).map(|row| row.1))
 }
 
 #[cfg(test)]
@@ -178,5 +198,6 @@ mod tests {
     fn rows_are_sorted() {
         assert!(STAGES.is_sorted_by_key(|(name, ..)| *name));
         assert!(UNSUPPORTED.is_sorted());
+        assert!(OUTLINES.is_sorted_by_key(|(name, _)| *name));
     }
 }

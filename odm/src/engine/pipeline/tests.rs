@@ -3,6 +3,7 @@
 use bson::Document;
 use bson::raw::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
 
+use super::outline::{self, Place};
 use super::projection::Projection;
 use super::{Pipeline, Source};
 use crate::cases;
@@ -56,6 +57,14 @@ impl Source for Held {
         Ok(true)
     }
 
+    fn check_replaced(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+    ) -> Result<(), ServerError> {
+        Ok(())
+    }
+
     fn replace_all(
         &self,
         _database: Option<&str>,
@@ -89,6 +98,11 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     let stages: RawArrayBuf = stages
         .map(|stage| RawBson::try_from(stage).unwrap())
         .collect();
+    let place = Place {
+        database: "exprs",
+        is_name: |_, collection| !collection.is_empty(),
+    };
+    outline::check(&stages, place)?;
     let pipeline = Pipeline::parse(&stages, &globals)?;
     let input = Box::new(source.0.iter().cloned().map(Ok));
     let cx = super::Cx {

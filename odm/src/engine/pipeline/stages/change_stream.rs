@@ -2,9 +2,23 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
+use crate::engine::expression::{Globals, text};
+use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::Stage;
 use crate::error::{Code, ServerError};
+
+pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
+    if let RawBsonRef::Document(_) = spec {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::location(6_188_500),
+        format!(
+            "$changeStream must take a nested object but found: {}",
+            text::element("$changeStream", spec)
+        ),
+    ))
+}
 
 pub(super) fn parse(
     _name: &str,

@@ -1,9 +1,10 @@
 //! `$facet`: several pipelines over the same documents, one array each.
 
-use bson::raw::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::memory;
-use crate::engine::expression::{Globals, append, text};
+use crate::engine::expression::{Globals, append, field_path, text};
+use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::{Documents, Pipeline};
 use crate::error::{Code, ServerError};
@@ -24,12 +25,57 @@ const OUTSIDE_ONLY: &[&str] = &[
     "$planCacheStats",
 ];
 
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let facets = facets(spec)?;
+    facets
+        .into_iter()
+        .try_for_each(|(_, stages)| outline::check(stages, place))
+}
+
 pub(super) fn parse(
     _name: &str,
     spec: RawBsonRef<'_>,
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
+    let mut parsed = Vec::new();
+    for (name, stages) in facets(spec)? {
+        let pipeline = Pipeline::parse(stages, globals);
+        // What may only be first is refused here wherever it is.
+        if pipeline.is_ok() || pipeline.as_ref().is_err_and(is_of_place) {
+            check_inside(stages)?;
+        }
+        parsed.push((name.to_owned(), pipeline?));
+    }
+    Ok(Box::new(Facet(parsed)))
+}
+
+/// Whether a pipeline was refused for where in it a stage stands.
+fn is_of_place(error: &ServerError) -> bool {
+    [40601, 40602].map(Code::location).contains(&error.code())
+}
+
+/// Refuses the stages that cannot stand inside.
+fn check_inside(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in values(stages) {
+        if let RawBsonRef::Document(stage) = stage
+            && let Some((inner, _)) = elements(stage).next()
+            && OUTSIDE_ONLY.contains(&inner)
+        {
+            return refuse(
+                40600,
+                format!("{inner} is not allowed to be used within a $facet stage"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn refuse<T>(code: i32, message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// The names and the stages.
+fn facets(spec: RawBsonRef<'_>) -> Result<Vec<(&str, &RawArray)>, ServerError> {
     let facets = match spec {
         RawBsonRef::Document(facets) if !facets.is_empty() => facets,
         other => {
@@ -42,39 +88,46 @@ pub(super) fn parse(
             );
         }
     };
-    let mut parsed = Vec::new();
-    for (name, value) in elements(facets) {
-        let RawBsonRef::Array(stages) = value else {
+    elements(facets).map(facet).collect()
+}
+
+fn facet<'s>(
+    (name, value): (&'s str, RawBsonRef<'s>),
+) -> Result<(&'s str, &'s RawArray), ServerError> {
+    if name.is_empty() {
+        let empty = "FieldPath field names may not be empty strings.";
+        return refuse(15998, empty.to_owned());
+    }
+    if name.contains('.') || name.starts_with('$') {
+        field_path(name)?;
+        return refuse(
+            16412,
+            "FieldPath field names may not contain '.'. Consider using $getField or $setField."
+                .to_owned(),
+        );
+    }
+    let RawBsonRef::Array(stages) = value else {
+        return refuse(
+            40170,
+            format!(
+                "arguments to $facet must be arrays, {name} is type {}",
+                text::type_name(Some(value))
+            ),
+        );
+    };
+    for (at, stage) in values(stages).enumerate() {
+        let RawBsonRef::Document(_) = stage else {
             return refuse(
-                40170,
+                40171,
                 format!(
-                    "arguments to $facet must be arrays, {name} is type {}",
-                    text::type_name(Some(value))
+                    "elements of arrays in $facet spec must be non-empty objects, {name} argument contained an element of type {}: {}",
+                    text::type_name(Some(stage)),
+                    text::element(&at.to_string(), stage)
                 ),
             );
         };
-        if name.contains('.') || name.starts_with('$') || name.is_empty() {
-            crate::engine::expression::field_path(name)?;
-            return refuse(
-                16412,
-                "FieldPath field names may not contain '.'. Consider using $getField or $setField."
-                    .to_owned(),
-            );
-        }
-        for stage in values(stages) {
-            if let RawBsonRef::Document(stage) = stage
-                && let Some((inner, _)) = elements(stage).next()
-                && OUTSIDE_ONLY.contains(&inner)
-            {
-                return refuse(
-                    40600,
-                    format!("{inner} is not allowed to be used within a $facet stage"),
-                );
-            }
-        }
-        parsed.push((name.to_owned(), Pipeline::parse(stages, globals)?));
     }
-    Ok(Box::new(Facet(parsed)))
+    Ok((name, stages))
 }
 
 impl Stage for Facet {

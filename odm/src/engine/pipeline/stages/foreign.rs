@@ -1,11 +1,11 @@
 //! What `$lookup` and `$graphLookup` ask of another collection.
 
-use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{append, text};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
-use crate::value::raw::{elements, values};
+use crate::value::raw::{elements, get, values};
 
 /// The values at a path, with those of arrays at its end in their place.
 pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonRef<'d>> {
@@ -62,6 +62,12 @@ pub(super) fn one(name: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
     let mut document = RawDocumentBuf::new();
     append(&mut document, name, value);
     document
+}
+
+/// Whether a pipeline begins with documents of its own, so that it needs no collection.
+pub(super) fn has_documents(stages: Option<&RawArray>) -> bool {
+    let first = stages.and_then(|stages| values(stages).next());
+    matches!(first, Some(RawBsonRef::Document(stage)) if get(stage, "$documents").is_some())
 }
 
 /// The `from` of a stage: a name. A server knows another database there only for a collection of its own.

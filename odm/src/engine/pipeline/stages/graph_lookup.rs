@@ -7,6 +7,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, c
 use crate::engine::expression::{Expression, Globals, field_path, memory, text};
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, both, one, spread};
 use crate::engine::pipeline::stages::unwind::with;
@@ -32,11 +33,15 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-pub(super) fn parse(
-    _name: &str,
-    spec: RawBsonRef<'_>,
-    globals: &Globals,
-) -> Result<Box<dyn Stage>, ServerError> {
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let (_, from) = read(spec)?;
+    place.check(None, &from, |name| {
+        format!("invalid $graphLookup namespace: {name}")
+    })
+}
+
+/// The specification, and the collection that it names.
+fn read(spec: RawBsonRef<'_>) -> Result<(&RawDocument, String), ServerError> {
     let failed = |message| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
     let RawBsonRef::Document(spec) = spec else {
         return failed(format!(
@@ -50,7 +55,15 @@ pub(super) fn parse(
             text::stored_document(spec)
         ));
     };
-    let from = foreign::from("$graphLookup", from)?;
+    Ok((spec, foreign::from("$graphLookup", from)?))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let (spec, from) = read(spec)?;
     let (mut start, mut connect_from, mut connect_to, mut into) = (None, None, None, None);
     let (mut max_depth, mut depth_field, mut restriction) = (None, None, None);
     for (name, value) in elements(spec) {

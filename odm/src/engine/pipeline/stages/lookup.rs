@@ -4,13 +4,14 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::memory;
 use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
+use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::engine::pipeline::{Documents, Pipeline, not_first};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
-use crate::value::raw::elements;
+use crate::value::raw::{elements, get};
 
 #[derive(Debug)]
 struct Lookup {
@@ -28,18 +29,62 @@ fn refuse<T>(message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::FAILED_TO_PARSE, message))
 }
 
-pub(super) fn parse(
-    _name: &str,
-    spec: RawBsonRef<'_>,
-    globals: &Globals,
-) -> Result<Box<dyn Stage>, ServerError> {
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let (_, from, stages) = read(spec)?;
+    if let Some(from) = &from {
+        place.check(None, from, |name| {
+            format!("invalid $lookup namespace: {name}")
+        })?;
+    }
+    match stages {
+        None => Ok(()),
+        Some(RawBsonRef::Array(stages))
+            if from.is_some() || foreign::has_documents(Some(stages)) =>
+        {
+            outline::check(stages, place)
+        }
+        Some(RawBsonRef::Array(_)) => refuse(
+            "$lookup stage without explicit collection must have a pipeline with $documents as first stage",
+        ),
+        Some(_) => no_stages(),
+    }
+}
+
+fn no_stages<T>() -> Result<T, ServerError> {
+    Err(ServerError::new(
+        Code::TYPE_MISMATCH,
+        "'pipeline' option must be specified as an array",
+    ))
+}
+
+/// The specification, the collection that it names, and what its pipeline is.
+type Read<'s> = (&'s RawDocument, Option<String>, Option<RawBsonRef<'s>>);
+
+fn read(spec: RawBsonRef<'_>) -> Result<Read<'_>, ServerError> {
     let RawBsonRef::Document(spec) = spec else {
         return refuse(format!(
             "the $lookup stage specification must be an object, but found {}",
             text::type_name(Some(spec))
         ));
     };
-    let (mut from, mut local, mut foreign, mut into) = (None, None, None, None);
+    let stages = get(spec, "pipeline");
+    let from = match get(spec, "from") {
+        Some(from) => Some(foreign::from("$lookup", from)?),
+        None if stages.is_none() => {
+            return refuse("must specify 'pipeline' when 'from' is empty");
+        }
+        None => None,
+    };
+    Ok((spec, from, stages))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let (spec, from, _) = read(spec)?;
+    let (mut local, mut foreign, mut into) = (None, None, None);
     let mut variables = Vec::new();
     let mut has_let = false;
     let mut stages = None;
@@ -49,12 +94,7 @@ pub(super) fn parse(
             ("pipeline", RawBsonRef::Array(array)) => {
                 stages = Some(array.to_owned());
             }
-            ("pipeline", _) => {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    "'pipeline' option must be specified as an array",
-                ));
-            }
+            ("pipeline", _) => return no_stages(),
             ("let", RawBsonRef::Document(lets)) => {
                 has_let = true;
                 for (name, value) in elements(lets) {
@@ -69,7 +109,7 @@ pub(super) fn parse(
                     text::element(name, value)
                 ));
             }
-            ("from", value) => from = Some(foreign::from("$lookup", value)?),
+            ("from", _) => {}
             ("localField", RawBsonRef::String(text)) => local = Some(text),
             ("foreignField", RawBsonRef::String(text)) => foreign = Some(text.to_owned()),
             ("as", RawBsonRef::String(text)) => into = Some(field_path(text)?),
@@ -103,9 +143,7 @@ pub(super) fn parse(
     if has_let && stages.is_none() {
         return refuse("$lookup with a 'let' argument must also specify 'pipeline'");
     }
-    let Some(from) = from else {
-        return refuse("must specify 'pipeline' when 'from' is empty");
-    };
+    let from = from.unwrap_or_default();
     let inner = globals.clone().inner_pipeline()?;
     let mut collections = vec![(None, from.clone())];
     // Compiled once, with the variables in reach; each document binds their values.

@@ -11,7 +11,7 @@ use crate::engine::pipeline::{Documents, MergeWrite};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, get};
 
-pub(super) use self::parse::parse;
+pub(super) use self::parse::{outline, parse};
 
 #[derive(Debug)]
 struct Merge {

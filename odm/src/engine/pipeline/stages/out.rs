@@ -5,6 +5,7 @@ use bson::raw::RawBsonRef;
 use crate::engine::expression::memory;
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
+use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Stage, Target};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, get};
@@ -15,61 +16,78 @@ struct Out {
     collection: String,
 }
 
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let out = Out::read(spec)?;
+    place.check(out.database.as_deref(), &out.collection, |name| {
+        format!("Invalid $out target namespace, {name}")
+    })
+}
+
 pub(super) fn parse(
     _name: &str,
     spec: RawBsonRef<'_>,
     _globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
-    let two_fields = || {
-        refuse(
-            16994,
-            "If an object is passed to $out it must have exactly 2 fields: 'db' and 'coll'"
-                .to_owned(),
-        )
-    };
-    let spec = match spec {
-        RawBsonRef::String(name) => {
-            return Ok(Box::new(Out {
-                database: None,
-                collection: name.to_owned(),
-            }));
-        }
-        RawBsonRef::Document(spec) => spec,
-        other => {
+    Ok(Box::new(Out::read(spec)?))
+}
+
+fn refuse<T>(code: i32, message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+impl Out {
+    fn read(spec: RawBsonRef<'_>) -> Result<Self, ServerError> {
+        let spec = match spec {
+            RawBsonRef::String(name) => {
+                return Ok(Self {
+                    database: None,
+                    collection: name.to_owned(),
+                });
+            }
+            RawBsonRef::Document(spec) => spec,
+            other => {
+                return refuse(
+                    16990,
+                    format!(
+                        "$out only supports a string or object argument, but found {}",
+                        text::type_name(Some(other))
+                    ),
+                );
+            }
+        };
+        let (Some(database), Some(collection), 2) =
+            (get(spec, "db"), get(spec, "coll"), elements(spec).count())
+        else {
             return refuse(
-                16990,
-                format!(
-                    "$out only supports a string or object argument, but found {}",
-                    text::type_name(Some(other))
-                ),
+                16994,
+                "If an object is passed to $out it must have exactly 2 fields: 'db' and 'coll'"
+                    .to_owned(),
             );
-        }
-    };
-    if elements(spec).count() != 2 {
-        return two_fields();
+        };
+        Ok(Self {
+            database: Some(name("db", database)?),
+            collection: name("coll", collection)?,
+        })
     }
-    let (Some(database), Some(collection)) = (get(spec, "db"), get(spec, "coll")) else {
-        return two_fields();
-    };
-    let name = |field: &str, value| match value {
+}
+
+fn name(field: &str, value: RawBsonRef<'_>) -> Result<String, ServerError> {
+    match value {
         RawBsonRef::String(name) => Ok(name.to_owned()),
-        other => Err(ServerError::new(
-            Code::location(13111),
+        other => refuse(
+            13111,
             format!(
                 "wrong type for field ({field}) {} != string",
                 text::type_name(Some(other))
             ),
-        )),
-    };
-    Ok(Box::new(Out {
-        database: Some(name("db", database)?),
-        collection: name("coll", collection)?,
-    }))
+        ),
+    }
 }
 
 impl Stage for Out {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        cx.source
+            .check_replaced(self.database.as_deref(), &self.collection)?;
         let documents = input
             .map(|document| document.and_then(memory::checked))
             .collect::<Result<_, _>>()?;

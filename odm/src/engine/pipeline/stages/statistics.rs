@@ -3,6 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::{Globals, text};
+use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::{Documents, Statistics, StatisticsOf};
 use crate::error::{Code, ServerError};
@@ -68,11 +69,19 @@ pub(super) fn plans(
     }
 }
 
+pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
+    asked(spec).map(drop)
+}
+
 pub(super) fn collection(
     _name: &str,
     spec: RawBsonRef<'_>,
     _globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
+    Ok(Box::new(Statistics::Collection(asked(spec)?)))
+}
+
+fn asked(spec: RawBsonRef<'_>) -> Result<StatisticsOf, ServerError> {
     let RawBsonRef::Document(spec) = spec else {
         return Err(ServerError::new(
             Code::location(5_447_000),
@@ -97,7 +106,7 @@ pub(super) fn collection(
             _ => asked.storage = Some(scale(part)?),
         }
     }
-    Ok(Box::new(Statistics::Collection(asked)))
+    Ok(asked)
 }
 
 fn empty(part: &RawDocument) -> Result<bool, ServerError> {

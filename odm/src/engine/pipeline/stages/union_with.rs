@@ -3,7 +3,9 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
 use crate::engine::expression::{Globals, text};
+use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stages::foreign;
 use crate::engine::pipeline::{Documents, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw::elements;
@@ -14,57 +16,96 @@ struct UnionWith {
     pipeline: Pipeline,
 }
 
+/// What is written.
+struct Spec<'s> {
+    /// None where the pipeline has documents of its own.
+    collection: Option<&'s str>,
+    stages: Option<&'s RawArray>,
+}
+
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let spec = Spec::read(spec)?;
+    if let Some(collection) = spec.collection {
+        place.check_readable(place.database, collection)?;
+    }
+    spec.stages
+        .map_or(Ok(()), |stages| outline::check(stages, place))
+}
+
 pub(super) fn parse(
     _name: &str,
     spec: RawBsonRef<'_>,
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    let refuse = |message: String| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
-    let mut collection = None;
-    let mut stages: Option<&RawArray> = None;
-    match spec {
-        RawBsonRef::String(name) => collection = Some(name.to_owned()),
-        RawBsonRef::Document(spec) => {
-            for (name, value) in elements(spec) {
-                match (name, value) {
-                    ("coll", RawBsonRef::String(name)) => collection = Some(name.to_owned()),
-                    ("pipeline", RawBsonRef::Array(array)) => stages = Some(array),
-                    ("coll" | "pipeline", other) => {
-                        let wanted = if name == "coll" { "string" } else { "array" };
-                        return Err(ServerError::new(
-                            Code::TYPE_MISMATCH,
-                            format!(
-                                "BSON field '$unionWith.{name}' is the wrong type '{}', expected type '{wanted}'",
-                                text::type_name(Some(other))
-                            ),
-                        ));
-                    }
-                    (other, _) => {
-                        return Err(ServerError::new(
-                            Code::location(40415),
-                            format!("BSON field '$unionWith.{other}' is an unknown field."),
-                        ));
-                    }
-                }
-            }
-        }
-        other => {
-            return refuse(format!(
-                "the $unionWith stage specification must be an object or string, but found {}",
-                text::type_name(Some(other))
-            ));
-        }
-    }
-    let Some(collection) = collection else {
-        return refuse("$unionWith stage without explicit collection must have a pipeline with $documents as first stage".to_owned());
-    };
+    let spec = Spec::read(spec)?;
     let empty = RawArrayBuf::new();
     let inner = globals.clone().inner_pipeline()?;
-    let pipeline = Pipeline::parse_inner("$unionWith", 31441, stages.unwrap_or(&empty), &inner)?;
+    let stages = spec.stages.unwrap_or(&empty);
+    let pipeline = Pipeline::parse_inner("$unionWith", 31441, stages, &inner)?;
     Ok(Box::new(UnionWith {
-        collection,
+        collection: spec.collection.unwrap_or_default().to_owned(),
         pipeline,
     }))
+}
+
+fn refuse<T>(message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::FAILED_TO_PARSE, message))
+}
+
+impl<'s> Spec<'s> {
+    fn read(spec: RawBsonRef<'s>) -> Result<Self, ServerError> {
+        let mut read = Self {
+            collection: None,
+            stages: None,
+        };
+        match spec {
+            RawBsonRef::String(name) => read.collection = Some(name),
+            RawBsonRef::Document(spec) => {
+                elements(spec).try_for_each(|(name, value)| read.field(name, value))?;
+            }
+            other => {
+                return refuse(format!(
+                    "the $unionWith stage specification must be an object or string, but found {}",
+                    text::type_name(Some(other))
+                ));
+            }
+        }
+        if read.collection.is_none() && !foreign::has_documents(read.stages) {
+            return refuse("$unionWith stage without explicit collection must have a pipeline with $documents as first stage".to_owned());
+        }
+        Ok(read)
+    }
+
+    fn field(&mut self, name: &str, value: RawBsonRef<'s>) -> Result<(), ServerError> {
+        match (name, value) {
+            ("coll", RawBsonRef::String(name)) => self.collection = Some(name),
+            ("coll", RawBsonRef::Null) => {}
+            ("pipeline", RawBsonRef::Array(array)) => self.stages = Some(array),
+            ("pipeline", RawBsonRef::Null) => {
+                return Err(ServerError::new(
+                    Code::location(10065),
+                    "invalid parameter: expected an object (pipeline)",
+                ));
+            }
+            ("coll" | "pipeline", other) => {
+                let wanted = if name == "coll" { "string" } else { "array" };
+                return Err(ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    format!(
+                        "BSON field '$unionWith.{name}' is the wrong type '{}', expected type '{wanted}'",
+                        text::type_name(Some(other))
+                    ),
+                ));
+            }
+            (other, _) => {
+                return Err(ServerError::new(
+                    Code::location(40415),
+                    format!("BSON field '$unionWith.{other}' is an unknown field."),
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Stage for UnionWith {

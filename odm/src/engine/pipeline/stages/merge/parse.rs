@@ -3,68 +3,110 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::Stage;
 use crate::engine::pipeline::stages::merge::{Matched, Merge, NotMatched, refuse};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, get, values};
+
+/// What is written, read before anything else of the command.
+struct Spec<'s> {
+    database: Option<String>,
+    collection: String,
+    on: Option<Vec<&'s str>>,
+    matched: Matched,
+    not_matched: NotMatched,
+    lets: Option<&'s RawDocument>,
+}
+
+pub(in crate::engine::pipeline::stages) fn outline(
+    spec: RawBsonRef<'_>,
+    place: Place<'_>,
+) -> Result<(), ServerError> {
+    let spec = Spec::read(spec)?;
+    place.check(spec.database.as_deref(), &spec.collection, |name| {
+        format!("Invalid $merge target namespace: '{name}'")
+    })?;
+    spec.check_modes()?;
+    match &spec.matched {
+        Matched::Pipeline { stages, .. } => outline::check(stages, place),
+        _ => Ok(()),
+    }
+}
 
 pub(in crate::engine::pipeline::stages) fn parse(
     _name: &str,
     spec: RawBsonRef<'_>,
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    let spec = match spec {
-        RawBsonRef::String(name) => {
-            return Ok(Box::new(Merge {
-                database: None,
-                collection: name.to_owned(),
-                on: vec!["_id".to_owned()],
-                is_on_given: false,
-                matched: Matched::Merge,
-                not_matched: NotMatched::Insert,
-            }));
+    let spec = Spec::read(spec)?;
+    let on = spec.on.as_deref().map(paths).transpose()?;
+    Ok(Box::new(Merge {
+        database: spec.database,
+        collection: spec.collection,
+        is_on_given: on.is_some(),
+        on: on.unwrap_or_else(|| vec!["_id".to_owned()]),
+        matched: bound(spec.matched, spec.lets, globals)?,
+        not_matched: spec.not_matched,
+    }))
+}
+
+impl<'s> Spec<'s> {
+    fn read(spec: RawBsonRef<'s>) -> Result<Self, ServerError> {
+        let spec = match spec {
+            RawBsonRef::String(name) => return Ok(Self::into(None, name.to_owned())),
+            RawBsonRef::Document(spec) => spec,
+            other => {
+                return mistyped(format!(
+                    "$merge requires a string or object argument, but found {}",
+                    text::type_name(Some(other))
+                ));
+            }
+        };
+        check_fields(spec)?;
+        let Some(target) = get(spec, "into") else {
+            return refuse(
+                40414,
+                "BSON field '$merge.into' is missing but a required field",
+            );
+        };
+        let (database, collection) = into(target)?;
+        Ok(Self {
+            on: get(spec, "on").map(on).transpose()?,
+            matched: matched(get(spec, "whenMatched"))?,
+            not_matched: not_matched(get(spec, "whenNotMatched"))?,
+            lets: get(spec, "let").and_then(RawBsonRef::as_document),
+            ..Self::into(database, collection)
+        })
+    }
+
+    /// Into a collection, as it is done where nothing else is said.
+    fn into(database: Option<String>, collection: String) -> Self {
+        Self {
+            database,
+            collection,
+            on: None,
+            matched: Matched::Merge,
+            not_matched: NotMatched::Insert,
+            lets: None,
         }
-        RawBsonRef::Document(spec) => spec,
-        other => {
-            return mistyped(format!(
-                "$merge requires a string or object argument, but found {}",
-                text::type_name(Some(other))
-            ));
-        }
-    };
-    check_fields(spec)?;
-    let Some(target) = get(spec, "into") else {
-        return refuse(
-            40414,
-            "BSON field '$merge.into' is missing but a required field",
-        );
-    };
-    let (database, collection) = into(target)?;
-    let matched = matched(get(spec, "whenMatched"))?;
-    let not_matched = not_matched(get(spec, "whenNotMatched"))?;
-    let on = get(spec, "on").map(on).transpose()?;
-    if let (Matched::Fail | Matched::KeepExisting, NotMatched::Discard | NotMatched::Fail) =
-        (&matched, not_matched)
-    {
-        return refuse(
+    }
+
+    fn check_modes(&self) -> Result<(), ServerError> {
+        let (Matched::Fail | Matched::KeepExisting, NotMatched::Discard | NotMatched::Fail) =
+            (&self.matched, self.not_matched)
+        else {
+            return Ok(());
+        };
+        refuse(
             51181,
             format!(
                 "Combination of $merge modes 'whenMatched: {}' and 'whenNotMatched: {}' is not supported",
-                matched.name(),
-                not_matched.name()
+                self.matched.name(),
+                self.not_matched.name()
             ),
-        );
+        )
     }
-    let matched = bound(matched, get(spec, "let"), globals)?;
-    Ok(Box::new(Merge {
-        database,
-        collection,
-        is_on_given: on.is_some(),
-        on: on.unwrap_or_else(|| vec!["_id".to_owned()]),
-        matched,
-        not_matched,
-    }))
 }
 
 fn mistyped<T>(message: impl Into<String>) -> Result<T, ServerError> {
@@ -157,12 +199,9 @@ fn into(target: RawBsonRef<'_>) -> Result<(Option<String>, String), ServerError>
     }
 }
 
-fn on(value: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
+fn on(value: RawBsonRef<'_>) -> Result<Vec<&str>, ServerError> {
     let items = match value {
-        RawBsonRef::String(field) => {
-            field_path(field)?;
-            return Ok(vec![field.to_owned()]);
-        }
+        RawBsonRef::String(field) => return Ok(vec![field]),
         RawBsonRef::Array(items) => items,
         other => {
             return refuse(
@@ -174,7 +213,7 @@ fn on(value: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
             );
         }
     };
-    let mut fields: Vec<String> = Vec::new();
+    let mut fields = Vec::new();
     for item in values(items) {
         let RawBsonRef::String(field) = item else {
             return refuse(
@@ -185,17 +224,26 @@ fn on(value: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
                 ),
             );
         };
-        field_path(field)?;
-        if fields.iter().any(|known| known == field) {
-            return refuse(31465, format!("Found a duplicate field '{field}'"));
-        }
-        fields.push(field.to_owned());
+        fields.push(field);
     }
     if fields.is_empty() {
         return refuse(
             51187,
             "If explicitly specifying $merge 'on', must include at least one field",
         );
+    }
+    Ok(fields)
+}
+
+/// The fields of `on`, each of them once.
+fn paths(on: &[&str]) -> Result<Vec<String>, ServerError> {
+    let mut fields: Vec<String> = Vec::new();
+    for field in on {
+        field_path(field)?;
+        if fields.iter().any(|known| known == field) {
+            return refuse(31465, format!("Found a duplicate field '{field}'"));
+        }
+        fields.push((*field).to_owned());
     }
     Ok(fields)
 }
@@ -214,13 +262,10 @@ fn matched(value: Option<RawBsonRef<'_>>) -> Result<Matched, ServerError> {
                 ),
             ));
         }
-        Some(RawBsonRef::Array(stages)) => {
-            Pipeline::check_names(stages)?;
-            Matched::Pipeline {
-                stages: stages.to_owned(),
-                variables: Vec::new(),
-            }
-        }
+        Some(RawBsonRef::Array(stages)) => Matched::Pipeline {
+            stages: stages.to_owned(),
+            variables: Vec::new(),
+        },
         Some(other) => {
             return refuse(
                 51191,
@@ -256,10 +301,10 @@ fn not_matched(value: Option<RawBsonRef<'_>>) -> Result<NotMatched, ServerError>
 /// The variables of `let`, which only pipelines have.
 fn bound(
     matched: Matched,
-    lets: Option<RawBsonRef<'_>>,
+    lets: Option<&RawDocument>,
     globals: &Globals,
 ) -> Result<Matched, ServerError> {
-    let Some(RawBsonRef::Document(lets)) = lets else {
+    let Some(lets) = lets else {
         return Ok(matched);
     };
     let Matched::Pipeline { stages, .. } = matched else {
@@ -271,15 +316,15 @@ fn bound(
             ),
         );
     };
+    if get(lets, "new").is_some_and(|value| value != RawBsonRef::String("$$ROOT")) {
+        return refuse(
+            51273,
+            "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'",
+        );
+    }
     let mut variables = Vec::new();
     for (name, value) in elements(lets) {
         check_variable_name(name)?;
-        if name == "new" && value != RawBsonRef::String("$$ROOT") {
-            return refuse(
-                51273,
-                "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'",
-            );
-        }
         variables.push((name.to_owned(), Expression::parse(value, &globals.scope())?));
     }
     Ok(Matched::Pipeline { stages, variables })

@@ -1,0 +1,228 @@
+"""Records which fault a mongod reports of a command that has two, for the engine's unit tests.
+
+    python3 record_faults.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
+"""
+
+import re
+import sys
+
+from bson import Decimal128, Int64
+
+from record_commands import FM, SON, create, find, index, insert, key, main, run, update
+
+TOPICS = {}
+
+
+def topic(function):
+    TOPICS[function.__name__] = function
+    return function
+
+
+def lookup(**options):
+    return {"$lookup": {"from": "o", "as": "x", "pipeline": [], **options}}
+
+
+@topic
+def outlines():
+    """What of a pipeline is read first: stages' names, the collections they are about, and the pipelines within."""
+    yield insert("a", {"_id": 1, "a": [1]})
+    yield insert("o", {"_id": 1})
+    yield from [{"create": "v", "viewOn": "a", "pipeline": []}, {"create": "k", "capped": True, "size": 4096}]
+    merge, graph = (lambda **options: {"$merge": {"into": "o", **options}}), (lambda **options: {"$graphLookup": options})
+    faults = [{"$merge": value} for value in ({}, 1, "", ".a", "a\0b", "a$b", "system.x", "v", {"into": ""}, {"into": None}, {"into": {"db": "x"}}, {"into": {"db": "a b", "coll": "x"}}, {"into": {"db": "x.y", "coll": "x"}}, {"into": {"db": "admin", "coll": "x"}})]
+    faults += [merge(zork=1), merge(on=1), merge(on=[]), merge(on=[1]), merge(on=""), merge(on=["a", "a"]), merge(on="$a"), merge(on="a"), merge(whenMatched="x"), merge(whenMatched=1), merge(whenNotMatched="x"), merge(whenMatched="fail", whenNotMatched="discard"), merge(let=1)]
+    faults += [merge(whenMatched=stages, **options) for stages, options in (([1], {}), ([{"$zork": 1}], {}), ([{"$out": 1}], {}), ([{"$lookup": 1}], {}), ([], {"let": {"A": 1}}), ([], {"let": {"a": "$$nope"}}), ([], {"let": {"new": 1}}), ([], {"let": {"A": 1, "new": 1}}), ("merge", {"let": {"a": 1}}))]
+    faults += [{"$out": value} for value in ({}, 1, "", ".a", "a$b", "system.x", "v", "k", {"db": 1, "coll": "x"}, {"db": "x", "coll": 1}, {"db": "admin", "coll": "x"}, {"db": "a b", "coll": "x"}, {"db": "", "coll": "x"}, {"db": "x.y", "coll": "x"}, {"db": "x", "zork": 1})]
+    faults += [{"$lookup": 1}, {"$lookup": {}}, {"$lookup": {"as": "x", "pipeline": []}}, {"$lookup": {"as": "x", "localField": "a", "foreignField": "b"}}, {"$lookup": {"from": "o", "as": "x"}}, lookup(**{"from": 1}), lookup(**{"from": ""}), lookup(**{"from": ".a"}), lookup(**{"from": None}), lookup(**{"as": "$x"}), lookup(zork=1), lookup(let=1)]
+    faults += [lookup(pipeline=stages) for stages in (1, [{"$zork": 1}], [{"$out": 1}], [{"$out": "x"}], [{"$limit": 0}])]
+    faults += [{"$graphLookup": 1}, graph(), graph(**{"from": 1}), graph(**{"from": "o"}), graph(**{"from": ""}), graph(**{"from": ".a"})]
+    faults += [{"$unionWith": value} for value in (1, {}, ".a", {"coll": 1}, {"coll": None}, {"coll": "o", "pipeline": None}, {"coll": "o", "zork": 1}, {"coll": "o", "pipeline": 1}, {"coll": "o", "pipeline": [{"$zork": 1}]}, {"coll": "o", "pipeline": [{"$out": 1}]}, {"coll": "o", "pipeline": [{"$out": "x"}]})]
+    faults += [{"$facet": value} for value in (1, {}, {"a": 1}, {"a.b": 1}, {"a": [1]}, {"a": [{}]}, {"$a": []}, {"": []}, {"a": [{"$zork": 1}]}, {"a": [{"$out": 1}]}, {"a": [{"$out": "x"}]}, {"a": [{"$limit": 0}, {"$out": "x"}]}, {"a": [{"$out": "x"}, {"$limit": 0}]}, {"a": [{"$out": "x"}, {"$limit": 1}]}, {"a": [{"$facet": {"b": []}}]}, {"a": [{"$match": {}}, {"$collStats": {}}]}, {"a": [{"$limit": 0}], "b": [{"$out": {}}]})]
+    faults += [{"$collStats": value} for value in (1, {"zork": 1}, {"count": 1}, {"count": {"a": 1}}, {"storageStats": {"scale": 0}})]
+    faults += [{"$indexStats": 1}, {"$planCacheStats": 1}, {"$changeStream": 1}, {"$zork": 1}, {}, {"$match": {}, "$limit": 1}]
+    for fault in faults:
+        yield run({"$limit": 0}, fault)
+        yield run({"$set": {"x": {"$add": [{}, 1]}}}, fault)
+        yield {**run(fault), "collation": {"locale": "zz"}}
+    # Before the stages in front are run, a server looks at what $out replaces.
+    yield from [run({"$set": {"x": {"$add": ["$a", 1]}}}, {"$out": name}) for name in ("v", "k", "a$b")]
+    empty = {"$merge": {}}
+    yield from [run(empty, collection=name) for name in ("", ".a", "a$b", 1)]
+    yield from [{"aggregate": "a", "pipeline": [empty], **options} for options in ({"cursor": 1}, {"cursor": {"batchSize": -1}}, {}, {"cursor": {}, "zork": 1}, {"cursor": {}, "let": {"A": 1}}, {"explain": True})]
+    yield {"explain": run(empty)}
+    yield from [{"create": "w", "viewOn": "a", "pipeline": stages} for stages in ([empty], [{"$limit": 0}, empty], [lookup(**{"from": ""})], [lookup(pipeline=[{"$out": 1}])])]
+    for stages in ([empty], [{"$set": {"a": {}}}, {"$lookup": {}}], [{"$zork": 1}], [{"$facet": 1}], [{"$out": 1}]):
+        yield update("a", {"q": {"a": {"$type": []}}, "u": {"$set": {"a": 1}}}, {"q": {}, "u": stages})
+        yield {FM: "a", "query": {"a": {"$type": []}}, "update": stages}
+    yield from [{FM: "v", "query": {}, "update": [empty]}, {FM: "a", "query": {}, "update": [empty], "remove": True}, {FM: "a$b", "query": {}, "update": [empty]}]
+    # It is read when all statements of an update are done; and an upsert that fails has made the collection.
+    set_z, nothing = {"q": {}, "u": {"$set": {"z": 1}}}, {"q": {}, "u": [{}]}
+    for statements in ([set_z, nothing], [{"q": {}, "u": {"$zork": 1}}, nothing], [nothing, {**set_z, "upsert": True}], [set_z, {**nothing, "upsert": True}]):
+        yield from [update("b", *statements), find("b"), {"listCollections": 1, "nameOnly": True, "filter": {"name": "b"}}]
+        yield from [insert("b", {"_id": 1}), update("b", *statements), find("b"), {"drop": "b"}]
+    for update_ in ({"$zork": 1}, {"$bit": {"b.0.$[e]": {}}}, {"$set": {"_id": [1]}}):
+        for ordered in (True, False):
+            yield from [update("b", {"q": {}, "u": {"$zork": 2}}, {"q": {}, "u": update_, "upsert": True}, ordered=ordered), {"listCollections": 1, "nameOnly": True, "filter": {"name": "b"}}, {"drop": "b"}]
+    # Names with dots in them are found by distinct, and by nothing else.
+    yield insert("b", {"_id": 1, "a.b": {"x": 1}}, {"_id": 2, "a": {"b.c": 5}}, {"_id": 3, "a": [{"b.c": 6}, {"b": {"c": 7}}]}, {"_id": 4, "a": {"b": 1}, "a.b": 2}, {"_id": 5, "a.b": [8, [9]]}, {"_id": 6, "a.b": {"c": 10}}, {"_id": 7, "a.0": 11}, {"_id": 8, "a": [[{"b.c": 12}], 13]})
+    yield from [{"distinct": "b", "key": path} for path in ("a.b", "a.b.c", "a.0", "a", "a.0.b.c", "a.1")]
+    # By an index, its keys are the values: null for what is missing, undefined for an array without elements.
+    documents = [{"_id": 1, "a": []}, {"_id": 2, "a": [1, 2]}, {"_id": 3, "a": 3}, {"_id": 4}, {"_id": 5, "a": [[7], 8]}, {"_id": 6, "a": {"b": 9}}, {"_id": 7, "a": [{"b": 10}, {"c": 1}, 5]}, {"_id": 8, "a": {"b": [11, [12]]}}, {"_id": 9, "a": {"b": []}}, {"_id": 10, "a.b": 13}]
+    for chosen in (documents, documents[:4], documents[1:4], documents[4:5], documents[5:7], documents[6:9], documents[9:]):
+        for parts, options in (([("a", 1)], {}), ([("a.b", 1)], {}), ([("a", -1), ("b", 1)], {}), ([("b", 1), ("a", 1)], {}), ([("a", 1)], {"sparse": True}), ([("a", 1)], {"hidden": True}), ([("a", 1)], {"partialFilterExpression": {"a": {"$exists": True}}})):
+            yield from [{"drop": "b"}, insert("b", *chosen), create(index(parts, "n", **options), collection="b")]
+            for path in ("a", "a.b"):
+                yield from [{"distinct": "b", "key": path}, {"distinct": "b", "key": path, "query": {"_id": {"$lt": 10}, "a": {"$ne": 1}}}]
+
+
+@topic
+def references():
+    """What updates and $merge make of the parts of a reference at the top of a document."""
+    parts = [("_id", 1), ("$ref", "x"), ("$id", 1), ("$db", "y")]
+    changes = [{"$set": {"$id": 2}}, {"$set": {"$ref": "y"}}, {"$set": {"$db": "x"}}, {"$set": {"$db": 1}}, {"$set": {"$ref": 1}}, {"$unset": {"$ref": 1}}, {"$unset": {"$id": 1}}, {"$set": {"a": 1}}, {"$set": {"$id": 1}}, {"$set": {"$zork": 1}}]
+    changes += [{"$inc": {"$id": 1}}, {"$push": {"$id": 1}}, {"$set": {"$id.a": 1}}, {"$set": {"$ref.a": 1}}, {"$set": {"a.$id": 1}}, {"$set": {"a.$zork": 1}}, {"$rename": {"b": "$id"}}, {"$rename": {"$ref": "b"}}, {"$set": {"$id": {"$zork": 1}}}, {"$addToSet": {"$db": "x"}}, {"$min": {"$ref": "a"}}]
+    # The driver would make a reference of its own of a whole one.
+    shown = run({"$project": {"r": {"$map": {"input": {"$objectToArray": "$$ROOT"}, "in": ["$$this.k", "$$this.v"]}}}}, collection="r")
+    for document, *before in ((parts[:1],), (parts[:2],), (parts[:2], {"$id": 1}), (parts[:2], {"$id": 1}, {"$db": "y"}), ([parts[0], parts[2]],), ([("_id", 1), ("b", 5)],)):
+        for change in changes:
+            yield from [{"drop": "r"}, insert("r", SON(document))]
+            yield from [update("r", {"q": {}, "u": {"$set": fields}}) for fields in before]
+            yield from [update("r", {"q": {}, "u": change}), shown]
+    yield update("r", {"q": {"_id": 9}, "u": {"$set": {"$id": 1}}, "upsert": True})
+    # Not with whenMatched: "merge" where the reference is whole: a server goes down.
+    for document in (parts[:2], [parts[0], parts[2]], [parts[0], parts[3]]):
+        for mode in ("merge", "replace", "keepExisting"):
+            yield from [{"drop": "r"}, insert("r", {"_id": 1}), run({"$limit": 1}, {"$replaceWith": {"$literal": SON(document)}}, {"$merge": {"into": "r", "whenMatched": mode}}, collection="r"), shown]
+
+
+@topic
+def overlooked():
+    """Options that a server knows, checks, and does nothing by."""
+    yield insert("a", {"_id": 1}, {"_id": {"k": 1}})
+    change = {FM: "a", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}
+    for value in (0, 1, -1, Int64(1), "x", True, None, {}, 1.5):
+        yield from [{**change, "batchSize": value}, {**change, "singleBatch": value}, {"delete": "a", "deletes": [{"q": {"_id": 9}, "limit": 1}], "bypassDocumentValidation": value}, find("a", term=value)]
+    for sort in ({"a": "x"}, {"a": 0}, {"a": {}}, {"$a": 1}, {"": 1}, {"a.": 1}, "x", {"a": {"$meta": "zork"}}, {"n": -1}):
+        for query in ({"_id": 1}, {"_id": {"k": 1}}, {"_id": {}}, {"_id": {"$eq": 1}}, {"_id": {"$gt": 0}}, {"_id": 1, "n": {"$gt": 0}}, {"_id": re.compile("a")}, {}):
+            yield {**change, "query": query, "sort": sort}
+
+
+@topic
+def specifications():
+    """What the details of a refused document show of a $regex that has operators beside it."""
+    rules = [{"$regex": "x", "$gt": "z"}, {"$gt": "z", "$regex": "x"}, {"$regex": "x", "$options": "i", "$gt": "z"}, {"$options": "i", "$lt": "a", "$regex": "x"}, {"$regex": "x"}, {"$regex": "x", "$options": "i"}, {"$options": "i", "$regex": "x"}, {"$regex": re.compile("x", re.I), "$in": ["z"]}, {"$not": {"$regex": "b", "$gt": "a"}}, {"$not": {"$options": "", "$regex": "b"}}, {"$elemMatch": {"$regex": "x", "$gt": "z"}}]
+    for rule in (*({"a": rule} for rule in rules), {"$nor": [{"a": {"$regex": "b", "$gt": "a"}}]}):
+        yield from [{"drop": "a"}, {"create": "a", "validator": rule}, insert("a", {"_id": 1, "a": "b"}), insert("a", {"_id": 1, "a": ["b"]})]
+
+
+@topic
+def create_faults():
+    """The options of `create`: first each for itself as they come, then together, then the name, then what they mean."""
+    yield from [insert("a", {"_id": 1}), {"create": "v", "viewOn": "a", "pipeline": []}]
+    french = {"key": {"_id": 1}, "name": "_id_", "collation": {"locale": "fr"}}
+    at_once = [("size", 0), ("size", -1), ("size", Int64(1 << 51)), ("max", Int64(1 << 31)), ("size", "x"), ("validationLevel", "x"), ("validationAction", "x"), ("validationLevel", 1), ("validator", 1), ("idIndex", 1), ("viewOn", ""), ("viewOn", 1), ("pipeline", [1]), ("capped", "x"), ("zork", 1),
+        ("indexOptionDefaults", {"zork": 1}), ("indexOptionDefaults", {"storageEngine": 1}), ("changeStreamPreAndPostImages", {}), ("changeStreamPreAndPostImages", {"enabled": 1}), ("changeStreamPreAndPostImages", {"zork": 1})]
+    at_once += [("collation", {"locale": "sv", **options}) for options in ({"locale": 1}, {"strength": "x"}, {"strength": 9}, {"zork": 1}, {"caseFirst": "x"}, {"alternate": "x"}, {"maxVariable": "x"}, {"caseLevel": 1}, {"backwards": "x"}, {"version": 1})] + [("collation", {}), ("collation", {"strength": 1})]
+    for name, value in at_once:
+        yield from [{"create": "n", name: value, "zork": 1}, {"create": "n", "zork": 1, name: value}, {"create": "n", name: value, "capped": True}, {"create": "a", name: value}, {"create": "a$b", name: value}]
+    together = [("pipeline", []), ("autoIndexId", False), ("idIndex", {}), ("idIndex", {"key": {"a": 1}, "name": "x"}), ("idIndex", {"key": {"_id": 1}}), ("idIndex", {"key": {"_id": 1}, "zork": 1}), ("idIndex", french), ("capped", True), ("size", 5), ("max", 5), ("collation", {"locale": "zz"}), ("collation", {"locale": "sv", "strength": 0}), ("collation", {"locale": "sv", "version": "x"}), ("validator", {"$zork": 1}), ("viewOn", "x$")]
+    for at, (name, value) in enumerate(together):
+        yield from [{"create": place, name: value} for place in ("n", "a", "v", "system.n", "a$b")]
+        for other, besides in together[at + 1:]:
+            # Which fault of a view's is said depends on more than their order.
+            if other != name and {name, other} != {"capped", "size"} and (other != "viewOn" or name not in ("autoIndexId", "validator", "collation")):
+                yield {"create": "n", other: besides, name: value}
+    yield from [{"create": "w", "viewOn": "a", "autoIndexId": False}, {"create": "w2", "viewOn": "a", "idIndex": {}}, {"create": "w3", "viewOn": "a", "collation": {"locale": "zz"}}]
+    yield from [{"convertToCapped": "a", "size": size} for size in (Int64(1 << 51),)]
+    yield from [{"explain": {"find": "a"}, "verbosity": "x", "zork": 1}, {"explain": {"find": "a"}, "zork": 1, "verbosity": "x"}]
+
+
+@topic
+def coll_mod_faults():
+    """The options of `collMod`: first each for itself as they come, then the collection, then in an order of their own."""
+    unique = {"unique": True}
+    yield insert("a", {"d": 1, "h": 1, "b": 1}, {"d": 1, "h": 2, "b": 2})
+    yield create(index([("a", 1)], "i"), index([("b", 1)], "u", **unique), index([("a", 1), ("b", 1)], "ab"), index([("h", "hashed")], "h"), index([("d", 1)], "d"))
+    yield {"create": "v", "viewOn": "a", "pipeline": []}
+    at_once = [("index", 1), ("index", {"zork": 1}), ("validator", 1), ("validationLevel", "x"), ("validationLevel", 1), ("validationAction", "x"), ("viewOn", 1), ("viewOn", ""), ("pipeline", 1), ("pipeline", [1]), ("expireAfterSeconds", []), ("timeseries", 1), ("changeStreamPreAndPostImages", {}), ("changeStreamPreAndPostImages", {"enabled": 1}),
+        ("cappedSize", 0), ("cappedSize", "x"), ("cappedSize", Int64(1 << 51)), ("cappedMax", Int64(1 << 31)), ("dryRun", "x"), ("zork", 1)]
+    for name, value in at_once:
+        yield from [{"collMod": "a", name: value, "zork": 1}, {"collMod": "a", "zork": 1, name: value}, {"collMod": "nope", name: value}, {"collMod": "v", name: value}]
+    later = [("index", value) for value in ({}, {"name": "nope", "hidden": True}, {"name": "i", "expireAfterSeconds": -1}, {"name": "_id_", "hidden": True}, {"name": "i", **unique}, {"name": "i", "unique": False}, {"name": "i", "hidden": False, "prepareUnique": True})]
+    later = [("cappedSize", 1000), *later, ("validator", {"$zork": 1}), ("pipeline", []), ("viewOn", "o"), ("expireAfterSeconds", 1), ("timeseries", {})]
+    for at, (name, value) in enumerate(later):
+        yield from [{"collMod": "a", name: value}, {"collMod": "nope", name: value}]
+        for other, besides in later[at + 1:]:
+            if other != name:
+                yield {"collMod": "a", other: besides, name: value}
+    for changes in ({"name": "i", "unique": False, "expireAfterSeconds": -1}, {"name": "_id_", "unique": False}, {"name": "_id_", **unique}, {"name": "_id_", "prepareUnique": True}, {"name": "_id_", "hidden": True, "expireAfterSeconds": 1}, {"name": "_id_", "expireAfterSeconds": -1}, {"name": "_id_", "expireAfterSeconds": 5, "unique": False}, {"name": "u", "expireAfterSeconds": -1, **unique}, {"name": "i", "expireAfterSeconds": -1, **unique}, {"name": "ab", "expireAfterSeconds": -5}, {"name": "ab", "expireAfterSeconds": 5, **unique}, {"name": "ab", "hidden": True, **unique}, {"name": ""}, {"name": "", "hidden": True}, {"name": "nope"}, {"name": "nope", "unique": False}, {"keyPattern": {}, "hidden": True}, {"name": "", "keyPattern": {"a": 1}}, {"name": "u", "prepareUnique": True, "hidden": True}):
+        yield {"collMod": "a", "index": changes}
+    yield {"collMod": "a", "index": {"name": "d", "prepareUnique": True}}
+    for options in ({}, {"validator": {"$zork": 1}}, {"viewOn": "x"}, {"dryRun": True}, {"dryRun": True, "viewOn": "x"}):
+        yield {"collMod": "a", "index": {"name": "d", **unique}, **options}
+    for changes in ({"prepareUnique": False, **unique}, {"prepareUnique": False, "hidden": True}):
+        yield {"collMod": "a", "index": {"name": "d", **changes}}
+    yield {"collMod": "a", "index": {"name": "d", "prepareUnique": False}, "validator": {}}
+    yield from [{"collMod": "a", "index": {"name": "h", "prepareUnique": True}}, {"collMod": "a", "index": {"name": "h", **unique}}, {"collMod": "a", "index": {"name": "h", **unique}, "validator": {"$zork": 1}}]
+    for changes in ({}, {"name": "d", "unique": False}, {"name": "nope", **unique}, dict(unique)):
+        yield from [{"collMod": "a", "dryRun": True, "index": changes}, {"collMod": "nope", "dryRun": True, "index": changes}]
+    yield from [{"collMod": "a", "dryRun": True}, {"collMod": "u", "dryRun": True}]
+    yield {"collMod": "a", "index": {"name": "u", "prepareUnique": True}, "validator": {"a": {"$ne": 77}}}
+    yield {"collMod": "a", "validator": {}}
+    for value in (Decimal128("0"), Decimal128("-0"), Decimal128("0E-5"), Decimal128("1"), Decimal128("NaN"), 0.0, 0, False, True):
+        yield from [{"drop": "b"}, create(index([("a", 1)], "a", background=value, sparse=value), collection="b"), {"listIndexes": "b"}]
+
+
+@topic
+def turns():
+    """Of two faults within one expression, projection or update, the one whose turn comes first."""
+    yield insert("d", {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}})
+
+    def computed(expression):
+        return run({"$project": {"_id": 0, "x": expression}}, collection="d")
+
+    late, at_once = {"$ln": "$s"}, {"$ln": "x"}
+    constants = [{}, True, 1, "x", [], {"$literal": 5}, {"$add": [1, 1]}, {"a": 1}, {"$and": []}, {"$or": []}, {"$not": [False]}, {"$cond": [True, 1, "$s"]}, {"$cond": [0, "$s", 1]}, {"$ifNull": [None, 1]}, "$$NOW", "$$REMOVE", False, 0, None, {"a": "$s"}, ["$s"]]
+    for name in ("$and", "$or"):
+        for constant in constants:
+            yield from [computed({name: [late, constant]}), computed({name: [at_once, constant]}), computed({name: ["$nul", constant, late]})]
+    for constant in (*constants, {"$and": [1, 2]}, {"$and": [1, "$s"]}, {"$or": [1, "$s"]}, {"$and": ["$s", 0]}, {"$let": {"vars": {}, "in": True}}, {"$let": {"vars": {"a": 1}, "in": True}}, {"$switch": {"branches": [{"case": True, "then": True}]}}, {"$map": {"input": [], "in": 1}}):
+        yield from [computed({"$multiply": [constant, "$nul"]}), computed({"$setUnion": [constant, "$nul"]})]
+    wrong = [({"$toDate": {}}, {"$ln": ["$s", at_once]}), ({"p": at_once}, {"$setEquals": [1, "$s"]}), ({"$ln": [[]]}, {"$abs": [{"$toDate": {}}, "$s"]}), ([at_once], {"q": {"$toDate": {}}, "r": "$s"}), ({"q": {"$toDate": {}}, "r": "$s"}, [at_once])]
+    for one, other in wrong:
+        for name in ("$add", "$multiply", "$min", "$max", "$setUnion", "$setIntersection", "$and", "$or", "$concat", "$setEquals"):
+            yield computed({name: [one, other]})
+    for operands in (["$s", 1, at_once], ["$s", at_once, 1], [1, at_once], [[1], at_once], [None, at_once], [at_once, 1]):
+        yield from [computed({"$setEquals": operands}), computed({"$setIsSubset": operands[-2:]})]
+    # A date's parts: the time of the day, the zone, the day.
+    names = ["year", "month", "day", "hour", "minute", "second", "millisecond", "timezone"]
+    values = {"year": [1.5, 100000, None], "timezone": ["zork", None, 5]}
+    for at, name in enumerate(names):
+        for value in values.get(name, [1.5, 100000, None]):
+            for other in names[at + 1:]:
+                for besides in values.get(other, [1.5, 100000, None]):
+                    yield computed({"$dateFromParts": {"year": 2000, other: besides, name: value}})
+    for name in ("isoWeek", "isoDayOfWeek", "hour", "timezone"):
+        yield from [computed({"$dateFromParts": {"isoWeekYear": 100000, name: value}}) for value in (1.5, 100000, "zork", None)]
+    # The positional operator, which reads the filter, and $elemMatch.
+    elements = [{"$elemMatch": value} for value in ({}, 1, {"$zork": 1})]
+    for filter in ({"a": 1}, {"$expr": {}}, {"a": {"$type": []}}):
+        for element in elements:
+            for path in ("b", "b.c", "a", "_id"):
+                yield from [find("d", filter, projection=SON([("a.$", 1), (path, element)])), find("d", filter, projection=SON([(path, element), ("a.$", 1)]))]
+            yield from [find("d", filter, projection=SON([("a.$", 1), ("b", {"c": element})])), find("d", filter, projection=SON([("b", {"c": element}), ("a.$", 1)]))]
+            yield from [find("d", filter, projection=SON([("b", element), (path, value)])) for path, value in (("a.$", 0), ("a.$", "x"), ("a.$.c", 1))]
+        yield from [find("d", filter, projection=SON([("a.$", 1), ("b.$", 1)])), find("d", filter, projection=SON([("_id", 1), ("_id.$", 1), ("a.$", 1)]))]
+    # A $rename has its turn at the field that it makes.
+    renames = [{"_id": "A"}, {"_id": "zz"}, {"_id": "s.t"}, {"_id": "b.d"}, {"a.b": "zz"}, {"a.b": "A"}, {"a.0": "zz"}, {"s.t": "zz"}, {"s.t": "A"}, {"s": "a.b"}, {"s": "a.0"}, {"s": "f.g"}, {"s": "b.d"}, {"nope": "a.b"}, {"nope.x": "f.g"}]
+    others = [{"$set": {"_id": 2}}, {"$unset": {"_id": 1}}, {"$pull": {"o": 1}}, {"$inc": {"o": 1}}, {"$mul": {"o.a.b": 1}}, {"$set": {"a.$": 1}}, {"$set": {"a.$[].x": 1}}, {"$push": {"b": 1}}, {"$set": {"zzz": 1}}, {"$set": {"f.a": 1}}, {"$unset": {"f.a": 1}}]
+    for rename in renames:
+        yield {FM: "d", "query": {"_id": 1}, "update": {"$rename": rename}, "fields": {"_id": 1}}
+        yield update("d", {"q": {}, "u": {"$set": {"s": "x"}, "$unset": {"A": 1, "zz": 1, "zzz": 1, "b.d": 1}}})
+        for other in others:
+            yield from [update("d", {"q": {}, "u": {"$rename": rename, **other}}), find("d")]
+            yield update("d", {"q": {}, "u": {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}}})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:], topics=TOPICS)

@@ -75,13 +75,19 @@ impl Collator {
         document: &RawDocument,
         context: &str,
     ) -> Result<Option<Self>, ServerError> {
-        let Some(spec) = Spec::parse(document, context)? else {
+        let Some(spec) = Written::read(document, context)?.spec(document)? else {
             return Ok(None);
         };
         let icu = spec.icu(document)?;
         Ok(Some(Self {
             shared: Arc::new(Shared { spec, icu }),
         }))
+    }
+
+    /// Checks the fields each for itself, as a command's parser does long before the collation is made.
+    #[cfg(feature = "memory")]
+    pub(crate) fn check_fields(document: &RawDocument, context: &str) -> Result<(), ServerError> {
+        Written::read(document, context).map(drop)
     }
 
     /// Reads the collation that a `create` gives a collection or a view: what is absent has the general
@@ -153,23 +159,26 @@ impl fmt::Debug for Collator {
     }
 }
 
-impl Spec {
-    /// The collation with its defaults. `None` for `simple`.
-    fn parse(document: &RawDocument, context: &str) -> Result<Option<Self>, ServerError> {
+/// What is written, before its parts are held against each other.
+#[derive(Debug, Default)]
+struct Written<'a> {
+    locale: &'a str,
+    case_level: bool,
+    case_first: Option<String>,
+    strength: Option<i32>,
+    numeric_ordering: bool,
+    alternate: Option<String>,
+    max_variable: Option<String>,
+    normalization: Option<bool>,
+    backwards: Option<bool>,
+    version: Option<&'a str>,
+}
+
+impl<'a> Written<'a> {
+    /// The fields, each for itself, as they come.
+    fn read(document: &'a RawDocument, context: &'a str) -> Result<Self, ServerError> {
         let mut locale = None;
-        let mut spec = Self {
-            locale: String::new(),
-            case_level: false,
-            case_first: "off".into(),
-            strength: 3,
-            numeric_ordering: false,
-            alternate: "non-ignorable".into(),
-            max_variable: "punct".into(),
-            normalization: false,
-            backwards: false,
-        };
-        let (mut case_first, mut alternate) = (None, None);
-        let (mut normalization, mut backwards) = (None, None);
+        let mut written = Self::default();
         for (key, value) in raw::elements(document) {
             let field = Field {
                 context,
@@ -181,17 +190,19 @@ impl Spec {
             }
             match key {
                 "locale" => locale = Some(field.string()?),
-                "caseLevel" => spec.case_level = field.boolean()?,
-                "caseFirst" => case_first = Some(field.word(&["upper", "lower", "off"])?),
-                "strength" => spec.strength = field.strength()?,
-                "numericOrdering" => spec.numeric_ordering = field.boolean()?,
-                "alternate" => alternate = Some(field.word(&["non-ignorable", "shifted"])?),
-                "maxVariable" => spec.max_variable = field.word(&["punct", "space"])?,
-                "normalization" => normalization = Some(field.boolean()?),
-                "backwards" => {
-                    backwards = Some(field.boolean().map_err(|_| field.no_boolean())?);
+                "caseLevel" => written.case_level = field.boolean()?,
+                "caseFirst" => written.case_first = Some(field.word(&["upper", "lower", "off"])?),
+                "strength" => written.strength = Some(field.strength()?),
+                "numericOrdering" => written.numeric_ordering = field.boolean()?,
+                "alternate" => {
+                    written.alternate = Some(field.word(&["non-ignorable", "shifted"])?);
                 }
-                "version" => check_version(field.string()?, document)?,
+                "maxVariable" => written.max_variable = Some(field.word(&["punct", "space"])?),
+                "normalization" => written.normalization = Some(field.boolean()?),
+                "backwards" => {
+                    written.backwards = Some(field.boolean().map_err(|_| field.no_boolean())?);
+                }
+                "version" => written.version = Some(field.string()?),
                 _ => {
                     return Err(ServerError::new(
                         Code::location(40415),
@@ -200,36 +211,54 @@ impl Spec {
                 }
             }
         }
-        let Some(locale) = locale else {
-            return Err(ServerError::new(
+        written.locale = locale.ok_or_else(|| {
+            ServerError::new(
                 Code::location(40414),
                 format!("BSON field '{context}.locale' is missing but a required field"),
-            ));
-        };
-        if locale == "simple" {
+            )
+        })?;
+        Ok(written)
+    }
+
+    /// The collation with its defaults. `None` for `simple`.
+    fn spec(self, document: &RawDocument) -> Result<Option<Spec>, ServerError> {
+        if let Some(version) = self.version {
+            check_version(version, document)?;
+        }
+        if self.locale == "simple" {
             return Ok(None);
         }
-        // A server looks at this one when it has read everything else.
-        if spec.strength == 0 {
+        if self.strength == Some(0) {
             return Err(ServerError::new(
                 Code::BAD_VALUE,
                 "Enumeration value '0' for field 'collation.strength' is not a valid value.",
             ));
         }
-        locale.clone_into(&mut spec.locale);
-        let customs = customs(locale);
+        let customs = customs(self.locale);
         let word = |custom: bool, other: &str, general: &str| {
             if custom { other } else { general }.to_owned()
         };
-        spec.case_first = case_first.unwrap_or_else(|| word(customs.upper_first, "upper", "off"));
-        spec.alternate =
-            alternate.unwrap_or_else(|| word(customs.shifted, "shifted", "non-ignorable"));
-        spec.normalization = normalization.unwrap_or(customs.normalization);
-        spec.backwards = backwards.unwrap_or(customs.backwards);
+        let spec = Spec {
+            locale: self.locale.to_owned(),
+            case_level: self.case_level,
+            case_first: self
+                .case_first
+                .unwrap_or_else(|| word(customs.upper_first, "upper", "off")),
+            strength: self.strength.unwrap_or(3),
+            numeric_ordering: self.numeric_ordering,
+            alternate: self
+                .alternate
+                .unwrap_or_else(|| word(customs.shifted, "shifted", "non-ignorable")),
+            max_variable: self.max_variable.unwrap_or_else(|| "punct".to_owned()),
+            normalization: self.normalization.unwrap_or(customs.normalization),
+            backwards: self.backwards.unwrap_or(customs.backwards),
+        };
         spec.check(document)?;
         Ok(Some(spec))
     }
+}
 
+impl Spec {
     fn check(&self, document: &RawDocument) -> Result<(), ServerError> {
         let printed = || print::document(document);
         let problem = if self.locale.is_empty() {

@@ -40,6 +40,20 @@ pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
+    /// What a value of the right type must be like besides, said before the fields behind it are looked at.
+    check: Option<Check>,
+}
+
+/// Checks a value of the field that is called so, the command's name in front.
+type Check = fn(&str, RawBsonRef<'_>) -> Result<(), ServerError>;
+
+impl Field {
+    pub(crate) const fn checked(self, check: Check) -> Self {
+        Self {
+            check: Some(check),
+            ..self
+        }
+    }
 }
 
 pub(crate) const fn field(name: &'static str, kind: Kind) -> Field {
@@ -47,6 +61,7 @@ pub(crate) const fn field(name: &'static str, kind: Kind) -> Field {
         name,
         kind,
         required: false,
+        check: None,
     }
 }
 
@@ -55,6 +70,7 @@ pub(crate) const fn required(name: &'static str, kind: Kind) -> Field {
         name,
         kind,
         required: true,
+        check: None,
     }
 }
 
@@ -161,6 +177,9 @@ impl<'a> Args<'a> {
                 continue;
             }
             check(idl, declared, value)?;
+            if let Some(check) = declared.check {
+                check(&format!("{idl}.{name}"), value)?;
+            }
             if values.iter().any(|(seen, _)| *seen == declared.name) {
                 return Err(ServerError::new(
                     Code::location(40413),

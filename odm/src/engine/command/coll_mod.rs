@@ -18,27 +18,30 @@ use crate::engine::catalog::view::View;
 use crate::engine::command::args::{Args, Field, Kind, field};
 use crate::engine::command::call::Call;
 use crate::engine::command::coll_mod::index::Wanted;
+use crate::engine::command::create::checks::{
+    are_images, are_stages, is_action, is_capped_max, is_capped_size, is_expiry, is_level,
+    is_view_source,
+};
 use crate::engine::command::create::{
-    IMAGES, VALIDATION, capped_max, capped_size, check_stages, check_validator_place, check_word,
-    int, keeps_images, to_document,
+    IMAGES, VALIDATION, check_validator_place, filled, int, keeps_images, rounded, to_document,
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::error::{Code, ServerError};
 
 const FIELDS: &[Field] = &[
-    field("index", Kind::Object),
+    field("index", Kind::Object).checked(index::is_change),
     field("validator", Kind::Object),
-    field("validationLevel", Kind::Str),
-    field("validationAction", Kind::Str),
-    field("viewOn", Kind::Str),
-    field("pipeline", Kind::Array),
-    field("expireAfterSeconds", Kind::Any),
+    field("validationLevel", Kind::Str).checked(is_level),
+    field("validationAction", Kind::Str).checked(is_action),
+    field("viewOn", Kind::Str).checked(is_view_source),
+    field("pipeline", Kind::Array).checked(are_stages),
+    field("expireAfterSeconds", Kind::Any).checked(is_expiry),
     field("timeseries", Kind::Object),
-    field("changeStreamPreAndPostImages", Kind::Object),
+    field("changeStreamPreAndPostImages", Kind::Object).checked(are_images),
     field("recordPreImages", Kind::Unsupported),
-    field("cappedSize", Kind::SafeInt),
-    field("cappedMax", Kind::SafeInt),
+    field("cappedSize", Kind::SafeInt).checked(is_capped_size),
+    field("cappedMax", Kind::SafeInt).checked(is_capped_max),
     field("dryRun", Kind::SafeBool),
 ];
 
@@ -99,57 +102,32 @@ pub(super) fn invalid(message: impl Into<String>) -> ServerError {
 fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let changes = options(&call.args)?;
-    let index = call.args.document("index").map(Wanted::parse).transpose()?;
+    let index = call.args.document("index");
     let described = described(&call.args)?;
     let dry_run = call.args.flag("dryRun");
     if dry_run {
-        match &index {
-            None => {
-                return Err(invalid(
-                    "dry run mode requires an valid index modification.",
-                ));
-            }
-            Some(index) if !index.makes_unique() => {
-                return Err(invalid(
-                    "dry run mode requires an index modification with unique: true.",
-                ));
-            }
-            Some(_) => {}
-        }
+        index::check_dry(index)?;
     }
     if call.find_view(&namespace).is_some() {
         return change_view(call, namespace);
     }
-    let expires = call.args.get("expireAfterSeconds").is_some();
-    let series = call.args.get("timeseries").is_some();
-    let viewed = ["pipeline", "viewOn"]
-        .into_iter()
-        .find(|name| call.args.get(name).is_some());
+    let elsewhere = elsewhere(&call.args);
     let now = call.now;
     let fields = call.alter(&namespace, |collection| {
-        if let Some(name) = viewed {
-            return Err(invalid(format!("option only supported on a view: {name}")));
-        }
-        if series {
-            return Err(invalid(
-                "option only supported on a time-series collection: isTimeseriesNamespace",
-            ));
-        }
-        if expires {
-            return Err(invalid(
-                "'expireAfterSeconds' option is only supported on collections clustered by _id",
-            ));
-        }
-        if changes.contains_key("validator") {
-            check_validator_place(&collection.namespace, collection.uuid)?;
-        }
-        let mut document = collection.options.document.clone();
         let capped = ["size", "max"]
             .iter()
             .any(|name| changes.contains_key(*name));
         if capped && collection.options.capped.is_none() {
             return Err(invalid("Collection must be capped."));
         }
+        let index = match index {
+            Some(index) => Some(Wanted::parse(index)?.found_in(collection)?),
+            None => None,
+        };
+        if changes.contains_key("validator") {
+            check_validator_place(&collection.namespace, collection.uuid)?;
+        }
+        let mut document = collection.options.document.clone();
         for (name, value) in &changes {
             match value {
                 Bson::Document(empty) if empty.is_empty() => document.remove(name),
@@ -162,20 +140,6 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         if changes.contains_key(IMAGES) {
             document = with_images(document);
         }
-        let was = collection.clone();
-        let mut reply = Document::new();
-        if let Some(index) = &index {
-            let alone = changes
-                .keys()
-                .all(|name| matches!(name.as_str(), "size" | "max"));
-            index.change(collection, dry_run, alone, &mut reply)?;
-            for index in &collection.indexes {
-                index.spec.uses.begin(now);
-            }
-            if dry_run {
-                return Ok(Edit::Unchanged(reply));
-            }
-        }
         let options = Options::compile(document).map_err(|error| {
             ServerError::new(
                 error.code(),
@@ -185,17 +149,67 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 ),
             )
         })?;
+        if let Some(what) = elsewhere {
+            return Err(invalid(what));
+        }
+        let was = collection.clone();
+        let mut reply = Document::new();
+        if let Some(index) = &index {
+            let alone = changes
+                .keys()
+                .all(|name| matches!(name.as_str(), "size" | "max"));
+            index.make(collection, dry_run, alone, &mut reply)?;
+            for index in &collection.indexes {
+                index.spec.uses.begin(now);
+            }
+            if dry_run {
+                return Ok(Edit::Unchanged(reply));
+            }
+        }
         collection.options = Arc::new(options);
         let told = told(&was, index.as_ref(), &described, &reply);
         Ok(Edit::Publish(reply, vec![told]))
     })?;
     match fields {
         Some(fields) => reply(fields),
-        None => Err(ServerError::new(
-            Code::NAMESPACE_NOT_FOUND,
-            "ns does not exist",
-        )),
+        None => Err(no_collection(&call.args, &call.namespace())),
     }
+}
+
+/// As the server words it, for which a collection that is missing is a view where it only tries.
+fn no_collection(args: &Args<'_>, namespace: &Namespace) -> ServerError {
+    if args.flag("dryRun") {
+        return invalid("option not supported on a view: index");
+    }
+    let converts = args.document("index").is_some_and(index::makes_unique);
+    ServerError::new(
+        Code::NAMESPACE_NOT_FOUND,
+        if converts {
+            format!("ns does not exist for unique index conversion: {namespace}")
+        } else {
+            "ns does not exist".to_owned()
+        },
+    )
+}
+
+/// Why an option cannot change a plain collection.
+fn elsewhere(args: &Args<'_>) -> Option<&'static str> {
+    let reasons = [
+        ("pipeline", "option only supported on a view: pipeline"),
+        ("viewOn", "option only supported on a view: viewOn"),
+        (
+            "expireAfterSeconds",
+            "'expireAfterSeconds' option is only supported on collections clustered by _id",
+        ),
+        (
+            "timeseries",
+            "option only supported on a time-series collection: isTimeseriesNamespace",
+        ),
+    ];
+    let (_, reason) = reasons
+        .into_iter()
+        .find(|(name, _)| args.get(name).is_some())?;
+    Some(reason)
 }
 
 /// The options to change, by the names under which they are kept; `{}` takes a validator away.
@@ -204,14 +218,13 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
     if let Some(validator) = args.document("validator") {
         changes.insert("validator", to_document(validator)?);
     }
-    for (name, values) in VALIDATION {
+    for name in VALIDATION {
         if let Some(value) = args.str(name) {
-            check_word("collMod", name, value, values)?;
             changes.insert(*name, value);
         }
     }
     if let Some(images) = args.document(IMAGES) {
-        let kept = keeps_images("collMod", images)?;
+        let kept = keeps_images(images);
         // An empty one takes away what is there.
         let images = if kept {
             to_document(images)?
@@ -221,10 +234,10 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
         changes.insert(IMAGES, images);
     }
     if let Some(size) = args.int("cappedSize") {
-        changes.insert("size", int(capped_size("cappedSize", size)?));
+        changes.insert("size", int(rounded(size)));
     }
     if let Some(max) = args.int("cappedMax") {
-        changes.insert("max", int(capped_max("cappedMax", max)?));
+        changes.insert("max", int(filled(max)));
     }
     Ok(changes)
 }
@@ -237,7 +250,7 @@ fn described(args: &Args<'_>) -> Result<Document, ServerError> {
             described.insert(name, to_document(value)?);
         }
         if name == "validator" {
-            for (name, _) in VALIDATION {
+            for name in VALIDATION {
                 if let Some(value) = args.str(name) {
                     described.insert(*name, value);
                 }
@@ -255,7 +268,7 @@ fn described(args: &Args<'_>) -> Result<Document, ServerError> {
 /// What those who watch are told: `reply` has what changed of the index.
 fn told(
     was: &Collection,
-    index: Option<&Wanted>,
+    index: Option<&index::Change>,
     described: &Document,
     reply: &Document,
 ) -> Change {
@@ -280,7 +293,6 @@ fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, 
         return Err(invalid(format!("option not supported on a view: {name}")));
     }
     let (on, stages) = (call.args.str("viewOn"), call.args.array("pipeline"));
-    check_stages("collMod", stages)?;
     let uuid = call.uuid();
     call.engine.catalog.change_views(call.database, |root| {
         let Some(before) = root.view(&namespace).cloned() else {

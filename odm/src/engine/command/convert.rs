@@ -10,7 +10,8 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::command::args::{Args, Field, Kind, field, whole};
 use crate::engine::command::call::Call;
-use crate::engine::command::create::{capped_size, int};
+use crate::engine::command::create::checks::LARGEST_CAPPED;
+use crate::engine::command::create::{int, rounded};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
@@ -101,7 +102,10 @@ fn clone(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 fn size(args: &Args<'_>) -> Result<i64, ServerError> {
     match args.get("size").and_then(whole) {
-        Some(size) if size > 0 => capped_size("size", size),
+        Some(size) if size > LARGEST_CAPPED => {
+            Err(ServerError::new(Code::BAD_VALUE, "size cannot exceed 1 PB"))
+        }
+        Some(size) if size > 0 => Ok(rounded(size)),
         _ => Err(ServerError::new(
             Code::COMMAND_FAILED,
             "invalid command spec",

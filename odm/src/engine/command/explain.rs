@@ -13,7 +13,8 @@ use crate::engine::catalog::options::Options;
 use crate::engine::command::aggregate::{self, Aggregate};
 use crate::engine::command::args::{Args, Kind, field, truthy, unsupported, wrong_type};
 use crate::engine::command::call::Call;
-use crate::engine::command::create::{check_word, to_document};
+use crate::engine::command::create::checks::is_word;
+use crate::engine::command::create::to_document;
 use crate::engine::command::find::Find;
 use crate::engine::command::insert::batch;
 use crate::engine::command::pictured::explain_hint;
@@ -35,7 +36,9 @@ use tree::{Tree, common, number};
 pub(crate) const EXPLAIN: Command = Command {
     name: "explain",
     idl: "explain",
-    fields: &[field("verbosity", Kind::Str)],
+    fields: &[
+        field("verbosity", Kind::Str).checked(|name, value| is_word(name, value, VERBOSITIES))
+    ],
     target: Target::Database,
     transaction: InTransaction::Refused,
     retryable: false,
@@ -120,11 +123,9 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             return Err(wrong_type("explain.explain", value, "type 'object'"));
         }
     };
-    let verbosity = call.args.str("verbosity").unwrap_or("allPlansExecution");
-    check_word("explain", "verbosity", verbosity, VERBOSITIES)?;
-    let verbosity = match verbosity {
-        "queryPlanner" => Verbosity::Planner,
-        "executionStats" => Verbosity::Stats,
+    let verbosity = match call.args.str("verbosity") {
+        Some("queryPlanner") => Verbosity::Planner,
+        Some("executionStats") => Verbosity::Stats,
         _ => Verbosity::AllPlans,
     };
     let Some((name, value)) = raw::elements(inner).next() else {

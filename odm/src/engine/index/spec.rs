@@ -154,6 +154,14 @@ impl Spec {
         self.name == "_id_"
     }
 
+    /// The key of a specification of which only the form is looked at.
+    pub(crate) fn key_of(raw: &RawDocument) -> Result<Document, ServerError> {
+        let given = Document::try_from(raw)
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+        shape(&given, false)?;
+        Ok(given.get_document("key").cloned().unwrap_or_default())
+    }
+
     /// Reads a specification as `createIndexes` takes it. `inherited` is the collection's collation.
     pub(crate) fn parse(
         raw: &RawDocument,
@@ -634,7 +642,7 @@ fn options(
                     Bson::Boolean(value) => *value,
                     other => number(other).is_some_and(|value| value != 0.0),
                 };
-                if !value && field != "sparse" {
+                if !value && !matches!(field, "background" | "sparse") {
                     continue;
                 }
                 Bson::Boolean(value)

@@ -6,7 +6,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::{Collection, document};
-use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::args::{Args, Field, Kind, field, truthy};
 use crate::engine::command::coll_mod::invalid;
 use crate::engine::command::create::to_document;
 use crate::engine::index::spec::{Kind as IndexKind, Spec, same_key, show};
@@ -22,6 +22,33 @@ pub(crate) const FIELDS: &[Field] = &[
     field("prepareUnique", Kind::SafeBool),
 ];
 
+/// Whether a document may be such changes at all: its fields, each for itself.
+pub(super) fn is_change(name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    match value {
+        RawBsonRef::Document(index) => Args::of_statement(index, name, FIELDS).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to try what can't be tried.
+pub(super) fn check_dry(index: Option<&RawDocument>) -> Result<(), ServerError> {
+    let Some(index) = index else {
+        return Err(invalid(
+            "dry run mode requires an valid index modification.",
+        ));
+    };
+    if makes_unique(index) {
+        return Ok(());
+    }
+    Err(invalid(
+        "dry run mode requires an index modification with unique: true.",
+    ))
+}
+
+pub(super) fn makes_unique(index: &RawDocument) -> bool {
+    raw::get(index, "unique").is_some_and(truthy)
+}
+
 /// The changes that are asked for.
 #[derive(Debug)]
 pub(super) struct Wanted {
@@ -30,6 +57,16 @@ pub(super) struct Wanted {
     seconds: Option<i64>,
     hidden: Option<bool>,
     unique: Option<bool>,
+    prepare_unique: Option<bool>,
+}
+
+/// Changes that an index can take, and which of the collection's it is.
+#[derive(Debug)]
+pub(super) struct Change {
+    at: usize,
+    seconds: Option<i32>,
+    hidden: Option<bool>,
+    unique: bool,
     prepare_unique: Option<bool>,
 }
 
@@ -60,27 +97,11 @@ impl Wanted {
                 "no expireAfterSeconds, hidden, unique, or prepareUnique field",
             ));
         }
-        if wanted.unique == Some(false) {
-            return Err(ServerError::new(
-                Code::BAD_VALUE,
-                "Cannot make index non-unique",
-            ));
-        }
         Ok(wanted)
     }
 
-    pub(super) fn makes_unique(&self) -> bool {
-        self.unique == Some(true)
-    }
-
-    /// Changes the index, `alone` or beside other changes of the collection, or with `dry_run` only checks that it could be made unique; what changed goes into `reply`.
-    pub(super) fn change(
-        &self,
-        collection: &mut Collection,
-        dry_run: bool,
-        alone: bool,
-        reply: &mut Document,
-    ) -> Result<(), ServerError> {
+    /// The changes as those of an index of the collection; what is so already is no change.
+    pub(super) fn found_in(&self, collection: &Collection) -> Result<Change, ServerError> {
         let found = collection.indexes.iter().position(|index| match &self.key {
             Some(key) => same_key(&index.spec.key, key),
             None => index.spec.name == self.name,
@@ -96,26 +117,59 @@ impl Wanted {
                 format!("cannot find index {shown} for ns {}", collection.namespace),
             ));
         };
-        if index.spec.is_id() {
-            return self.check_id();
+        let spec = &index.spec;
+        let seconds = self.seconds.map(|seconds| seconds_of(spec, seconds));
+        let seconds = seconds.transpose()?;
+        if self.unique == Some(false) {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "Cannot make index non-unique",
+            ));
         }
-        // What is so already is no modification.
-        let prepares = self
-            .prepare_unique
-            .is_some_and(|wanted| wanted != index.spec.prepare_unique);
-        if prepares && (!alone || self.seconds.is_some() || self.hidden.is_some()) {
+        let is_unique = spec.unique || spec.is_id();
+        let unique = self.unique.is_some() && !is_unique;
+        if unique && !spec.prepare_unique {
+            return Err(invalid(
+                "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
+            ));
+        }
+        if self.hidden.is_some() && spec.is_id() {
+            return Err(ServerError::new(Code::BAD_VALUE, "can't hide _id index"));
+        }
+        Ok(Change {
+            at,
+            seconds,
+            hidden: self.hidden,
+            unique,
+            prepare_unique: self
+                .prepare_unique
+                .filter(|wanted| !is_unique && *wanted != spec.prepare_unique),
+        })
+    }
+}
+
+impl Change {
+    /// Makes the changes, `alone` or beside others of the collection, or with `dry_run` only checks that the index
+    /// could be made unique; what changed goes into `reply`.
+    pub(super) fn make(
+        &self,
+        collection: &mut Collection,
+        dry_run: bool,
+        alone: bool,
+        reply: &mut Document,
+    ) -> Result<(), ServerError> {
+        let others = self.seconds.is_some() || self.hidden.is_some() || self.unique;
+        if self.prepare_unique.is_some() && (!alone || others) {
             return Err(invalid(
                 "prepareUnique cannot be combined with any other modification.",
             ));
         }
+        let Some(index) = collection.indexes.get(self.at) else {
+            return Ok(());
+        };
         let mut spec = None;
-        if self.makes_unique() && !index.spec.unique {
-            if !index.spec.prepare_unique {
-                return Err(invalid(
-                    "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
-                ));
-            }
-            let violations = violations(collection, at);
+        if self.unique {
+            let violations = violations(collection, self.at);
             if !violations.is_empty() {
                 return Err(ServerError::new(
                     Code::CANNOT_CONVERT_INDEX_TO_UNIQUE,
@@ -143,16 +197,12 @@ impl Wanted {
             Some(spec) => spec.with_option(option, value),
             None => index.spec.with_option(option, value),
         };
-        if let Some(prepare) = self.prepare_unique
-            && !index.spec.unique
-            && prepare != index.spec.prepare_unique
-        {
+        if let Some(prepare) = self.prepare_unique {
             reply.insert("prepareUnique_old", index.spec.prepare_unique);
             reply.insert("prepareUnique_new", prepare);
             spec = Some(last(&spec, "prepareUnique", Bson::Boolean(prepare))?);
         }
         if let Some(seconds) = self.seconds {
-            let seconds = seconds_of(&index.spec, seconds)?;
             if let Some(before) = index.spec.ttl {
                 reply.insert("expireAfterSeconds_old", before);
             }
@@ -167,7 +217,7 @@ impl Wanted {
             spec = Some(last(&spec, "hidden", Bson::Boolean(hidden))?);
         }
         if let Some(spec) = spec
-            && let Some(index) = collection.indexes.get_mut(at)
+            && let Some(index) = collection.indexes.get_mut(self.at)
         {
             *index = index.with_spec(spec);
         }
@@ -180,13 +230,7 @@ impl Wanted {
         was: &Collection,
         reply: &Document,
     ) -> Option<(Document, Document)> {
-        let name = match &self.key {
-            Some(key) => {
-                let index = was.indexes.iter().find(|it| same_key(&it.spec.key, key));
-                &index?.spec.name
-            }
-            None => &self.name,
-        };
+        let name = &was.indexes.get(self.at)?.spec.name;
         let (mut now, mut before) = (doc! { "name": name }, Document::new());
         for option in ["expireAfterSeconds", "hidden", "unique", "prepareUnique"] {
             if let Some(value) = reply.get(format!("{option}_new")) {
@@ -198,17 +242,6 @@ impl Wanted {
         }
         (now.len() > 1).then_some((now, before))
     }
-
-    /// The index on `_id` is what it is.
-    fn check_id(&self) -> Result<(), ServerError> {
-        if self.hidden.is_some() {
-            return Err(ServerError::new(Code::BAD_VALUE, "can't hide _id index"));
-        }
-        if self.seconds.is_some() {
-            return Err(invalid("the _id field does not support TTL indexes"));
-        }
-        Ok(())
-    }
 }
 
 /// The seconds of a TTL index; more than fit are as many as fit.
@@ -217,6 +250,9 @@ fn seconds_of(spec: &Spec, seconds: i64) -> Result<i32, ServerError> {
         return Err(invalid(
             "TTL index 'expireAfterSeconds' option cannot be less than 0",
         ));
+    }
+    if spec.is_id() {
+        return Err(invalid("the _id field does not support TTL indexes"));
     }
     if spec.ttl.is_none() && spec.paths.len() != 1 {
         return Err(invalid(

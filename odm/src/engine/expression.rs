@@ -8,6 +8,7 @@
 
 pub(crate) mod accumulate;
 mod arithmetic;
+mod arranged;
 mod array;
 pub(crate) mod calendar;
 mod comparison;

@@ -7,6 +7,7 @@
 use bson::raw::RawBsonRef;
 
 use crate::engine::expression::Globals;
+use crate::engine::expression::arranged::Written;
 use crate::engine::expression::eval::Env;
 use crate::engine::expression::forms::Form;
 use crate::engine::expression::operator::{Args, Operator, Outcome, refuse};
@@ -60,17 +61,20 @@ impl Node {
             Self::Call {
                 operator,
                 arguments,
+                written,
             } => {
                 if is_one(NOT_ENTERED, operator.name) {
                     return Ok(None);
                 }
-                let values = arguments
-                    .iter()
-                    .map(|argument| match argument {
-                        Some(argument) => argument.constant(env, bound),
-                        None => Ok(Some(Value::Missing)),
-                    })
-                    .collect::<Result<Vec<_>, _>>()?;
+                let mut values: Vec<_> = arguments.iter().map(|_| Some(Value::Missing)).collect();
+                for at in written.places(arguments.len()) {
+                    if let (Some(Some(argument)), Some(value)) =
+                        (arguments.get(at), values.get_mut(at))
+                    {
+                        *value = argument.constant(env, bound)?;
+                        check_member(operator.name, at, value.as_ref())?;
+                    }
+                }
                 check_alone(operator.name, &values, env.globals)?;
                 // Nothing is at a place in null.
                 if operator.name == "$indexOfArray"
@@ -101,11 +105,42 @@ fn all<'a>(
     nodes.map(|node| node.constant(env, bound)).collect()
 }
 
+/// The same of nodes that were moved, in the order in which they were written.
+fn in_order<'a>(
+    nodes: &'a [Node],
+    written: &Written,
+    env: &Env<'_, 'a>,
+    bound: &[&str],
+) -> Result<Vec<Option<Value<'a>>>, ServerError> {
+    let places = written.places(nodes.len());
+    all(places.filter_map(|at| nodes.get(at)), env, bound)
+}
+
 fn whole<'a>(node: &'a Node, env: &Env<'_, 'a>, parts: &[Option<Value<'a>>]) -> Constant<'a> {
     if parts.iter().all(Option::is_some) {
         node.eval(env).map(Some)
     } else {
         Ok(None)
+    }
+}
+
+/// The operator that checks each constant argument before it comes to the next.
+fn check_member(
+    operator: &'static str,
+    at: usize,
+    value: Option<&Value<'_>>,
+) -> Result<(), ServerError> {
+    match value.map(Value::get) {
+        None | Some(Some(RawBsonRef::Array(_))) => Ok(()),
+        Some(other) if operator == "$setEquals" => refuse(
+            5_887_502,
+            format!(
+                "All operands of $setEquals must be arrays. {}-th argument is of type: {}",
+                at + 1,
+                text::type_name(other)
+            ),
+        ),
+        Some(_) => Ok(()),
     }
 }
 
@@ -121,20 +156,6 @@ fn check_alone(
     };
     let all = values.iter().all(Option::is_some);
     match operator {
-        "$setEquals" => {
-            for at in 0..values.len() {
-                if let Some(kind) = not_array(at) {
-                    return refuse(
-                        5_887_502,
-                        format!(
-                            "All operands of $setEquals must be arrays. {}-th argument is of type: {kind}",
-                            at + 1
-                        ),
-                    );
-                }
-            }
-            Ok(())
-        }
         "$regexFind" | "$regexFindAll" | "$regexMatch" => {
             let given = |index: usize| values.get(index).cloned().flatten();
             match (given(1), given(2)) {
@@ -203,8 +224,14 @@ fn check_some<'a>(
 impl Form {
     fn constant<'a>(&'a self, node: &'a Node, env: &Env<'_, 'a>, bound: &[&str]) -> Constant<'a> {
         match self {
-            Self::And(nodes) => short(node, nodes, env, bound, false),
-            Self::Or(nodes) => short(node, nodes, env, bound, true),
+            Self::And(nodes, written) => {
+                let values = in_order(nodes, written, env, bound)?;
+                short(node, &values, env, false)
+            }
+            Self::Or(nodes, written) => {
+                let values = in_order(nodes, written, env, bound)?;
+                short(node, &values, env, true)
+            }
             Self::IfNull(nodes) => {
                 let values = all(nodes.iter(), env, bound)?;
                 let mut others = values
@@ -311,12 +338,10 @@ impl Form {
 /// `$and` and `$or`, which one constant may decide.
 fn short<'a>(
     node: &'a Node,
-    nodes: &'a [Node],
+    values: &[Option<Value<'a>>],
     env: &Env<'_, 'a>,
-    bound: &[&str],
     decides: bool,
 ) -> Constant<'a> {
-    let values = all(nodes.iter(), env, bound)?;
     if values
         .iter()
         .flatten()
@@ -324,7 +349,7 @@ fn short<'a>(
     {
         return Ok(Some(Value::Ref(RawBsonRef::Boolean(decides))));
     }
-    whole(node, env, &values)
+    whole(node, env, values)
 }
 
 fn with<'n>(bound: &[&'n str], more: &[&'n str]) -> Vec<&'n str> {

@@ -101,6 +101,7 @@ impl Node {
             Self::Call {
                 operator,
                 arguments,
+                ..
             } => {
                 let mut values = Vec::with_capacity(arguments.len());
                 let substitutes = Substitutes::of(operator.name);

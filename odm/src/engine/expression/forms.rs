@@ -5,6 +5,7 @@ mod zip;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
+use crate::engine::expression::arranged::{Written, arrange};
 use crate::engine::expression::globals::Scope;
 use crate::engine::expression::meta::Meta;
 use crate::engine::expression::operator::refuse;
@@ -18,8 +19,8 @@ use self::zip::Zip;
 /// A compiled form; `forms/eval.rs` runs it.
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
-    And(Vec<Node>),
-    Or(Vec<Node>),
+    And(Vec<Node>, Written),
+    Or(Vec<Node>, Written),
     Cond {
         condition: Node,
         then: Node,
@@ -60,7 +61,8 @@ type Parse = fn(RawBsonRef<'_>, &Scope) -> Parsed;
 /// Sorted by name.
 const FORMS: &[(&str, Parse)] = &[
     ("$and", |raw, scope| {
-        constants_first(raw, scope).map(Form::And)
+        let (nodes, written) = constants_first(raw, scope)?;
+        Ok(Form::And(nodes, written))
     }),
     ("$cond", cond),
     ("$filter", filter),
@@ -69,7 +71,8 @@ const FORMS: &[(&str, Parse)] = &[
     ("$map", map),
     ("$meta", |raw, _| Meta::parse(raw).map(Form::Meta)),
     ("$or", |raw, scope| {
-        constants_first(raw, scope).map(Form::Or)
+        let (nodes, written) = constants_first(raw, scope)?;
+        Ok(Form::Or(nodes, written))
     }),
     ("$reduce", reduce),
     ("$switch", switch),
@@ -119,12 +122,16 @@ fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
 }
 
 /// A constant decides before anything else is evaluated: a server has seen to it beforehand.
-fn constants_first(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
-    let mut nodes = list(raw, scope)?;
-    if !scope.is_as_written() {
-        nodes.sort_by_key(|node| !matches!(node, Node::Literal(_)));
-    }
-    Ok(nodes)
+fn constants_first(
+    raw: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<(Vec<Node>, Written), ServerError> {
+    let nodes = list(raw, scope)?;
+    Ok(if scope.is_as_written() {
+        (nodes, Written::default())
+    } else {
+        arrange(nodes, |node| !node.is_constant())
+    })
 }
 
 fn cond(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {

@@ -2,6 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 
+use crate::engine::expression::arranged::{Written, arrange};
 use crate::engine::expression::array::sort_by;
 use crate::engine::expression::forms::{self, Form};
 use crate::engine::expression::globals::Scope;
@@ -27,25 +28,9 @@ pub(crate) enum Node {
     Call {
         operator: &'static Operator,
         arguments: Vec<Option<Node>>,
+        written: Written,
     },
     Form(Box<Form>),
-}
-
-impl Node {
-    /// Whether it plainly has no part that a document decides.
-    fn is_constant(&self) -> bool {
-        match self {
-            Self::Literal(_) => true,
-            Self::Object(fields) => fields.iter().all(|(_, node)| node.is_constant()),
-            Self::Array(nodes) => nodes.iter().all(Self::is_constant),
-            Self::Call {
-                operator,
-                arguments,
-            } => is_folded(operator.name) && arguments.iter().flatten().all(Self::is_constant),
-            Self::Variable(name, _) => matches!(name.as_str(), "REMOVE" | "NOW"),
-            Self::Field(_) | Self::Form(_) => false,
-        }
-    }
 }
 
 /// Whether a server computes an operator whose arguments are all constant beforehand.
@@ -274,10 +259,10 @@ pub(super) fn parse_operator(
     if !scope.has_plain_sets() && HAS_PLAIN_SETS.contains(&name) {
         return with_plain_sets(name, argument, scope);
     }
-    let arguments = match operator.shape {
-        Shape::Listed(_, 0) => Vec::new(),
+    let (arguments, written) = match operator.shape {
+        Shape::Listed(_, 0) => (Vec::new(), Written::default()),
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
-        Shape::Named(names) => named(operator, argument, names, scope)?,
+        Shape::Named(names) => (named(operator, argument, names, scope)?, Written::default()),
     };
     let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());
     Ok(Node::Call {
@@ -287,6 +272,7 @@ pub(super) fn parse_operator(
             operator
         },
         arguments,
+        written,
     })
 }
 
@@ -365,7 +351,7 @@ fn listed(
     argument: RawBsonRef<'_>,
     (least, most): (usize, usize),
     scope: &Scope,
-) -> Result<Vec<Option<Node>>, ServerError> {
+) -> Result<(Vec<Option<Node>>, Written), ServerError> {
     let arguments: Vec<Option<Node>> = match argument {
         RawBsonRef::Array(array) => values(array)
             .map(|value| parse(value, scope).map(Some))
@@ -375,16 +361,16 @@ fn listed(
     let name = operator.name;
     let passed = arguments.len();
     if passed >= least && passed <= most {
-        let mut arguments = arguments;
+        if scope.is_as_written() {
+            return Ok((arguments, Written::default()));
+        }
+        let arguments = fold(name, arguments);
         let is_constant =
             |argument: &Option<Node>| argument.as_ref().is_some_and(Node::is_constant);
-        if is_commutative(name) && !scope.is_as_written() && !arguments.iter().all(is_constant) {
-            arguments.sort_by_key(is_constant);
-        }
-        return Ok(if scope.is_as_written() {
-            arguments
+        return Ok(if is_commutative(name) {
+            arrange(arguments, is_constant)
         } else {
-            fold(name, arguments)
+            (arguments, Written::default())
         });
     }
     if matches!(

@@ -43,7 +43,7 @@ pub(crate) fn project(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Shape, Serv
             "Invalid $project :: caused by :: projection specification must have at least one field",
         );
     }
-    Shape::project(spec, scope, &|_, _| None, Kind::Include).map_err(invalid("$project"))
+    Shape::project(spec, scope, &|_, _, _| None, Kind::Include).map_err(invalid("$project"))
 }
 
 /// `$unset`.

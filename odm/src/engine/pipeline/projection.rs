@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::memory;
-use crate::engine::expression::shape::{Bearing, Kind, Shape, Transform};
+use crate::engine::expression::shape::{Bearing, Kind, Met, Shape, Transform};
 use crate::engine::expression::{Globals, Value, append, text};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
@@ -31,7 +31,7 @@ impl Projection {
         let shape = Shape::project(
             spec,
             &globals.scope(),
-            &|path, value| special(path, value, globals, check),
+            &|path, value, met| special(path, value, met, (globals, check)),
             Kind::Exclude,
         )?;
         Ok(Self {
@@ -73,13 +73,15 @@ fn positions(spec: &RawDocument) -> usize {
         .count()
 }
 
+const MIXED: &str = "Cannot specify positional operator and $elemMatch.";
+
 type Found = Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>;
 
 fn special(
     path: &str,
     value: RawBsonRef<'_>,
-    globals: &Globals,
-    check: &dyn Fn() -> Result<(), ServerError>,
+    met: Met,
+    (globals, check): (&Globals, &dyn Fn() -> Result<(), ServerError>),
 ) -> Found {
     if path.contains(".$.") {
         return Some(refuse(
@@ -104,6 +106,9 @@ fn special(
                 _ => refuse(31308, "positional projection cannot be used with a literal"),
             });
         }
+        if met.matches_elements {
+            return Some(refuse(31256, MIXED));
+        }
         if let Err(error) = check() {
             return Some(Err(error));
         }
@@ -126,7 +131,7 @@ fn special(
                 transform,
             )
         }),
-        "$elemMatch" => ElemMatch::parse(path, argument, globals).map(|transform| {
+        "$elemMatch" => ElemMatch::parse(path, argument, met, globals).map(|transform| {
             (
                 Bearing::Otherwise(Kind::Include),
                 path.to_owned(),
@@ -242,10 +247,12 @@ struct ElemMatch {
 const HELD: &str = "e";
 
 impl ElemMatch {
-    fn parse(path: &str, argument: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
-        if path.contains('.') {
-            return refuse(31275, "Cannot use $elemMatch projection on a nested field.");
-        }
+    fn parse(
+        path: &str,
+        argument: RawBsonRef<'_>,
+        met: Met,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
         let RawBsonRef::Document(_) = argument else {
             return refuse(
                 31274,
@@ -255,6 +262,12 @@ impl ElemMatch {
                 ),
             );
         };
+        if met.positional {
+            return refuse(31255, MIXED);
+        }
+        if path.contains('.') {
+            return refuse(31275, "Cannot use $elemMatch projection on a nested field.");
+        }
         let mut condition = RawDocumentBuf::new();
         append(&mut condition, "$elemMatch", argument);
         let mut filter = RawDocumentBuf::new();

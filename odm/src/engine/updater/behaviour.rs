@@ -27,6 +27,11 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Why it fails, whatever is at the path.
+    fn fault(&self) -> Option<&ServerError> {
+        None
+    }
+
     /// What a path that cannot be walked to its end means.
     fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Create

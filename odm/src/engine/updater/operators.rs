@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{Globals, text};
 use crate::engine::updater::Applied;
@@ -21,7 +21,7 @@ use crate::engine::updater::push::Push;
 use crate::engine::updater::rename::Rename;
 use crate::engine::updater::set::Set;
 use crate::engine::updater::splice;
-use crate::engine::updater::target::{Walk, immutable_id};
+use crate::engine::updater::target::{Walk, is_of_reference};
 use crate::engine::updater::unset::Unset;
 use crate::engine::updater::{delta, describe};
 use crate::error::{Code, ServerError};
@@ -197,17 +197,19 @@ impl Operators {
             globals,
             inserting,
         };
-        if self.renames.is_empty() {
+        // The parts of a reference look at what is beside them.
+        let refers = self
+            .tree
+            .named
+            .iter()
+            .any(|(name, _)| is_of_reference(name));
+        if self.renames.is_empty() && !refers {
             return splice::apply(&walk, &self.tree, document, &mut at);
         }
-        let moves = self.moves(document, &named.to_string())?;
-        let moving = moving_tree(&moves)?;
+        let (moves, moving) = self.moves(document, &named.to_string())?;
         let mut root = Node::root(document);
         let mut modified = walk.document(&[&self.tree, &moving], &mut root, &mut at)?;
-        for (rename, _) in &moves {
-            if id.is_some() && rename.from == "_id" {
-                return Err(immutable_id("_id"));
-            }
+        for rename in &moves {
             remove(&mut root, &rename.from);
             modified = true;
         }
@@ -230,10 +232,10 @@ impl Operators {
             filters: &self.filters,
             has_id: true,
         };
-        let moves = self.moves(before, "")?;
-        let mut trees = vec![moving_tree(&moves)?];
+        let (moves, moving) = self.moves(before, "")?;
+        let mut trees = vec![moving];
         let mut gone = Fields::default();
-        for (rename, _) in &moves {
+        for rename in &moves {
             gone.insert(&rename.from, Tree::Leaf(Box::new(Unset)))?;
         }
         trees.push(gone);
@@ -242,29 +244,21 @@ impl Operators {
         Ok(delta::description(&changes))
     }
 
+    /// The renames that have something to move, and what they do at the places that they move it to.
     fn moves(
         &self,
         document: &RawDocument,
         named: &str,
-    ) -> Result<Vec<(&Rename, RawBson)>, ServerError> {
-        let mut moves = Vec::new();
+    ) -> Result<(Vec<&Rename>, Fields), ServerError> {
+        let (mut moves, mut tree) = (Vec::new(), Fields::default());
         for rename in &self.renames {
-            if let Some(value) = rename.value(document, named)? {
-                moves.push((rename, value));
+            if let Some(moving) = rename.moving(document, named) {
+                tree.insert(&rename.to, Tree::Leaf(Box::new(moving)))?;
+                moves.push(rename);
             }
         }
-        Ok(moves)
+        Ok((moves, tree))
     }
-}
-
-/// What the renames that have something to move set.
-fn moving_tree(moves: &[(&Rename, RawBson)]) -> Result<Fields, ServerError> {
-    let mut tree = Fields::default();
-    for (rename, value) in moves {
-        let set = Set::new(value.as_raw_bson_ref());
-        tree.insert(&rename.to, Tree::Leaf(Box::new(set)))?;
-    }
-    Ok(tree)
 }
 
 fn remove(fields: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {

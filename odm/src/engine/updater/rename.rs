@@ -1,11 +1,13 @@
 //! `$rename`: `{a: 1}` `{$rename: {a: "b.c"}}` -> `{b: {c: 1}}`.
 
-use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawBsonRef, RawDocument};
 
 use crate::engine::expression::text;
-use crate::engine::updater::behaviour::bad_value;
+use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::conflicts::{Part, check_path};
-use crate::engine::updater::node::fields;
+use crate::engine::updater::node::{Node, fields};
+use crate::engine::updater::set::Set;
+use crate::engine::updater::target::immutable_id;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
 use crate::value::raw::values;
@@ -15,6 +17,33 @@ use crate::value::raw::values;
 enum Below<'a> {
     Document(&'a RawDocument),
     Array(&'a RawArray),
+}
+
+/// One `$rename` of a document, at the place that it moves a value to.
+#[derive(Debug)]
+pub(super) struct Moving {
+    set: Result<Set, ServerError>,
+    /// Whether it takes the document its `_id`, which nobody may.
+    takes_id: bool,
+}
+
+impl Behaviour for Moving {
+    fn apply<'a>(
+        &'a self,
+        current: Option<&mut Node<'a>>,
+        at: &At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let set = self.set.as_ref().map_err(Clone::clone)?;
+        let change = set.apply(current, at)?;
+        if self.takes_id {
+            return Err(immutable_id("_id"));
+        }
+        Ok(change)
+    }
+
+    fn fault(&self) -> Option<&ServerError> {
+        self.set.as_ref().err()
+    }
 }
 
 /// A checked `$rename` of one field.
@@ -80,17 +109,31 @@ impl Rename {
         })
     }
 
-    /// The value to move, where the document has one.
-    pub(super) fn value(
+    /// What it does where the document has something to move: it puts it to its new place, or fails there, in its turn
+    /// among the other operators.
+    pub(super) fn moving(&self, document: &RawDocument, named: &str) -> Option<Moving> {
+        match self.value(document, named) {
+            Ok(value) => value.map(|value| Moving {
+                set: Ok(Set::new(value)),
+                takes_id: self.from == "_id",
+            }),
+            Err(fault) => Some(Moving {
+                set: Err(fault),
+                takes_id: false,
+            }),
+        }
+    }
+
+    fn value<'a>(
         &self,
-        document: &RawDocument,
+        document: &'a RawDocument,
         named: &str,
-    ) -> Result<Option<RawBson>, ServerError> {
+    ) -> Result<Option<RawBsonRef<'a>>, ServerError> {
         let Some(value) = self.source(document, named)? else {
             return Ok(None);
         };
         self.check_destination(document, named)?;
-        Ok(Some(value.into()))
+        Ok(Some(value))
     }
 
     fn source<'a>(

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use bson::raw::RawBsonRef;
 use smallvec::SmallVec;
 
 use crate::engine::expression::text;
@@ -41,18 +42,23 @@ impl Walk<'_> {
             let current = index
                 .and_then(|index| document.get_mut(index))
                 .map(|(_, node)| node);
-            match self.step(&name, &trees, current, at)? {
+            let change = self.step(&name, &trees, current, at)?;
+            modified |= !matches!(change, Change::Nothing);
+            match change {
                 Change::Nothing => continue,
                 Change::Edited => {}
                 Change::Remove => {
                     index.map(|index| document.remove(index));
+                    continue;
                 }
                 Change::Put(node) => match index.and_then(|index| document.get_mut(index)) {
                     Some((_, slot)) => *slot = node,
                     None => document.push((name, node)),
                 },
             }
-            modified = true;
+            if at.path.is_empty() && !at.inserting {
+                check_reference(document, index.unwrap_or(document.len().saturating_sub(1)))?;
+            }
         }
         Ok(modified)
     }
@@ -75,7 +81,12 @@ impl Walk<'_> {
             return Err(immutable_id(&at.path));
         }
         let is_made = matches!(change, Change::Edited | Change::Put(_));
-        if length == 0 && name.starts_with('$') && is_made && !at.inserting {
+        if length == 0
+            && name.starts_with('$')
+            && !is_of_reference(name)
+            && is_made
+            && !at.inserting
+        {
             return Err(dollar_prefixed(name, &at.path));
         }
         at.path.truncate(length);
@@ -260,6 +271,9 @@ impl Walk<'_> {
             match tree {
                 Tree::Reserved => {}
                 Tree::Leaf(behaviour) => {
+                    if let Some(fault) = behaviour.fault() {
+                        return Err(fault.clone());
+                    }
                     let element = || parent.with(|value| text::element(at.name(), value));
                     let message = match behaviour.blocked(at.inserting) {
                         Blocked::Ignore => continue,
@@ -293,7 +307,48 @@ impl Walk<'_> {
     }
 }
 
-const NULL: bson::raw::RawBsonRef<'static> = bson::raw::RawBsonRef::Null;
+const NULL: RawBsonRef<'static> = RawBsonRef::Null;
+
+/// Whether a field's name is one of a reference's (a `DBRef`).
+pub(super) fn is_of_reference(name: &str) -> bool {
+    matches!(name, "$ref" | "$id" | "$db")
+}
+
+/// Refuses a part of a reference that is not in its place: `$ref`, `$id`, and perhaps `$db`.
+fn check_reference(document: &[(Cow<'_, str>, Node<'_>)], at: usize) -> Result<(), ServerError> {
+    let fault = |message: &str| Err(ServerError::new(Code::INVALID_DB_REF, message));
+    let Some((name, node)) = document.get(at) else {
+        return Ok(());
+    };
+    let beside = |place: Option<usize>| {
+        let field = place.and_then(|place| document.get(place));
+        field.map_or("", |(name, _)| name)
+    };
+    let before = at.checked_sub(1);
+    match &**name {
+        "$ref" | "$db" => node.with(|value| match value {
+            RawBsonRef::String(_) => Ok(()),
+            other => fault(&format!(
+                "The DBRef {name} field must be a String, not a {}",
+                text::type_name(Some(other))
+            )),
+        })?,
+        _ => {}
+    }
+    match &**name {
+        "$ref" if beside(at.checked_add(1)) != "$id" => {
+            fault("The DBRef $ref field must be followed by a $id field")
+        }
+        "$id" if beside(before) != "$ref" => {
+            fault("Found $id field without a $ref before it, which is invalid.")
+        }
+        "$db" if beside(before) != "$id" => {
+            fault("Found $db field without a $id before it, which is invalid.")
+        }
+        "$db" => before.map_or(Ok(()), |before| check_reference(document, before)),
+        _ => Ok(()),
+    }
+}
 
 fn put<'a>(array: &mut Vec<Node<'a>>, index: usize, node: Node<'a>) -> Result<(), ServerError> {
     if let Some(slot) = array.get_mut(index) {

@@ -30,7 +30,19 @@ pub(super) const NAMES: &[(&str, bool)] = &[
 const RANGE: std::ops::RangeInclusive<i64> = -32_768..=32_767;
 
 pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    // A server looks for the zone first.
+    // The time of the day comes first, then the zone, then the day.
+    let Some(hour) = carried(args, 6, 0)? else {
+        return null();
+    };
+    let Some(minute) = carried(args, 7, 0)? else {
+        return null();
+    };
+    let Some(second) = part(args, 8)? else {
+        return null();
+    };
+    let Some(millisecond) = part(args, 9)? else {
+        return null();
+    };
     let Some(zone) = Zone::of(args, 10)? else {
         return null();
     };
@@ -43,18 +55,6 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return null();
     };
     let Some(day) = carried(args, 4 + first, 1)? else {
-        return null();
-    };
-    let Some(hour) = carried(args, 6, 0)? else {
-        return null();
-    };
-    let Some(minute) = carried(args, 7, 0)? else {
-        return null();
-    };
-    let Some(second) = part(args, 8)? else {
-        return null();
-    };
-    let Some(millisecond) = part(args, 9)? else {
         return null();
     };
     // A year is looked at behind the parts that are written after it.

@@ -15,7 +15,7 @@ use crate::value::raw::values;
 impl Form {
     pub(in crate::engine::expression) fn eval<'a>(&'a self, env: &Env<'_, 'a>) -> Outcome<'a> {
         match self {
-            Self::And(nodes) => {
+            Self::And(nodes, _) => {
                 for node in nodes {
                     if !node.eval(env)?.truthy() {
                         return boolean(false);
@@ -23,7 +23,7 @@ impl Form {
                 }
                 boolean(true)
             }
-            Self::Or(nodes) => {
+            Self::Or(nodes, _) => {
                 for node in nodes {
                     if node.eval(env)?.truthy() {
                         return boolean(true);

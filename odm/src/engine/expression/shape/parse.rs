@@ -22,8 +22,21 @@ pub(crate) enum Bearing {
     Otherwise(Kind),
 }
 
+/// Which of two operators that exclude each other were met so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Met {
+    /// The positional operator.
+    pub(crate) positional: bool,
+    /// `$elemMatch`.
+    pub(crate) matches_elements: bool,
+}
+
 /// A projection operator of `find` at a path: what it does, where, and what that says of the projection.
-pub(crate) type Special<'h> = dyn Fn(&str, RawBsonRef<'_>) -> Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>
+pub(crate) type Special<'h> = dyn Fn(
+        &str,
+        RawBsonRef<'_>,
+        Met,
+    ) -> Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>
     + 'h;
 
 impl Shape {
@@ -76,8 +89,7 @@ impl Shape {
             kind: None,
             otherwise: None,
             only_meta,
-            positional: false,
-            matches_elements: false,
+            met: Met::default(),
             tree: Tree::default(),
             id: None,
         };
@@ -281,10 +293,7 @@ struct Parser<'p> {
     /// What it is if it has nothing but `$meta`.
     only_meta: Kind,
     tree: Tree,
-    /// Whether the positional operator was met.
-    positional: bool,
-    /// Whether `$elemMatch` was.
-    matches_elements: bool,
+    met: Met,
     /// What the specification says of `_id`, which goes with either kind.
     id: Option<bool>,
 }
@@ -306,22 +315,14 @@ impl Parser<'_> {
                 self.otherwise.get_or_insert(self.only_meta);
                 return Ok(());
             }
-            match (self.special)(&path, value) {
+            match (self.special)(&path, value, self.met) {
                 None => {
                     self.check_id(&path)?;
                     self.plain(prefix, name, value)
                 }
                 Some(special) => {
-                    let fault = special
-                        .or_else(|fault| {
-                            // An $elemMatch beside a positional operator is refused wherever it stands.
-                            if fault.code() == Code::location(31275) {
-                                self.check_mixed(Bearing::Otherwise(Kind::Include))?;
-                            }
-                            Err(fault)
-                        })
-                        .and_then(|special| self.transform(&path, special));
-                    fault.or_else(|fault| self.or_expression(fault, prefix, name, value))
+                    let done = special.and_then(|special| self.transform(&path, special));
+                    done.or_else(|fault| self.or_expression(fault, prefix, name, value))
                 }
             }
         })
@@ -376,8 +377,7 @@ impl Parser<'_> {
         path: &str,
         (bearing, target, transform): (Bearing, String, Arc<dyn Transform>),
     ) -> Result<(), ServerError> {
-        self.check_mixed(bearing)?;
-        if bearing == Bearing::Includes && self.positional {
+        if bearing == Bearing::Includes && self.met.positional {
             return refuse(
                 31276,
                 "Cannot specify more than one positional projection per query.",
@@ -388,10 +388,10 @@ impl Parser<'_> {
         match bearing {
             Bearing::Includes => {
                 self.settle(Kind::Include, path)?;
-                self.positional = true;
+                self.met.positional = true;
             }
             Bearing::Otherwise(kind) => {
-                self.matches_elements |= kind == Kind::Include;
+                self.met.matches_elements |= kind == Kind::Include;
                 if self.otherwise != Some(Kind::Exclude) {
                     self.otherwise = Some(kind);
                 }
@@ -470,17 +470,6 @@ impl Parser<'_> {
             );
         }
         Expression::parse(value, self.scope).map_err(|error| unknown_here(error, value))
-    }
-
-    /// The positional operator and `$elemMatch`, the only one that includes where nothing else says so, exclude
-    /// each other.
-    fn check_mixed(&self, bearing: Bearing) -> Result<(), ServerError> {
-        let code = match bearing {
-            Bearing::Includes if self.matches_elements => 31256,
-            Bearing::Otherwise(Kind::Include) if self.positional => 31255,
-            _ => return Ok(()),
-        };
-        refuse(code, "Cannot specify positional operator and $elemMatch.")
     }
 
     fn settle(&mut self, kind: Kind, path: &str) -> Result<(), ServerError> {

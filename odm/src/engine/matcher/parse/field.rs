@@ -363,11 +363,9 @@ fn regex(
         }
         _ => return Err(bad_value("$regex has to be a string")),
     };
-    let mut source = single("$regex", value);
-    if let Some(options) = given {
-        source.append(bson::raw::cstr!("$options"), options);
-    }
-    Ok((Regex::new(pattern, options)?, nested(path, source)))
+    // The options may stand anywhere, so all that stands beside the pattern is its specification.
+    let source = nested(path, siblings.to_owned());
+    Ok((Regex::new(pattern, options)?, source))
 }
 
 fn not(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<Predicate> {

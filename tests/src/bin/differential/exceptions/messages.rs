@@ -13,7 +13,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("The picture of a filter", of_filter),
     ("Pictures in messages", of_document),
     ("Refusals that show half a character", half_a_character),
-    ("`specifiedAs`", of_rule),
     ("Details of a missing field", of_missing),
     ("Plans", of_plan),
     ("Sort keys", of_key),
@@ -34,11 +33,6 @@ fn of_document(seen: &Seen<'_>) -> bool {
 
 fn half_a_character(seen: &Seen<'_>) -> bool {
     message(seen.server).contains("Invalid UTF-8")
-}
-
-fn of_rule(seen: &Seen<'_>) -> bool {
-    let [here, there] = [seen.memory, seen.server].map(unspecified);
-    here.is_some() && here == there
 }
 
 fn of_key(seen: &Seen<'_>) -> bool {
@@ -83,32 +77,4 @@ fn unhexed(reply: &Document) -> Option<String> {
         }
     }
     Some(json(&reply))
-}
-
-/// A validation's details without what they say of the rule that is written in a $regex.
-fn unspecified(reply: &Document) -> Option<String> {
-    fn bare(value: Bson) -> Bson {
-        match value {
-            Bson::Document(document) => {
-                let is_pattern = document
-                    .get_str("operatorName")
-                    .is_ok_and(|name| name == "$regex");
-                document
-                    .into_iter()
-                    .filter(|(key, _)| !is_pattern || *key != "specifiedAs")
-                    .map(|(key, value)| (key, bare(value)))
-                    .collect::<Document>()
-                    .into()
-            }
-            Bson::Array(values) => values.into_iter().map(bare).collect::<Vec<_>>().into(),
-            other => other,
-        }
-    }
-    let text = json(reply);
-    let is_pattern = text.contains("failingDocumentId") && text.contains("\"$regex\"");
-    is_pattern.then(|| {
-        let reply = normal(reply, Order::Exact).into_iter();
-        let bare: Document = reply.map(|(key, value)| (key, bare(value))).collect();
-        json(&bare)
-    })
 }

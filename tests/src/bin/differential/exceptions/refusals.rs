@@ -11,7 +11,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Symbols and collations", symbols_with_collation),
     ("Filters in stages", unread_filters),
     ("Which of two refusals", which_of_two),
-    ("What a server overlooks, the engine refuses", overlooked),
     ("Negated ranges of symbols and code", negated_ranges),
     ("Positional projections", positional),
     ("An `_id` that an upsert makes an array", array_as_id),
@@ -44,34 +43,9 @@ fn which_of_two(seen: &Seen<'_>) -> bool {
             .iter()
             .any(|code| text.contains(&format!("\"code\": {{\"$numberInt\": \"{code}\"}}")))
     };
-    let of_index =
-        |reply: &Document| message(reply).contains("is not valid for an index specification");
-    let is_shape = |code: i32| matches!(code, 40180 | 40181 | 40353);
-    seen.both_refuse() && (seen.command.contains_key("collMod") || of_index(seen.server))
-        || seen.both_say("Error in specification")
-        || is_shape(code(seen.memory)) && is_shape(code(seen.server))
-        || seen.both_refuse() && seen.projected() > 1
+    seen.both_refuse() && seen.projected() > 1
         || seen.both_say("Failed to optimize pipeline") && seen.computed() > 1
         || of_keys(seen.memory) && of_keys(seen.server)
-}
-
-fn overlooked(seen: &Seen<'_>) -> bool {
-    let ignored = [
-        "singleBatch",
-        "batchSize",
-        "bypassDocumentValidation",
-        "term",
-    ];
-    let refused = message(seen.memory);
-    let is_field = refused.contains("is an unknown field")
-        && ignored.iter().any(|name| refused.contains(name));
-    let is_by_id = |query: &Document| query.len() == 1 && query.contains_key("_id");
-    let is_sort = seen.here()
-        && !seen.there()
-        && seen.command.contains_key("findAndModify")
-        && seen.command.contains_key("sort")
-        && seen.command.get_document("query").is_ok_and(is_by_id);
-    is_field || is_sort
 }
 
 fn negated_ranges(seen: &Seen<'_>) -> bool {

@@ -47,6 +47,16 @@ impl<'a> Seen<'a> {
         self.here() && self.there()
     }
 
+    /// Whether the server finds no more than the engine.
+    pub(super) fn loses(&self) -> bool {
+        self.both_answer() && found(self.server) <= found(self.memory)
+    }
+
+    /// Whether the server finds no less than the engine.
+    pub(super) fn finds_more(&self) -> bool {
+        self.both_answer() && found(self.server) >= found(self.memory)
+    }
+
     pub(super) fn both_say(&self, text: &str) -> bool {
         message(self.memory).contains(text) && message(self.server).contains(text)
     }
@@ -117,6 +127,24 @@ impl<'a> Seen<'a> {
             .flat_map(|stage| stage.iter().map(|(_, spec)| expressions(spec)))
             .sum()
     }
+}
+
+/// How many documents or values a reply tells of.
+fn found(reply: &Document) -> usize {
+    let batch = reply.get_document("cursor").ok().and_then(|cursor| {
+        let batch = cursor.get_array("firstBatch");
+        batch.or_else(|_| cursor.get_array("nextBatch")).ok()
+    });
+    if let Some(values) = batch.or_else(|| reply.get_array("values").ok()) {
+        return values.len();
+    }
+    let counted = reply.get_document("lastErrorObject").unwrap_or(reply);
+    let n = counted.get("n").and_then(|n| match n {
+        Bson::Int32(n) => usize::try_from(*n).ok(),
+        Bson::Int64(n) => usize::try_from(*n).ok(),
+        _ => None,
+    });
+    n.unwrap_or(0)
 }
 
 pub(super) fn message(reply: &Document) -> &str {

@@ -107,7 +107,8 @@ impl Db {
     ///
     /// # The files
     /// - A file in the folder is a collection of this database; a folder in it is another database, with files of its
-    ///   own: `books.json`, `shop/orders.bson`. `.gz` may stand behind.
+    ///   own: `books.json`, `shop/orders.bson`. `.gz` may stand behind, as `mongodump --gzip` writes it. Extended JSON has 4 GiB
+    ///   at most, decompressed.
     /// - `books.bson` has documents one behind the other. `books.json` has Extended JSON, canonical or relaxed:
     ///   documents one behind the other, on a line each or not, or an array of them.
     /// - `books.metadata.json` has the options that the collection is made with, and its indexes, which are built when

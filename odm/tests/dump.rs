@@ -186,6 +186,40 @@ async fn the_dump_of_a_server_is_loaded_and_dumped_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_compressed_dump_is_loaded_as_the_dump() {
+    let folder = folder("compressed");
+    for (file, _) in files(&recorded()) {
+        let content = fs::read(recorded().join(&file)).unwrap();
+        write(&folder, &format!("{file}.gz"), compressed(&content));
+    }
+    let [plain, unpacked] = [recorded(), folder.clone()].map(|folder| {
+        let db = Db::memory();
+        let report = db.load(&folder).unwrap();
+        (report.documents(), report.collections, folder_of(&db))
+    });
+    assert!(plain.0 > 0);
+    assert_eq!(plain, unpacked);
+    // One file may be of several parts.
+    let parts = ["{\"_id\": 1}", "{\"_id\": 2}"].map(|part| compressed(part.as_bytes()));
+    write(&folder, "parts.json.gz", parts.concat());
+    let db = Db::memory();
+    db.load(&folder).unwrap();
+    assert_eq!(find(&db, "parts").await.len(), 2);
+}
+
+#[test]
+fn a_small_file_that_holds_far_too_much_is_refused() {
+    let folder = folder("bomb");
+    let spaces = compressed(&vec![b' '; 1024 * 1024]).repeat(65);
+    assert!(spaces.len() < 1024 * 1024);
+    write(&folder, "books.metadata.json.gz", spaces);
+    let error = fault(&Db::memory(), &folder);
+    assert!(error.is_file());
+    let message = error.to_string();
+    assert!(message.contains("more than 67108864 bytes"), "{message}");
+}
+
+#[tokio::test]
 async fn a_file_in_the_folder_is_of_this_database_and_a_folder_is_another() {
     let folder = folder("layout");
     write(

@@ -28,13 +28,18 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read>> {
     })
 }
 
-/// All that a file holds.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+/// All that a file holds, of so many bytes at most once it is decompressed: a small file may be of many.
+pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?
+        .take(most.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| failed(path, error))?;
-    Ok(bytes)
+    if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
+        return Ok(bytes);
+    }
+    let message = format!("it holds more than {most} bytes, and is read as a whole");
+    Err(Error::new(FileError::new(path, message)))
 }
 
 fn failed(path: &Path, error: std::io::Error) -> Error {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::dump::metadata::Metadata;
+use crate::dump::metadata::{MOST, Metadata};
 use crate::dump::{SkippedFile, file, json, name};
 use crate::engine::Namespace;
 use crate::error::{Error, FileError, Result};
@@ -205,7 +205,7 @@ fn collection(path: &Path, kind: Kind, stem: &str) -> Result<Option<String>> {
 /// Whether the file is what mongodump writes of itself, and not a collection that is called so.
 fn is_prelude(path: &Path) -> Result<bool> {
     let known = |name: &String| matches!(name.as_str(), "ServerVersion" | "ToolVersion");
-    Ok(json::document(&file::read(path)?)
+    Ok(json::document(&file::read(path, MOST)?)
         .is_ok_and(|document| !document.is_empty() && document.keys().all(known)))
 }
 

@@ -19,6 +19,9 @@ use crate::store::{Memory, command_error};
 const MOST: usize = 10_000;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
+/// The largest file of Extended JSON, which is read as a whole.
+const MOST_JSON: u64 = 4 * 1024 * 1024 * 1024;
+
 /// Loads the collections of a folder: all of them, or nothing.
 pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<LoadReport> {
     let Layout {
@@ -199,7 +202,7 @@ impl Loader<'_> {
     }
 
     fn json(&self, namespace: &Namespace, path: &Path, bypass: bool) -> Result<u64> {
-        let documents = json::documents(&file::read(path)?)
+        let documents = json::documents(&file::read(path, MOST_JSON)?)
             .map_err(|message| Error::new(FileError::new(path, message)))?;
         let mut done = 0;
         for batch in documents.chunks(MOST) {

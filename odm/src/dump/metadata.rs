@@ -8,6 +8,9 @@ use crate::dump::{file, json};
 use crate::engine::{Collection, View};
 use crate::error::{Error, FileError, Result};
 
+/// The largest file: many times what the options and 64 indexes of a collection may have.
+pub(super) const MOST: u64 = 64 * 1024 * 1024;
+
 /// A `.metadata.json`.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
@@ -23,7 +26,7 @@ pub(super) struct Metadata {
 impl Metadata {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let fault = |message: String| Error::new(FileError::new(path, message));
-        let text = file::read(path)?;
+        let text = file::read(path, MOST)?;
         // mongodump leaves such files where it was interrupted, and mongorestore takes them for none.
         if text.is_empty() {
             return Ok(Self::default());

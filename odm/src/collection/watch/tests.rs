@@ -1,13 +1,14 @@
 #![cfg(feature = "memory")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::task::{Context as Task, Poll, Wake};
 use std::thread;
 use std::time::Duration;
 
 use bson::{DateTime, doc};
-use futures::FutureExt;
 use futures::executor::block_on;
+use futures::{FutureExt, StreamExt};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Db, ResumeToken};
@@ -130,4 +131,54 @@ fn a_token_is_an_object_to_json() {
     let json = serde_json::to_string(&token).unwrap();
     assert_eq!(json, r#"{"_data":"8263"}"#);
     assert_eq!(serde_json::from_str::<ResumeToken>(&json).unwrap(), token);
+}
+
+/// Counts how often a task is woken.
+#[derive(Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_stream_is_woken_for_its_own_and_loses_nothing_to_others() {
+    let db = Db::memory();
+    let things = db.collection::<Thing>();
+    let mut changes = block_on(things.watch().into_future()).unwrap();
+    let woken = Arc::new(Woken::default());
+    let waker = Arc::clone(&woken).into();
+    let mut task = Task::from_waker(&waker);
+    let mut poll = || match changes.poll_next_unpin(&mut task) {
+        Poll::Ready(next) => Some(next.unwrap().unwrap()),
+        Poll::Pending => None,
+    };
+    assert!(poll().is_none());
+    let write = |size: usize| {
+        let insert = doc! { "insert": "others", "documents": [{ "text": "x".repeat(size) }] };
+        block_on(db.run_command(insert).into_future()).unwrap();
+    };
+    // Where a part of the log begins, everybody looks.
+    write(10);
+    woken.0.store(0, Ordering::Relaxed);
+    assert!(poll().is_none());
+    for _ in 0..100 {
+        write(10);
+    }
+    assert_eq!(woken.0.swap(0, Ordering::Relaxed), 0);
+    // More than is kept.
+    let mut looked = 0;
+    for _ in 0..100 {
+        write(1024 * 1024);
+        if woken.0.swap(0, Ordering::Relaxed) > 0 {
+            looked += 1;
+            assert!(poll().is_none());
+        }
+    }
+    assert!(looked > 10, "{looked}");
+    block_on(things.insert_one(&Thing { id: 1 }).into_future()).unwrap();
+    assert_eq!(woken.0.swap(0, Ordering::Relaxed), 1);
+    assert_eq!(poll().unwrap().id(), Some(&1));
 }

@@ -64,15 +64,14 @@ impl<'s> Future for MemoryCall<'s> {
     type Output = Result<Response<'s>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut rest = match self.rest.take() {
-            Some(rest) => rest,
-            None => {
-                if let Some(answer) = self.now() {
-                    self.request = None;
-                    return Poll::Ready(answer);
-                }
-                self.rest()?
+        let mut rest = if let Some(rest) = self.rest.take() {
+            rest
+        } else {
+            if let Some(answer) = self.now() {
+                self.request = None;
+                return Poll::Ready(answer);
             }
+            self.rest()?
         };
         let answer = rest.as_mut().poll(context);
         self.rest = Some(rest);

@@ -27,34 +27,30 @@ impl Place<'_> {
         invalid: impl Fn(&str) -> String,
     ) -> Result<(), ServerError> {
         let database = database.unwrap_or(self.database);
-        self.check_readable(database, collection)?;
+        check_readable(database, collection)?;
         if (self.is_name)(database, collection) {
             return Ok(());
         }
         refuse(invalid(&format!("{database}.{collection}")))
     }
+}
 
-    /// Refuses a name that cannot even be read as one.
-    pub(super) fn check_readable(
-        &self,
-        database: &str,
-        collection: &str,
-    ) -> Result<(), ServerError> {
-        if database.contains('.') {
-            return refuse(format!(
-                "'.' is an invalid character in the database name: {database}"
-            ));
-        }
-        if database.contains('\0') || collection.contains('\0') {
-            return refuse("namespaces cannot have embedded null characters");
-        }
-        if collection.starts_with('.') {
-            return refuse(format!(
-                "Collection names cannot start with '.': {collection}"
-            ));
-        }
-        Ok(())
+/// Refuses a name that cannot even be read as one.
+pub(super) fn check_readable(database: &str, collection: &str) -> Result<(), ServerError> {
+    if database.contains('.') {
+        return refuse(format!(
+            "'.' is an invalid character in the database name: {database}"
+        ));
     }
+    if database.contains('\0') || collection.contains('\0') {
+        return refuse("namespaces cannot have embedded null characters");
+    }
+    if collection.starts_with('.') {
+        return refuse(format!(
+            "Collection names cannot start with '.': {collection}"
+        ));
+    }
+    Ok(())
 }
 
 fn refuse(message: impl Into<String>) -> Result<(), ServerError> {

@@ -26,7 +26,7 @@ struct Spec<'s> {
 pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
     let spec = Spec::read(spec)?;
     if let Some(collection) = spec.collection {
-        place.check_readable(place.database, collection)?;
+        outline::check_readable(place.database, collection)?;
     }
     spec.stages
         .map_or(Ok(()), |stages| outline::check(stages, place))

@@ -103,7 +103,13 @@ fn compared(seen: &Seen<'_>) -> bool {
 }
 
 fn null_ranges(seen: &Seen<'_>) -> bool {
-    let range = |key: &str, value: &Bson| matches!(key, "$gte" | "$lte") && *value == Bson::Null;
+    let range = |key: &str, value: &Bson| match key {
+        "$gte" => matches!(value, Bson::Null | Bson::MinKey),
+        "$lte" => matches!(value, Bson::Null | Bson::MaxKey),
+        "$gt" => *value == Bson::MinKey,
+        "$lt" => *value == Bson::MaxKey,
+        _ => false,
+    };
     let by_wildcard = seen.indexed(&|key, _| key.ends_with("$**"));
     seen.loses() && by_wildcard && seen.mentions(&range)
 }

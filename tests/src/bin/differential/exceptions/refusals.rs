@@ -1,6 +1,6 @@
 //! What one of the two refuses, or both for another reason.
 
-use odm::bson::Document;
+use odm::bson::{Bson, Document};
 
 use crate::json::json;
 
@@ -11,6 +11,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Symbols and collations", symbols_with_collation),
     ("Filters in stages", unread_filters),
     ("Which of two refusals", which_of_two),
+    ("Which of two refusals", capped_before_found),
     ("Negated ranges of symbols and code", negated_ranges),
     ("Positional projections", positional),
     ("An `_id` that an upsert makes an array", array_as_id),
@@ -34,6 +35,12 @@ fn unread_filters(seen: &Seen<'_>) -> bool {
     unread
         .iter()
         .any(|text| message(seen.server).contains(text))
+}
+
+/// A server looks at the collection before it looks for the index.
+fn capped_before_found(seen: &Seen<'_>) -> bool {
+    code(seen.memory) == 27
+        && message(seen.server) == "TTL indexes are not supported for capped collections."
 }
 
 fn which_of_two(seen: &Seen<'_>) -> bool {
@@ -81,9 +88,12 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
         let errors = reply.get_array("writeErrors").map_or(0, Vec::len);
         (reply.contains_key("code") || errors > 0, errors)
     };
+    // There is always an index on _id.
+    let by_id = |key: &str, value: &Bson| key == "_id" && matches!(value, Bson::Document(_));
+    let is_indexed = seen.indexed(&|_, _| true) || seen.mentions(&by_id);
     faults(seen.memory) != faults(seen.server)
         && seen.has(&["$expr"])
-        && (seen.has(&["$jsonSchema", "views"]) || seen.indexed(&|_, _| true))
+        && (seen.has(&["$jsonSchema", "views"]) || is_indexed)
 }
 
 /// A $jsonSchema gives no position here.

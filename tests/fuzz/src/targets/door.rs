@@ -16,7 +16,10 @@ pub fn door(data: &[u8]) {
         };
         let by_command = commands.run(&command);
         let in_parts = parts.ask(&command).unwrap_or_else(|| parts.run(&command));
-        assert_eq!(by_command, in_parts, "{command:?}");
+        if by_command != in_parts {
+            let timeless = [&by_command, &in_parts].map(timeless);
+            assert_eq!(timeless[0], timeless[1], "{command:?}");
+        }
         by_command
     };
     if draw.one_in(4) {
@@ -45,6 +48,24 @@ pub fn door(data: &[u8]) {
         let all = |engine| answered(engine, doc! { "find": name, "batchSize": 1000 });
         assert_eq!(all(&commands), all(&parts));
     }
+}
+
+/// A reply without the times in it: a write in parts makes none while nobody can be told, so that tokens and times of
+/// change streams differ.
+fn timeless(reply: &RawDocumentBuf) -> Bson {
+    fn strip(value: Bson) -> Bson {
+        match value {
+            Bson::Document(document) => document
+                .into_iter()
+                .filter(|(name, _)| !matches!(name.as_str(), "_data" | "clusterTime"))
+                .map(|(name, value)| (name, strip(value)))
+                .collect::<Document>()
+                .into(),
+            Bson::Array(values) => values.into_iter().map(strip).collect::<Vec<_>>().into(),
+            other => other,
+        }
+    }
+    strip(Document::try_from(&**reply).map_or(Bson::Null, Bson::from))
 }
 
 /// A call that has its parts.

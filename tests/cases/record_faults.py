@@ -101,7 +101,7 @@ def overlooked():
     yield insert("a", {"_id": 1}, {"_id": {"k": 1}})
     change = {FM: "a", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}
     for value in (0, 1, -1, Int64(1), "x", True, None, {}, 1.5):
-        yield from [{**change, "batchSize": value}, {**change, "singleBatch": value}, {"delete": "a", "deletes": [{"q": {"_id": 9}, "limit": 1}], "bypassDocumentValidation": value}, find("a", term=value)]
+        yield from [{**change, "batchSize": value}, {**change, "singleBatch": value}, {"delete": "a", "deletes": [{"q": {"_id": 9}, "limit": 1}], "bypassDocumentValidation": value}]
     for sort in ({"a": "x"}, {"a": 0}, {"a": {}}, {"$a": 1}, {"": 1}, {"a.": 1}, "x", {"a": {"$meta": "zork"}}, {"n": -1}):
         for query in ({"_id": 1}, {"_id": {"k": 1}}, {"_id": {}}, {"_id": {"$eq": 1}}, {"_id": {"$gt": 0}}, {"_id": 1, "n": {"$gt": 0}}, {"_id": re.compile("a")}, {}):
             yield {**change, "query": query, "sort": sort}
@@ -155,6 +155,9 @@ def coll_mod_faults():
         for other, besides in later[at + 1:]:
             if other != name:
                 yield {"collMod": "a", other: besides, name: value}
+    yield {"create": "k", "capped": True, "size": 4096}
+    for changes in ({"name": "nope", "expireAfterSeconds": 5}, {"name": "nope", "expireAfterSeconds": -5}, {"name": "_id_", "expireAfterSeconds": 5}, {"keyPattern": {}, "expireAfterSeconds": 5}, {}, {"name": "nope", "hidden": True}):
+        yield from [{"collMod": "k", "index": changes}, {"collMod": "a", "index": changes}]
     for changes in ({"name": "i", "unique": False, "expireAfterSeconds": -1}, {"name": "_id_", "unique": False}, {"name": "_id_", **unique}, {"name": "_id_", "prepareUnique": True}, {"name": "_id_", "hidden": True, "expireAfterSeconds": 1}, {"name": "_id_", "expireAfterSeconds": -1}, {"name": "_id_", "expireAfterSeconds": 5, "unique": False}, {"name": "u", "expireAfterSeconds": -1, **unique}, {"name": "i", "expireAfterSeconds": -1, **unique}, {"name": "ab", "expireAfterSeconds": -5}, {"name": "ab", "expireAfterSeconds": 5, **unique}, {"name": "ab", "hidden": True, **unique}, {"name": ""}, {"name": "", "hidden": True}, {"name": "nope"}, {"name": "nope", "unique": False}, {"keyPattern": {}, "hidden": True}, {"name": "", "keyPattern": {"a": 1}}, {"name": "u", "prepareUnique": True, "hidden": True}):
         yield {"collMod": "a", "index": changes}
     yield {"collMod": "a", "index": {"name": "d", "prepareUnique": True}}

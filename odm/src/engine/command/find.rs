@@ -52,8 +52,6 @@ pub(crate) const FIELDS: &[Field] = &[
     field("awaitData", Kind::FindBool),
     field("oplogReplay", Kind::UnsupportedBool),
     field("readOnce", Kind::UnsupportedBool),
-    // What members of a replica set tell each other; of anybody else it means nothing.
-    field("term", Kind::SafeInt),
 ];
 
 pub(crate) const FIND: Command = Command {

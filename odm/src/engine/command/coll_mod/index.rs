@@ -100,8 +100,24 @@ impl Wanted {
         Ok(wanted)
     }
 
+    /// Refuses what no index of the collection could be given.
+    fn check_seconds(&self, collection: &Collection) -> Result<(), ServerError> {
+        if self.seconds.is_some() && collection.options.capped.is_some() {
+            return Err(invalid(
+                "TTL indexes are not supported for capped collections.",
+            ));
+        }
+        if self.seconds.is_some_and(|seconds| seconds < 0) {
+            return Err(invalid(
+                "TTL index 'expireAfterSeconds' option cannot be less than 0",
+            ));
+        }
+        Ok(())
+    }
+
     /// The changes as those of an index of the collection; what is so already is no change.
     pub(super) fn found_in(&self, collection: &Collection) -> Result<Change, ServerError> {
+        self.check_seconds(collection)?;
         let found = collection.indexes.iter().position(|index| match &self.key {
             Some(key) => same_key(&index.spec.key, key),
             None => index.spec.name == self.name,
@@ -246,11 +262,6 @@ impl Change {
 
 /// The seconds of a TTL index; more than fit are as many as fit.
 fn seconds_of(spec: &Spec, seconds: i64) -> Result<i32, ServerError> {
-    if seconds < 0 {
-        return Err(invalid(
-            "TTL index 'expireAfterSeconds' option cannot be less than 0",
-        ));
-    }
     if spec.is_id() {
         return Err(invalid("the _id field does not support TTL indexes"));
     }

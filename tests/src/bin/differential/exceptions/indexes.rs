@@ -16,8 +16,8 @@ pub(super) const KNOWN: &[Exception] = &[
     ("null by an index of a path with a number", nested_ranges),
     ("null by an index of a path with a number", nothing),
     ("Sorting an array without elements", sorted_nothing),
-    ("Null ranges by a wildcard index", null_ranges),
-    ("Null ranges by a wildcard index", compared),
+    ("Null ranges by a wildcard or sparse index", null_ranges),
+    ("Null ranges by a wildcard or sparse index", compared),
 ];
 
 fn wildcard_hints(seen: &Seen<'_>) -> bool {
@@ -25,6 +25,7 @@ fn wildcard_hints(seen: &Seen<'_>) -> bool {
     let unclear = |key: &str, value: &Bson| {
         has_number(key)
             || matches!(value, Bson::Array(values) if values.is_empty())
+            || matches!(value, Bson::Document(fields) if fields.is_empty())
             || matches!(
                 key,
                 "$expr" | "$jsonSchema" | "$exists" | "$ne" | "$not" | "$nin" | "$nor"
@@ -110,6 +111,6 @@ fn null_ranges(seen: &Seen<'_>) -> bool {
         "$lt" => *value == Bson::MaxKey,
         _ => false,
     };
-    let by_wildcard = seen.indexed(&|key, _| key.ends_with("$**"));
-    seen.loses() && by_wildcard && seen.mentions(&range)
+    let loses_missing = seen.indexed(&|key, _| key.ends_with("$**") || key == "sparse");
+    seen.loses() && loses_missing && seen.mentions(&range)
 }

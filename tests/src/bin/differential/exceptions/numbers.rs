@@ -48,6 +48,7 @@ fn rounded(seen: &Seen<'_>) -> bool {
         !one.is_finite()
             || !other.is_finite()
             || (one - other).abs() <= 1e-12 * one.abs().max(other.abs())
+            || (one - other).abs() <= f64::MIN_POSITIVE
     };
     let nested = seen.both_refuse()
         && code(seen.server) == 14

@@ -11,7 +11,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Symbols and collations", symbols_with_collation),
     ("Filters in stages", unread_filters),
     ("Which of two refusals", which_of_two),
-    ("Which of two refusals", capped_before_found),
     ("Negated ranges of symbols and code", negated_ranges),
     ("Positional projections", positional),
     ("An `_id` that an upsert makes an array", array_as_id),
@@ -35,12 +34,6 @@ fn unread_filters(seen: &Seen<'_>) -> bool {
     unread
         .iter()
         .any(|text| message(seen.server).contains(text))
-}
-
-/// A server looks at the collection before it looks for the index.
-fn capped_before_found(seen: &Seen<'_>) -> bool {
-    code(seen.memory) == 27
-        && message(seen.server) == "TTL indexes are not supported for capped collections."
 }
 
 fn which_of_two(seen: &Seen<'_>) -> bool {

@@ -227,5 +227,28 @@ def turns():
             yield update("d", {"q": {}, "u": {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}}})
 
 
+@topic
+def wildcard_fields():
+    """Which fault of a wildcard index comes first, by the order of the options."""
+    for pattern in ({"1.$**": 1}, {"$**": 1}, {"a": 1}):
+        for fields in ({}, {"a": 1}, {"a": 1, "b": 0}, 1, None):
+            for options in ([("wildcardProjection", fields), ("v", 3)], [("v", 3), ("wildcardProjection", fields)], [("wildcardProjection", fields), ("weights", {"a": 1})], [("wildcardProjection", fields), ("zork", 1)], [("wildcardProjection", fields), ("v", 1), ("sparse", "x")]):
+                yield {"createIndexes": "w", "indexes": [SON([("key", pattern), ("name", "i"), *options])]}
+
+
+@topic
+def equal_values():
+    """Which of the values that a collation makes equal `distinct` shows."""
+    weak = {"locale": "hi", "strength": 1}
+    yield {"create": "e", "collation": weak}
+    yield insert("e", *({"_id": at, "a": value} for at, value in enumerate((["ä", "Å"], ["b", "B"], ["C", "c"], [{"x": "b"}, {"x": "B"}], ["e", "E", "é", "a", "A"], "f", "F", [[]], [["g"], ["G"]]))))
+    yield insert("e", {"_id": 20, "d": [{"x": "b"}, {"x": ["C", "B"]}, {"x": "c"}]})
+    for path in ("a", "d.x"):
+        yield {"distinct": "e", "key": path}
+        yield {"distinct": "e", "key": path, "collation": {"locale": "simple"}}
+        yield {"distinct": "e", "key": path, "collation": {"locale": "en", "strength": 2}}
+        yield {"distinct": "e", "key": path, "query": {"_id": {"$gte": 1}}}
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -96,6 +96,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         let collation = call.args.document("collation");
         let aggregate = view::query(call, namespace, &query, collation, None)?;
         values.collation = aggregate.globals.collator();
+        values.in_order = false;
         for document in aggregate.run(call)? {
             values.add(&document)?;
         }
@@ -184,6 +185,9 @@ struct Values<'c> {
     /// Whether the values are those of an index.
     by_keys: bool,
     collation: Option<&'c Collator>,
+    /// Whether the values of one document are taken in the order of their bytes: of those that a collation makes equal,
+    /// a server shows the first. Behind a view it takes them as they stand.
+    in_order: bool,
     found: BTreeMap<Vec<u8>, RawBson>,
     size: usize,
 }
@@ -194,6 +198,7 @@ impl<'c> Values<'c> {
             path,
             by_keys,
             collation,
+            in_order: true,
             found: BTreeMap::new(),
             size: 0,
         }
@@ -217,18 +222,22 @@ impl<'c> Values<'c> {
             let document = RawBsonRef::Document(document);
             collect(document, self.path.segments(), &mut found);
         }
+        let mut elements = Vec::with_capacity(found.len());
         for value in found {
-            let elements: Vec<_> = match value {
-                RawBsonRef::Array(array) => raw::values(array).collect(),
-                value => vec![value],
-            };
-            for value in elements {
-                let key = key::of(value, self.collation);
-                self.size += key.len();
-                self.found
-                    .entry(key)
-                    .or_insert_with(|| RawBson::from(value));
+            match value {
+                RawBsonRef::Array(array) => elements.extend(raw::values(array)),
+                value => elements.push(value),
             }
+        }
+        if self.collation.is_some() && self.in_order {
+            elements.sort_by_cached_key(|value| key::of(*value, None));
+        }
+        for value in elements {
+            let key = key::of(value, self.collation);
+            self.size += key.len();
+            self.found
+                .entry(key)
+                .or_insert_with(|| RawBson::from(value));
             if self.size > LARGEST {
                 return Err(ServerError::new(
                     Code::location(17217),

@@ -143,6 +143,7 @@ cases::files!("command", file, input: [], [
     concerns,
     conflicts,
     create_faults,
+    equal_values,
     fields,
     fields_of_the_wrong_kind,
     find_and_modify,
@@ -191,6 +192,7 @@ cases::files!("command", file, input: [], [
     versions,
     view_changes,
     views,
+    wildcard_fields,
     write_options,
 ]);
 

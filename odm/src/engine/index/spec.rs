@@ -415,7 +415,7 @@ fn type_of(value: &Bson) -> &'static str {
     kind::alias(value.element_type())
 }
 
-fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
+pub(super) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
     ServerError::new(
         Code::TYPE_MISMATCH,
         format!(
@@ -496,23 +496,10 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                 // The server names another field.
                 return Err(wrong_type("name", "a bool", value));
             }
-            "collation" | "partialFilterExpression" | "wildcardProjection" => {
-                if field == "wildcardProjection"
-                    && let Ok(key) = given.get_document("key")
-                    && special::kind(key) != Some("wildcard")
-                {
-                    return Err(ServerError::new(
-                        Code::BAD_VALUE,
-                        "The field 'wildcardProjection' is only allowed in an 'wildcard' index",
-                    ));
-                }
+            "wildcardProjection" => special::check_projection(given, value)?,
+            "collation" | "partialFilterExpression" => {
                 let Bson::Document(filter) = value else {
-                    let wanted = if field == "wildcardProjection" {
-                        "a non-empty object"
-                    } else {
-                        "an object"
-                    };
-                    return Err(wrong_type(field, wanted, value));
+                    return Err(wrong_type(field, "an object", value));
                 };
                 if field == "collation" && filter.is_empty() {
                     return Err(ServerError::new(

@@ -4,7 +4,7 @@
 use bson::{Bson, Document, doc};
 
 use crate::engine::index::spec::kept::int;
-use crate::engine::index::spec::{number, projection, refused, show};
+use crate::engine::index::spec::{number, projection, refused, show, wrong_type};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::text::Language;
@@ -117,33 +117,43 @@ fn check_name(name: &str) -> Result<(), ServerError> {
     Ok(())
 }
 
+/// The refusals about the fields of a wildcard index.
+pub(super) fn check_projection(given: &Document, value: &Bson) -> Result<(), ServerError> {
+    let key = given.get_document("key").ok();
+    if key.is_some_and(|key| kind(key) != Some("wildcard")) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "The field 'wildcardProjection' is only allowed in an 'wildcard' index",
+        ));
+    }
+    let Bson::Document(projection) = value else {
+        return Err(wrong_type(
+            "wildcardProjection",
+            "a non-empty object",
+            value,
+        ));
+    };
+    if key.is_some_and(|key| !key.contains_key("$**")) {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "The field 'wildcardProjection' is only allowed when 'key' is {\"$**\": \u{b1}1}",
+        ));
+    }
+    if projection.is_empty() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "The 'wildcardProjection' field can't be an empty object",
+        ));
+    }
+    projection::check(projection)
+}
+
 /// The refusals about options that belong to another kind of index.
 pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
     let Ok(key) = given.get_document("key") else {
         return Ok(());
     };
     let kind = kind(key);
-    if let Ok(projection) = given.get_document("wildcardProjection") {
-        if kind != Some("wildcard") {
-            return Err(ServerError::new(
-                Code::BAD_VALUE,
-                "The field 'wildcardProjection' is only allowed in an 'wildcard' index",
-            ));
-        }
-        if !key.contains_key("$**") {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "The field 'wildcardProjection' is only allowed when 'key' is {\"$**\": \u{b1}1}",
-            ));
-        }
-        if projection.is_empty() {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "The 'wildcardProjection' field can't be an empty object",
-            ));
-        }
-        projection::check(projection)?;
-    }
     if given.contains_key("weights") && kind != Some("text") {
         return Err(refused(format!(
             "Invalid index specification {}; the field 'weights' can only be specified with text indexes",

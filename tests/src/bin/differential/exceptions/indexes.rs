@@ -7,7 +7,7 @@ use crate::compare::normal;
 use crate::json::json;
 
 use super::Exception;
-use super::seen::{Seen, has_number, is_number};
+use super::seen::{Seen, has_number, is_number, mentions};
 
 pub(super) const KNOWN: &[Exception] = &[
     ("Wildcard indexes as hints", wildcard_hints),
@@ -18,6 +18,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Sorting an array without elements", sorted_nothing),
     ("Null ranges by a wildcard or sparse index", null_ranges),
     ("Null ranges by a wildcard or sparse index", compared),
+    ("Names with a dot by a wildcard index", dotted),
 ];
 
 fn wildcard_hints(seen: &Seen<'_>) -> bool {
@@ -101,6 +102,19 @@ fn nested_ranges(seen: &Seen<'_>) -> bool {
 /// What $expr compares a missing field with.
 fn compared(seen: &Seen<'_>) -> bool {
     seen.loses() && seen.indexed(&|key, _| key.ends_with("$**")) && seen.has(&["$expr"])
+}
+
+/// A document was written with such a name.
+fn dotted(seen: &Seen<'_>) -> bool {
+    let has_dot = |document: &Document| mentions(document, &|key, _| key.contains('.'));
+    let mut before = seen.before.iter();
+    seen.loses()
+        && seen.indexed(&|key, _| key.ends_with("$**"))
+        && before.any(|step| {
+            let documents = step.command.get_array("documents").into_iter().flatten();
+            let mut documents = documents.filter_map(Bson::as_document);
+            documents.any(has_dot)
+        })
 }
 
 fn null_ranges(seen: &Seen<'_>) -> bool {

@@ -14,6 +14,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Equal keys", equal_values),
     ("Collations", newer_collations),
     ("Symbols and collations", symbols),
+    ("Order by an index", first_of_others),
 ];
 
 fn by_number(seen: &Seen<'_>) -> bool {
@@ -48,6 +49,18 @@ fn symbols(seen: &Seen<'_>) -> bool {
         && (seen.has(&["collation"]) || seen.was_collated())
         && reply.contains("\"$symbol\"")
         && sorted(seen.memory) == sorted(seen.server)
+}
+
+/// Which document is the first that is not such a document, for an update or a delete of one.
+fn first_of_others(seen: &Seen<'_>) -> bool {
+    let is_indexed = seen.indexed(&|_, _| true);
+    let is_other = |key: &str, value: &Bson| {
+        let other = value
+            .as_document()
+            .and_then(|operators| operators.get("$ne"));
+        (key == "_id" || is_indexed) && matches!(other, Some(Bson::Document(_)))
+    };
+    seen.both_answer() && (seen.mentions(&is_other) || seen.mentioned(&is_other))
 }
 
 fn limited(seen: &Seen<'_>) -> bool {

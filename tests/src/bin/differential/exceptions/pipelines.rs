@@ -11,6 +11,7 @@ use super::seen::{Seen, code, has_number, message};
 pub(super) const KNOWN: &[Exception] = &[
     ("Errors within $group", group_errors),
     ("Overflows and rare types within $group", group_types),
+    ("Overflows and rare types within $group", group_sets),
     ("$lookup by fields alone", lookups),
     ("Order within $graphLookup", graphs),
     (
@@ -21,6 +22,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Fields dropped and computed again", old_elements),
     ("Moved stages", moved),
     ("Moved stages", moved_into_view),
+    ("Moved stages", moved_null),
     ("$zip", zip),
     ("Batches of no documents", unread),
 ];
@@ -40,6 +42,24 @@ fn group_types(seen: &Seen<'_>) -> bool {
     seen.both_answer()
         && seen.has(GROUPS)
         && (odd.iter().any(|kind| here.contains(kind)) || there.contains("$numberDecimal"))
+}
+
+/// The same elements of a set in another order.
+fn group_sets(seen: &Seen<'_>) -> bool {
+    let letters = |reply: &Document| {
+        let mut letters = json(reply).into_bytes();
+        letters.sort_unstable();
+        letters
+    };
+    seen.both_answer()
+        && seen.has(GROUPS)
+        && seen.has(&[
+            "$setDifference",
+            "$setIntersection",
+            "$setUnion",
+            "$addToSet",
+        ])
+        && letters(seen.memory) == letters(seen.server)
 }
 
 fn lookups(seen: &Seen<'_>) -> bool {
@@ -67,7 +87,12 @@ fn graphs_by_number(seen: &Seen<'_>) -> bool {
 }
 
 fn old_places(seen: &Seen<'_>) -> bool {
-    let is_piped = seen.stages() > 1 || seen.was_piped();
+    let long = |value: &Bson| value.as_array().is_some_and(|stages| stages.len() > 1);
+    let is_facet = |key: &str, value: &Bson| {
+        let pipelines = value.as_document().filter(|_| key == "$facet");
+        pipelines.is_some_and(|pipelines| pipelines.iter().any(|(_, stages)| long(stages)))
+    };
+    let is_piped = seen.stages() > 1 || seen.was_piped() || seen.mentions(&is_facet);
     seen.both_answer() && is_piped && in_order(seen.memory) == in_order(seen.server)
 }
 
@@ -106,6 +131,14 @@ fn moved_into_view(seen: &Seen<'_>) -> bool {
     seen.both_answer()
         && seen.has(&["$lookup"])
         && stages.any(|stage| stage.contains_key("$set") || stage.contains_key("$addFields"))
+}
+
+/// A server asks for null where a stage in front puts a document.
+fn moved_null(seen: &Seen<'_>) -> bool {
+    seen.loses()
+        && seen.stages() > 0
+        && seen.has(&["$set", "$addFields"])
+        && seen.mentions(&|key, value| key.contains('.') && *value == Bson::Null)
 }
 
 fn zip(seen: &Seen<'_>) -> bool {

@@ -16,6 +16,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("An `_id` that an upsert makes an array", array_as_id),
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
+    ("`term` of find", term),
     ("Upserts by a $jsonSchema", upserts_by_schema),
     ("The positional $ behind a $jsonSchema", position_by_schema),
 ];
@@ -78,8 +79,9 @@ fn constants(seen: &Seen<'_>) -> bool {
 
 fn expr_beside(seen: &Seen<'_>) -> bool {
     let faults = |reply: &Document| {
-        let errors = reply.get_array("writeErrors").map_or(0, Vec::len);
-        (reply.contains_key("code") || errors > 0, errors)
+        let errors = reply.get_array("writeErrors").into_iter().flatten();
+        let errors = errors.filter_map(|error| error.as_document()?.get_i32("index").ok());
+        (reply.contains_key("code"), errors.collect::<Vec<_>>())
     };
     // There is always an index on _id.
     let by_id = |key: &str, value: &Bson| key == "_id" && matches!(value, Bson::Document(_));
@@ -87,6 +89,10 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
     faults(seen.memory) != faults(seen.server)
         && seen.has(&["$expr"])
         && (seen.has(&["$jsonSchema", "views"]) || is_indexed)
+}
+
+fn term(seen: &Seen<'_>) -> bool {
+    seen.command.contains_key("find") && seen.command.contains_key("term")
 }
 
 /// A $jsonSchema gives no position here.

@@ -60,7 +60,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                 let connections = arguments.value()?;
                 let connections = connections.parse::<NonZero<usize>>().map_err(|_| {
                     format!(
-                        "--max-connections needs a number from 1 on, and {connections:?} is none"
+                        "--max-connections needs a number from 1 on, and {} is none",
+                        connections.display()
                     )
                 })?;
                 options = options.max_connections(connections.get());

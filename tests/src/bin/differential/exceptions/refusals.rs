@@ -44,7 +44,10 @@ fn which_of_two(seen: &Seen<'_>) -> bool {
             .iter()
             .any(|code| text.contains(&format!("\"code\": {{\"$numberInt\": \"{code}\"}}")))
     };
-    seen.both_refuse() && seen.projected() > 1
+    let conflict = "Update created a conflict";
+    let renames = seen.has(&["$rename"]) && json(seen.server).contains(conflict);
+    renames && json(seen.memory).contains("\"code\"")
+        || seen.both_refuse() && seen.projected() > 1
         || seen.both_say("Failed to optimize pipeline") && seen.computed() > 1
         || of_keys(seen.memory) && of_keys(seen.server)
 }

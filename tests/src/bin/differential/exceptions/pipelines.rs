@@ -2,6 +2,8 @@
 
 use odm::bson::{Bson, Document};
 
+use crate::cases::Order;
+use crate::compare::normal;
 use crate::json::json;
 
 use super::Exception;
@@ -47,7 +49,7 @@ fn group_types(seen: &Seen<'_>) -> bool {
 /// The same elements of a set in another order.
 fn group_sets(seen: &Seen<'_>) -> bool {
     let letters = |reply: &Document| {
-        let mut letters = json(reply).into_bytes();
+        let mut letters = json(&normal(reply, Order::Exact)).into_bytes();
         letters.sort_unstable();
         letters
     };

@@ -237,6 +237,18 @@ def wildcard_fields():
 
 
 @topic
+def partial_depths():
+    """How deep the filter of a partial index may be."""
+    leaves = [1, {"$all": [1]}, {"$all": [1, 2]}, {"$gt": 1, "$lt": 2}, {"$in": [1]}, {"$exists": True}, {"$ne": 1}]
+    for leaf in leaves:
+        inner = [{"a": leaf}, {"a": leaf, "c": 1}]
+        for document in inner:
+            for outer in (lambda f: f, lambda f: {"$or": [f]}, lambda f: {"$and": [f]}, lambda f: {"b": 1, "$or": [f]}, lambda f: {"$or": [f, {"d": 1}]}, lambda f: {"$or": [{"$and": [f]}]}, lambda f: {"$or": [{"$or": [{"$or": [f]}]}]}, lambda f: {"$and": [{"$or": [{"$and": [{"$or": [f]}]}]}]}, lambda f: {"$comment": "x", "$or": [f]}, lambda f: {"b": 1, "$or": [{"$or": [f]}, {"e": 1}]}):
+                yield {"createIndexes": "p", "indexes": [{"key": {"a": 1}, "name": "i", "partialFilterExpression": outer(document)}]}
+                yield {"dropIndexes": "p", "index": "*"}
+
+
+@topic
 def equal_values():
     """Which of the values that a collation makes equal `distinct` shows."""
     weak = {"locale": "hi", "strength": 1}

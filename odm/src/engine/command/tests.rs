@@ -170,6 +170,7 @@ cases::files!("command", file, input: [], [
     outlines,
     outs,
     overlooked,
+    partial_depths,
     plans,
     read_options,
     references,

@@ -28,14 +28,38 @@ pub(crate) fn parse(filter: &Document) -> Result<(), ServerError> {
     Matcher::parse_condition(&raw, &stored_globals()).map(|_| ())
 }
 
-/// Refuses the operators that the server does not allow in a partial index.
+/// The most levels of a filter's tree: its branches, what must hold together, and the conditions.
+const DEEPEST: usize = 4;
+
+/// Refuses the operators that the server does not allow in a partial index, and a filter of too many levels.
 pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
+    check_level(filter, 1)
+}
+
+/// The same of what stands so deep in the filter.
+fn check_level(filter: &Document, level: usize) -> Result<(), ServerError> {
+    // One condition alone stands for itself, several are joined.
+    let conditions: usize = filter
+        .iter()
+        .map(|(name, value)| conditions(name, value))
+        .sum();
+    let level = if conditions == 1 {
+        level
+    } else {
+        check_depth(level)?;
+        level + 1
+    };
     for (name, value) in filter {
+        if conditions_within(name, value) {
+            check_depth(level + 1)?;
+        } else if name != "$comment" {
+            check_depth(level)?;
+        }
         match (name.as_str(), value) {
             ("$and" | "$or", Bson::Array(branches)) => {
                 for branch in branches {
                     if let Bson::Document(branch) = branch {
-                        check(branch)?;
+                        check_level(branch, level + 1)?;
                     }
                 }
             }
@@ -61,6 +85,40 @@ pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
         }
     }
     Ok(())
+}
+
+fn check_depth(level: usize) -> Result<(), ServerError> {
+    if level <= DEEPEST {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "partialFilterExpression depth may not exceed {DEEPEST}"
+    )))
+}
+
+/// How many conditions an element of a filter is.
+fn conditions(name: &str, value: &Bson) -> usize {
+    match value {
+        _ if name == "$comment" => 0,
+        Bson::Document(operators)
+            if !name.starts_with('$')
+                && operators
+                    .keys()
+                    .next()
+                    .is_some_and(|key| key.starts_with('$')) =>
+        {
+            operators.len()
+        }
+        _ => 1,
+    }
+}
+
+/// Whether an element holds several conditions of its own, at the next level.
+fn conditions_within(name: &str, value: &Bson) -> bool {
+    !name.starts_with('$')
+        && value
+            .as_document()
+            .is_some_and(|operators| operators.contains_key("$all"))
 }
 
 fn check_operator(path: &str, operator: &str, operand: &Bson) -> Result<(), ServerError> {

@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Sums of numbers near the ends of 64 bits", large_sums),
     ("Nested $multiply and $add", rounded),
     ("Nested $multiply and $add", written),
+    ("Nested $multiply and $add", amplified),
 ];
 
 fn overflown_dates(seen: &Seen<'_>) -> bool {
@@ -59,6 +60,14 @@ fn rounded(seen: &Seen<'_>) -> bool {
         && seen.has(&["$multiply", "$add"]);
     let computes = ["$multiply", "$add", "$group", "$sum"];
     nested || seen.both_answer() && seen.has(&computes) && differ_in_numbers(seen, &close)
+}
+
+/// The same where a function makes much of the last digits.
+fn amplified(seen: &Seen<'_>) -> bool {
+    seen.both_answer()
+        && seen.has(&["$multiply", "$add"])
+        && seen.has(&["$sin", "$cos", "$tan", "$mod"])
+        && differ_in_numbers(seen, &|_, _| true)
 }
 
 /// The same where the number was made a string.

@@ -46,7 +46,7 @@ fn group_types(seen: &Seen<'_>) -> bool {
         && (odd.iter().any(|kind| here.contains(kind)) || there.contains("$numberDecimal"))
 }
 
-/// The same elements of a set in another order.
+/// The same elements of a set in another order, by which another set is the largest or the smallest.
 fn group_sets(seen: &Seen<'_>) -> bool {
     let letters = |reply: &Document| {
         let mut letters = json(&normal(reply, Order::Exact)).into_bytes();
@@ -61,7 +61,7 @@ fn group_sets(seen: &Seen<'_>) -> bool {
             "$setUnion",
             "$addToSet",
         ])
-        && letters(seen.memory) == letters(seen.server)
+        && (seen.has(&["$max", "$min"]) || letters(seen.memory) == letters(seen.server))
 }
 
 fn lookups(seen: &Seen<'_>) -> bool {

@@ -6,6 +6,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::index::spec::{Kind, same_key};
 use crate::engine::index::{Index, append};
 use crate::engine::planner::Wanted;
+use crate::engine::planner::interval::is_collated;
 use crate::engine::planner::tree::Limits;
 use crate::error::{Code, ServerError};
 use crate::value::{print, raw};
@@ -150,17 +151,6 @@ pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, Serve
         ));
     }
     Ok(limits)
-}
-
-/// Whether a value's place depends on a collation.
-fn is_collated(value: RawBsonRef<'_>) -> bool {
-    matches!(
-        value,
-        RawBsonRef::String(_)
-            | RawBsonRef::Symbol(_)
-            | RawBsonRef::Document(_)
-            | RawBsonRef::Array(_)
-    )
 }
 
 /// The refusal of a query that has no plan.

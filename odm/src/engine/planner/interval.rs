@@ -433,7 +433,7 @@ pub(crate) fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
 }
 
 /// Whether the key of a value depends on the collation.
-fn is_collated(value: RawBsonRef<'_>) -> bool {
+pub(super) fn is_collated(value: RawBsonRef<'_>) -> bool {
     matches!(
         value,
         RawBsonRef::String(_)

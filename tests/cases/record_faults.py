@@ -262,5 +262,37 @@ def equal_values():
         yield {"distinct": "e", "key": path, "query": {"_id": {"$gte": 1}}}
 
 
+@topic
+def lists():
+    """Arrays of values of one type: nulls among them, other values, and a null in place of the array."""
+    yield insert("a", {"_id": 1, "a": [1, 2]})
+    one = {"key": {"a": 1}, "name": "n"}
+    for indexes in ([None], [None, None], [], [one, None], [None, {"key": {"b": 1}, "name": "m"}, None], [None, one], [None, 5], [5, None], [None, {**one, "z": 1}], None, 5):
+        yield {"createIndexes": "a", "indexes": indexes}
+    yield from [{"createIndexes": "new", "indexes": [None]}, {"find": "new"}, {"createIndexes": "a$b", "indexes": [None]}, {"createIndexes": "a$b", "indexes": [5]}]
+    for options in ([("indexes", [None]), ("commitQuorum", -1)], [("indexes", [5]), ("commitQuorum", -1)], [("commitQuorum", -1), ("indexes", [5])], [("indexes", [5]), ("zork", 1)], [("zork", 1), ("indexes", [5])]):
+        yield SON([("createIndexes", "a"), *options])
+    for stages in ([None, {"$limit": 1}], [None], [None, {"$limit": 2}, None], [5], [None, 5], None, 5):
+        yield from [{"create": "v", "viewOn": "a", "pipeline": stages}, {"listCollections": 1, "filter": {"name": "v"}, "$only": ["cursor.firstBatch"]}]
+        yield from [{"collMod": "v", "viewOn": "a", "pipeline": stages}, {"listCollections": 1, "filter": {"name": "v"}, "$only": ["cursor.firstBatch"]}, {"drop": "v"}]
+        yield run({"$unionWith": {"coll": "a", "pipeline": stages}})
+    yield from [{"create": "v", "pipeline": [None], "viewOn": "a", "zork": 1}, run({"$unionWith": {"pipeline": [5], "zork": 1}}), run({"$unionWith": {"pipeline": [None]}}), run({"$unionWith": {"coll": "a", "pipeline": [{}, 5]}})]
+    for filters in ([None], [None, {"i": 1}, None], [None, 5], [5], None, 5):
+        yield update("a", {"q": {}, "u": {"$set": {"a.$[i]": 3}}, "arrayFilters": filters})
+        yield update("a", {"q": {}, "u": [{"$set": {"b": 3}}], "arrayFilters": filters})
+        yield {FM: "a", "query": {}, "update": {"$set": {"a.$[i]": 3}}, "arrayFilters": filters}
+        yield {FM: "a", "query": {}, "update": [{"$set": {"b": 3}}], "arrayFilters": filters}
+        yield {FM: "a", "query": {}, "remove": True, "arrayFilters": filters}
+    piped = {FM: "a", "update": [{"$set": {"b": 3}}], "arrayFilters": []}
+    yield from [piped, {**piped, "update": [{"$zork": 1}]}, {**piped, "arrayFilters": [{"$zork": 1}]}, {**piped, "hint": 5}, {**piped, "remove": True}, {**piped, "query": {"$zork": 1}}, {**piped, "let": {"a": "$b"}}, {"explain": piped}, {"explain": {FM: "a", "remove": True, "upsert": True}}, {"explain": {FM: "a"}}]
+    for cursors in ([None], [None, 5], [Int64(7), None, Int64(6)], ["x"], None, 5):
+        yield from [{"killCursors": "a", "cursors": cursors}, {"killCursors": "a", "cursors": cursors, "zork": 1}]
+    for name in ("killSessions", "killAllSessions", "killAllSessionsByPattern", "refreshSessions", "endSessions"):
+        yield from [{name: [None]}, {name: [None, 5]}, {name: None}]
+    yield from [{"killAllSessionsByPattern": [{name: value}]} for name in ("users", "roles") for value in (None, [None], [None, 5])]
+    # A reply tells of the connection.
+    yield from [{"hello": 1, "compression": value, "$only": ["ok", "code", "errmsg"]} for value in ([5], [None, 5], [None], None, "x")]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -13,7 +13,15 @@ use crate::value::raw;
 pub(crate) enum Kind {
     Any,
     Object,
-    Array,
+    /// An array of objects. As in every array of one type, nulls among them don't count, while a null in its place is
+    /// refused.
+    Objects,
+    /// An array of strings.
+    Strings,
+    /// An array of 32-bit integers.
+    Ints,
+    /// An array of 64-bit integers.
+    Longs,
     Str,
     Bool,
     /// A boolean or any number: "safe bool" in the server's words.
@@ -26,8 +34,6 @@ pub(crate) enum Kind {
     Int,
     /// A boolean, null no more than another type, with the older message that `find` keeps.
     FindBool,
-    /// 32-bit integers; nulls among them don't count.
-    Ints,
     /// Known to the server, not done here: refused by name, unless absent, null or false.
     Unsupported,
     /// The same of what has the type of [`Kind::FindBool`].
@@ -46,6 +52,19 @@ pub(crate) struct Field {
 
 /// Checks a value of the field that is called so, the command's name in front.
 type Check = fn(&str, RawBsonRef<'_>) -> Result<(), ServerError>;
+
+impl Kind {
+    /// What the elements of such an array are.
+    fn of_elements(self) -> Option<ElementType> {
+        match self {
+            Self::Objects => Some(ElementType::EmbeddedDocument),
+            Self::Strings => Some(ElementType::String),
+            Self::Ints => Some(ElementType::Int32),
+            Self::Longs => Some(ElementType::Int64),
+            _ => None,
+        }
+    }
+}
 
 impl Field {
     pub(crate) const fn checked(self, check: Check) -> Self {
@@ -159,20 +178,14 @@ impl<'a> Args<'a> {
                 }
                 return Err(unknown(idl, name.as_str()));
             };
-            if matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
+            if is_null(value)
                 && !matches!(
                     declared.kind,
                     Kind::Any | Kind::FindObject | Kind::FindBool | Kind::UnsupportedBool
                 )
             {
-                if matches!(
-                    declared.name,
-                    "arrayFilters" | "deletes" | "documents" | "indexes" | "stmtIds" | "updates"
-                ) {
-                    return Err(ServerError::new(
-                        Code::location(10065),
-                        format!("invalid parameter: expected an object ({})", declared.name),
-                    ));
+                if declared.kind.of_elements().is_some() {
+                    return Err(null_list(declared.name));
                 }
                 continue;
             }
@@ -371,6 +384,9 @@ pub(crate) fn unsupported(what: &str) -> ServerError {
 
 fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerError> {
     use ElementType as T;
+    if let Some(elements) = field.kind.of_elements() {
+        return check_list(&format!("{idl}.{}", field.name), value, elements).map(drop);
+    }
     let found = value.element_type();
     let number = matches!(found, T::Int32 | T::Int64 | T::Double | T::Decimal128);
     let (fits, expected) = match field.kind {
@@ -380,7 +396,7 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         }
         Kind::Any | Kind::Unsupported => return Ok(()),
         Kind::Object | Kind::FindObject => (found == T::EmbeddedDocument, "type 'object'"),
-        Kind::Array | Kind::Ints => (found == T::Array, "type 'array'"),
+        Kind::Objects | Kind::Strings | Kind::Ints | Kind::Longs => (false, "type 'array'"),
         Kind::Str => (found == T::String, "type 'string'"),
         Kind::Bool => (found == T::Boolean, "type 'bool'"),
         Kind::FindBool | Kind::UnsupportedBool => (found == T::Boolean, ""),
@@ -392,10 +408,7 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
         Kind::SafeInt => (number, "types '[long, int, decimal, double']"),
     };
     if fits {
-        return match (field.kind, value) {
-            (Kind::Ints, RawBsonRef::Array(values)) => check_ints(idl, field, values),
-            _ => Ok(()),
-        };
+        return Ok(());
     }
     let (name, found) = (field.name, type_name(found));
     let message = match field.kind {
@@ -423,16 +436,42 @@ pub(crate) fn wrong_type(field: &str, found: RawBsonRef<'_>, expected: &str) -> 
     )
 }
 
-fn check_ints(idl: &str, field: &Field, values: &RawArray) -> Result<(), ServerError> {
-    for (at, value) in raw::values(values).enumerate() {
-        if !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined) {
-            let element = format!("{idl}.{}.{at}", field.name);
-            if value.element_type() != ElementType::Int32 {
-                return Err(wrong_type(&element, value, "type 'int'"));
-            }
+/// The refusal of a null for an array of values of one type.
+pub(crate) fn null_list(name: &str) -> ServerError {
+    ServerError::new(
+        Code::location(10065),
+        format!("invalid parameter: expected an object ({name})"),
+    )
+}
+
+/// The array, if what is in it is of the type, or null.
+pub(crate) fn check_list<'a>(
+    name: &str,
+    value: RawBsonRef<'a>,
+    elements: ElementType,
+) -> Result<&'a RawArray, ServerError> {
+    let RawBsonRef::Array(array) = value else {
+        return Err(wrong_type(name, value, "type 'array'"));
+    };
+    for (at, element) in raw::values(array).enumerate() {
+        if element.element_type() != elements && !is_null(element) {
+            let expected = format!("type '{}'", type_name(elements));
+            return Err(wrong_type(&format!("{name}.{at}"), element, &expected));
         }
     }
-    Ok(())
+    Ok(array)
+}
+
+fn is_null(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
+}
+
+/// The documents of an array of objects, past its nulls.
+pub(crate) fn objects(array: &RawArray) -> impl Iterator<Item = &RawDocument> + Clone {
+    raw::values(array).filter_map(|value| match value {
+        RawBsonRef::Document(document) => Some(document),
+        _ => None,
+    })
 }
 
 fn refused(idl: &str, field: &Field) -> ServerError {

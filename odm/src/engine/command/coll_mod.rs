@@ -4,7 +4,7 @@ mod index;
 
 use std::sync::Arc;
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawArrayBuf, RawDocumentBuf};
 use bson::{Bson, Document};
 
 pub(crate) use self::index::FIELDS as INDEX_FIELDS;
@@ -15,12 +15,11 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Args, Field, Kind, field};
+use crate::engine::command::args::{Args, Field, Kind, field, objects};
 use crate::engine::command::call::Call;
 use crate::engine::command::coll_mod::index::Wanted;
 use crate::engine::command::create::checks::{
-    are_images, are_stages, is_action, is_capped_max, is_capped_size, is_expiry, is_level,
-    is_view_source,
+    are_images, is_action, is_capped_max, is_capped_size, is_expiry, is_level, is_view_source,
 };
 use crate::engine::command::create::{
     IMAGES, VALIDATION, check_validator_place, filled, int, keeps_images, rounded, to_document,
@@ -35,7 +34,7 @@ const FIELDS: &[Field] = &[
     field("validationLevel", Kind::Str).checked(is_level),
     field("validationAction", Kind::Str).checked(is_action),
     field("viewOn", Kind::Str).checked(is_view_source),
-    field("pipeline", Kind::Array).checked(are_stages),
+    field("pipeline", Kind::Objects),
     field("expireAfterSeconds", Kind::Any).checked(is_expiry),
     field("timeseries", Kind::Object),
     field("changeStreamPreAndPostImages", Kind::Object).checked(are_images),
@@ -292,7 +291,11 @@ fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, 
     if let Some(name) = other {
         return Err(invalid(format!("option not supported on a view: {name}")));
     }
-    let (on, stages) = (call.args.str("viewOn"), call.args.array("pipeline"));
+    let on = call.args.str("viewOn");
+    let stages = call
+        .args
+        .array("pipeline")
+        .map(|stages| objects(stages).collect::<RawArrayBuf>());
     let uuid = call.uuid();
     call.engine.catalog.change_views(call.database, |root| {
         let Some(before) = root.view(&namespace).cloned() else {
@@ -304,7 +307,7 @@ fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, 
         let view = View::new(
             namespace,
             on.unwrap_or(&before.on.collection),
-            stages.unwrap_or(&before.pipeline),
+            stages.as_deref().unwrap_or(&before.pipeline),
             before.collation.clone(),
             call.now,
         )?;

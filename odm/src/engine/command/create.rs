@@ -2,7 +2,7 @@
 
 pub(super) mod checks;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid, doc};
 
 use crate::engine::catalog::Root;
@@ -10,11 +10,11 @@ use crate::engine::catalog::changes::definition::{self, Definition};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::view::View;
-use crate::engine::command::args::{Args, Field, Kind, field, unsupported};
+use crate::engine::command::args::{Args, Field, Kind, field, objects, unsupported};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::checks::{
-    are_images, are_index_defaults, are_stages, is_action, is_capped_max, is_capped_size,
-    is_collation, is_level, is_view_source,
+    are_images, are_index_defaults, is_action, is_capped_max, is_capped_size, is_collation,
+    is_level, is_view_source,
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -36,7 +36,7 @@ const FIELDS: &[Field] = &[
     field("storageEngine", Kind::Object),
     field("indexOptionDefaults", Kind::Object).checked(are_index_defaults),
     field("viewOn", Kind::Str).checked(is_view_source),
-    field("pipeline", Kind::Array).checked(are_stages),
+    field("pipeline", Kind::Objects),
     field("expireAfterSeconds", Kind::Unsupported),
     field("timeseries", Kind::Unsupported),
     field("clusteredIndex", Kind::Unsupported),
@@ -163,7 +163,7 @@ fn create_view(call: &Call<'_>, namespace: Namespace, on: &str) -> Result<(), Se
             "Cannot create a view in a multi-document transaction.",
         ));
     }
-    let stages = call.args.array_or_empty("pipeline");
+    let stages: RawArrayBuf = objects(call.args.array_or_empty("pipeline")).collect();
     let collation = match call.args.filled("collation") {
         Some(collation) => Collator::parse_created(collation)?,
         None => None,
@@ -182,7 +182,7 @@ fn create_view(call: &Call<'_>, namespace: Namespace, on: &str) -> Result<(), Se
     if call.find_view(&namespace).is_some() {
         return exists("Namespace already exists");
     }
-    let view = View::new(namespace, on, stages, collation, call.now)?;
+    let view = View::new(namespace, on, &stages, collation, call.now)?;
     call.engine.catalog.change_views(call.database, |root| {
         free(root, &view.namespace)?;
         if root.view(&view.namespace).is_some() {

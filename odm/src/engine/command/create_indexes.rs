@@ -9,7 +9,7 @@ use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
+use crate::engine::command::args::{Field, Kind, field, objects, required, whole, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -18,11 +18,10 @@ use crate::engine::index::spec::{Spec, same_key, show};
 use crate::engine::index::special::check_build;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::raw;
 
 const FIELDS: &[Field] = &[
-    required("indexes", Kind::Array),
-    field("commitQuorum", Kind::Any),
+    required("indexes", Kind::Objects),
+    field("commitQuorum", Kind::Any).checked(is_quorum),
     field("ignoreUnknownIndexOptions", Kind::SafeBool),
 ];
 
@@ -42,8 +41,8 @@ const MOST: usize = 64;
 
 fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    let quorum = quorum(call.args.get("commitQuorum"))?;
     namespace.check_create()?;
+    let quorum = quorum(call.args.get("commitQuorum"))?;
     let array = call.args.array_or_empty("indexes");
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
     namespace.check_write()?;
@@ -161,6 +160,10 @@ fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
     }
 }
 
+fn is_quorum(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    quorum(Some(value)).map(drop)
+}
+
 /// Refuses a quorum that a single node can't be.
 fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
     match quorum {
@@ -184,14 +187,7 @@ fn specs(
     ignore_unknown: bool,
 ) -> Result<Vec<Arc<Spec>>, ServerError> {
     let mut specs = Vec::new();
-    for (at, value) in raw::values(array).enumerate() {
-        let RawBsonRef::Document(spec) = value else {
-            return Err(wrong_type(
-                &format!("createIndexes.indexes.{at}"),
-                value,
-                "type 'object'",
-            ));
-        };
+    for spec in objects(array) {
         specs.push(Arc::new(Spec::parse(spec, collation, ignore_unknown)?));
     }
     if specs.is_empty() {

@@ -21,7 +21,7 @@ use crate::value::number::Number;
 use crate::value::raw;
 
 const FIELDS: &[Field] = &[
-    required("deletes", Kind::Array),
+    required("deletes", Kind::Objects),
     field("ordered", Kind::Bool),
     field("let", Kind::Object),
     // What is deleted is not validated, but a server knows the word.
@@ -120,7 +120,7 @@ pub(crate) struct Delete<'a> {
 
 fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("deletes");
-    let statements = batch(array, "delete.deletes")?
+    let statements = batch(array)?
         .into_iter()
         .map(Row::parse)
         .collect::<Result<Vec<_>, _>>()?;

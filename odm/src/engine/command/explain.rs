@@ -20,7 +20,7 @@ use crate::engine::command::insert::batch;
 use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{self, Command, InTransaction, Target};
-use crate::engine::command::{count, delete, update, view};
+use crate::engine::command::{count, delete, find_and_modify, update, view};
 use crate::engine::cursor::exec::Work;
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::cursor::trial::Tried;
@@ -215,7 +215,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         "update" => {
             let array = args.array_or_empty("updates");
-            let statement = one(&batch(array, "update.updates")?)?;
+            let statement = one(&batch(array)?)?;
             let row = update::Row::parse(statement)?;
             row.check_constants()?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
@@ -234,7 +234,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         "delete" => {
             let array = args.array_or_empty("deletes");
-            let statement = one(&batch(array, "delete.deletes")?)?;
+            let statement = one(&batch(array)?)?;
             let row = delete::Row::parse(statement)?;
             let mut query = plain(call, &namespace, Some(row.q), row.collation)?;
             query.hint = row.hint;
@@ -248,6 +248,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "findAndModify" => {
+            find_and_modify::check(&args)?;
             let mut query = plain(
                 call,
                 &namespace,

@@ -12,7 +12,7 @@ use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::command::update::{check_filter, check_filters};
+use crate::engine::command::update::check_filter;
 use crate::engine::cursor::sort::Order;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::outline;
@@ -28,7 +28,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("sort", Kind::Object),
     field("hint", Kind::Any),
     field("collation", Kind::Object),
-    field("arrayFilters", Kind::Array),
+    field("arrayFilters", Kind::Objects),
     field("remove", Kind::SafeBool),
     field("update", Kind::Any),
     field("upsert", Kind::SafeBool),
@@ -55,7 +55,7 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
 fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_write()?;
-    check(call)?;
+    check(&call.args)?;
     let args = &call.args;
     if let Some(RawBsonRef::Array(stages)) = args.get("update") {
         outline::check(stages, namespace.place())?;
@@ -78,7 +78,6 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         deadline: call.deadline(),
     };
     let remove = args.flag("remove");
-    check_filters(args.array("arrayFilters"), "findAndModify")?;
     let change = args.get("update").map(|update| Change {
         update,
         array_filters: args.array("arrayFilters"),
@@ -265,8 +264,7 @@ fn explain(
 }
 
 /// The combinations that make no sense.
-fn check(call: &Call<'_>) -> Result<(), ServerError> {
-    let args = &call.args;
+pub(crate) fn check(args: &Args<'_>) -> Result<(), ServerError> {
     let fault = |message: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
     let update = args.get("update");
     if let Some(update) = update
@@ -278,6 +276,9 @@ fn check(call: &Call<'_>) -> Result<(), ServerError> {
     if !args.flag("remove") {
         if update.is_none() {
             return fault("Either an update or remove=true must be specified");
+        }
+        if matches!(update, Some(RawBsonRef::Array(_))) && args.array("arrayFilters").is_some() {
+            return fault("Cannot specify arrayFilters and a pipeline update");
         }
         return Ok(());
     }

@@ -36,7 +36,7 @@ pub(crate) const GET_MORE: Command = Command {
 pub(crate) const KILL_CURSORS: Command = Command {
     name: "killCursors",
     idl: "killCursors",
-    fields: &[required("cursors", Kind::Array)],
+    fields: &[required("cursors", Kind::Longs)],
     target: Target::Collection,
     transaction: InTransaction::NotFirst,
     retryable: false,
@@ -199,20 +199,9 @@ fn not_found(id: i64) -> ServerError {
 
 fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("cursors");
-    let mut ids = Vec::new();
-    for (at, value) in raw::values(array).enumerate() {
-        let RawBsonRef::Int64(id) = value else {
-            return Err(wrong_type(
-                &format!("killCursors.cursors.{at}"),
-                value,
-                "type 'long'",
-            ));
-        };
-        ids.push(id);
-    }
     let namespace = call.namespace();
     let (mut killed, mut unknown) = (Vec::new(), Vec::new());
-    for id in ids {
+    for id in raw::values(array).filter_map(RawBsonRef::as_i64) {
         match call.engine.cursors.take(id) {
             Some(cursor) if cursor.namespace == namespace => killed.push(id),
             Some(cursor) => {

@@ -21,7 +21,7 @@ pub(crate) const PING: Command = Command {
 
 const HELLO_FIELDS: &[Field] = &[
     field("client", Kind::Object),
-    field("compression", Kind::Array),
+    field("compression", Kind::Strings),
     field("hello", Kind::Any),
     field("helloOk", Kind::Any),
     field("loadBalanced", Kind::Bool),

@@ -7,7 +7,7 @@ use bson::spec::ElementType;
 use bson::{Bson, Timestamp};
 use smallvec::SmallVec;
 
-use crate::engine::command::args::{Field, Kind, field, required, wrong_type};
+use crate::engine::command::args::{Field, Kind, field, objects, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -22,7 +22,7 @@ use crate::value::raw;
 const MOST: usize = 100_000;
 
 const FIELDS: &[Field] = &[
-    required("documents", Kind::Array),
+    required("documents", Kind::Objects),
     field("ordered", Kind::Bool),
     field("bypassDocumentValidation", Kind::SafeBool),
     STATEMENT_ID,
@@ -43,20 +43,9 @@ pub(crate) const INSERT: Command = Command {
 /// Most batches are of one.
 type Batch<'a> = SmallVec<[&'a RawDocument; 1]>;
 
-/// The documents or statements of a batch, each a document.
-pub(crate) fn batch<'a>(array: &'a RawArray, name: &str) -> Result<Batch<'a>, ServerError> {
-    let mut documents = Batch::new();
-    for (at, value) in raw::values(array).enumerate() {
-        match value {
-            RawBsonRef::Document(document) => documents.push(document),
-            // A server reads past them.
-            RawBsonRef::Null | RawBsonRef::Undefined => {}
-            value => {
-                return Err(wrong_type(&format!("{name}.{at}"), value, "type 'object'"));
-            }
-        }
-    }
-    check_count(documents)
+/// The documents or statements of a batch.
+pub(crate) fn batch(array: &RawArray) -> Result<Batch<'_>, ServerError> {
+    check_count(objects(array).collect())
 }
 
 /// The documents or statements, unless there are none or too many.
@@ -109,7 +98,7 @@ pub(crate) struct Insert<'a> {
 fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("documents");
     let insert = Insert {
-        documents: batch(array, "insert.documents")?,
+        documents: batch(array)?,
         ordered: call.args.bool("ordered").unwrap_or(true),
         bypass: call.args.flag("bypassDocumentValidation"),
         restores: false,

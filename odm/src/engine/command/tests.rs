@@ -160,6 +160,7 @@ cases::files!("command", file, input: [], [
     index_specs,
     inserts,
     kept,
+    lists,
     listings,
     names,
     renames,

@@ -5,7 +5,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Args, Field, Kind, field, required, wrong_type};
+use crate::engine::command::args::{Args, Field, Kind, field, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
@@ -21,7 +21,7 @@ use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 const FIELDS: &[Field] = &[
-    required("updates", Kind::Array),
+    required("updates", Kind::Objects),
     field("ordered", Kind::Bool),
     field("bypassDocumentValidation", Kind::SafeBool),
     field("let", Kind::Object),
@@ -36,7 +36,7 @@ pub(crate) const STATEMENT: &[Field] = &[
     field("multi", Kind::Bool),
     field("upsert", Kind::Bool),
     field("upsertSupplied", Kind::UnsupportedBool),
-    field("arrayFilters", Kind::Array),
+    field("arrayFilters", Kind::Objects),
     field("collation", Kind::Object),
     field("hint", Kind::Any),
 ];
@@ -64,22 +64,6 @@ pub(crate) struct Row<'a> {
     pub(crate) hint: Option<RawBsonRef<'a>>,
     /// The constants of a pipeline, beside an update that is none.
     has_constants: bool,
-}
-
-/// The message for a filter that is none names the command that it was given to.
-pub(crate) fn check_filters(filters: Option<&RawArray>, command: &str) -> Result<(), ServerError> {
-    let filters = filters.into_iter().flat_map(raw::values);
-    match filters
-        .enumerate()
-        .find(|(_, filter)| filter.as_document().is_none())
-    {
-        None => Ok(()),
-        Some((index, other)) => Err(wrong_type(
-            &format!("{command}.arrayFilters.{index}"),
-            other,
-            "type 'object'",
-        )),
-    }
 }
 
 impl<'a> Row<'a> {
@@ -115,7 +99,6 @@ impl<'a> Row<'a> {
             return Err(super::args::unsupported("the option 'update.updates.c'"));
         }
         let q = args.document("q").unwrap_or_else(|| raw::empty_document());
-        check_filters(args.array("arrayFilters"), "update.updates")?;
         let row = Self::new(q, u, args.flag("multi"))?;
         Ok(Self {
             upsert: args.flag("upsert"),
@@ -177,7 +160,7 @@ pub(crate) struct Update<'a> {
 
 fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("updates");
-    let statements = batch(array, "update.updates")?
+    let statements = batch(array)?
         .into_iter()
         .map(Row::parse)
         .collect::<Result<Vec<_>, _>>()?;

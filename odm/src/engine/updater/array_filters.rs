@@ -20,14 +20,18 @@ impl ArrayFilters {
     pub(super) fn parse(filters: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         let mut parsed: Vec<(String, Matcher)> = Vec::new();
         for (index, filter) in values(filters).enumerate() {
-            let RawBsonRef::Document(filter) = filter else {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "BSON field 'update.updates.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                        crate::engine::expression::text::type_name(Some(filter))
-                    ),
-                ));
+            let filter = match filter {
+                RawBsonRef::Document(filter) => filter,
+                RawBsonRef::Null | RawBsonRef::Undefined => continue,
+                other => {
+                    return Err(ServerError::new(
+                        Code::TYPE_MISMATCH,
+                        format!(
+                            "BSON field 'update.updates.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
+                            crate::engine::expression::text::type_name(Some(other))
+                        ),
+                    ));
+                }
             };
             let matcher =
                 Matcher::parse_condition(filter, globals).map_err(|error| parsing(&error))?;

@@ -96,18 +96,6 @@ pub(in crate::engine::command) fn is_view_source(_name: &str, value: RawBsonRef<
     Ok(())
 }
 
-pub(in crate::engine::command) fn are_stages(name: &str, value: RawBsonRef<'_>) -> Checked {
-    let RawBsonRef::Array(stages) = value else {
-        return Ok(());
-    };
-    for (at, stage) in raw::values(stages).enumerate() {
-        if !matches!(stage, RawBsonRef::Document(_)) {
-            return Err(wrong_type(&format!("{name}.{at}"), stage, "type 'object'"));
-        }
-    }
-    Ok(())
-}
-
 pub(in crate::engine::command) fn are_images(name: &str, value: RawBsonRef<'_>) -> Checked {
     match value {
         RawBsonRef::Document(images) => {

@@ -3,7 +3,7 @@
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::{Binary, rawdoc, spec::BinarySubtype};
 
-use crate::engine::command::args::{self, wrong_type};
+use crate::engine::command::args::{self, null_list, wrong_type};
 use crate::engine::txn::lsid::{NOBODY, digest, id_of, uuid};
 use crate::engine::txn::session::SessionId;
 use crate::error::{Code, ServerError};
@@ -117,6 +117,9 @@ impl Pattern {
                 ("roles", RawBsonRef::Array(roles)) => {
                     pairs(roles, &field, "role")?;
                 }
+                ("users" | "roles", RawBsonRef::Null | RawBsonRef::Undefined) => {
+                    return Err(null_list(name));
+                }
                 ("users" | "roles", _) => return Err(wrong_type(&field, value, "type 'array'")),
                 _ => return Err(args::unknown(at, name)),
             }
@@ -160,10 +163,7 @@ pub(crate) fn patterns(command: &RawDocument) -> Result<Vec<Pattern>, ServerErro
 fn own_list<'a>(command: &'a RawDocument, idl: &str) -> Result<&'a RawArray, ServerError> {
     match raw::elements(command).next() {
         Some((_, RawBsonRef::Array(list))) => Ok(list),
-        Some((name, RawBsonRef::Null | RawBsonRef::Undefined)) => Err(ServerError::new(
-            Code::location(10065),
-            format!("invalid parameter: expected an object ({name})"),
-        )),
+        Some((name, RawBsonRef::Null | RawBsonRef::Undefined)) => Err(null_list(name)),
         Some((name, other)) => Err(wrong_type(&format!("{idl}.{name}"), other, "type 'array'")),
         None => Err(missing(idl, idl)),
     }
@@ -175,9 +175,14 @@ fn documents<'a>(
 ) -> impl Iterator<Item = Result<&'a RawDocument, ServerError>> {
     raw::values(list)
         .enumerate()
-        .map(move |(index, value)| match value {
-            RawBsonRef::Document(document) => Ok(document),
-            other => Err(wrong_type(&format!("{at}.{index}"), other, "type 'object'")),
+        .filter_map(move |(index, value)| match value {
+            RawBsonRef::Document(document) => Some(Ok(document)),
+            RawBsonRef::Null | RawBsonRef::Undefined => None,
+            other => Some(Err(wrong_type(
+                &format!("{at}.{index}"),
+                other,
+                "type 'object'",
+            ))),
         })
 }
 

@@ -8,7 +8,7 @@ use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign;
 use crate::engine::pipeline::{Documents, Pipeline};
 use crate::error::{Code, ServerError};
-use crate::value::raw::elements;
+use crate::value::raw::{elements, values};
 
 #[derive(Debug)]
 struct UnionWith {
@@ -20,7 +20,7 @@ struct UnionWith {
 struct Spec<'s> {
     /// None where the pipeline has documents of its own.
     collection: Option<&'s str>,
-    stages: Option<&'s RawArray>,
+    stages: Option<RawArrayBuf>,
 }
 
 pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
@@ -29,7 +29,7 @@ pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), Serv
         outline::check_readable(place.database, collection)?;
     }
     spec.stages
-        .map_or(Ok(()), |stages| outline::check(stages, place))
+        .map_or(Ok(()), |stages| outline::check(&stages, place))
 }
 
 pub(super) fn parse(
@@ -38,10 +38,9 @@ pub(super) fn parse(
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
     let spec = Spec::read(spec)?;
-    let empty = RawArrayBuf::new();
     let inner = globals.clone().inner_pipeline()?;
-    let stages = spec.stages.unwrap_or(&empty);
-    let pipeline = Pipeline::parse_inner("$unionWith", 31441, stages, &inner)?;
+    let stages = spec.stages.unwrap_or_default();
+    let pipeline = Pipeline::parse_inner("$unionWith", 31441, &stages, &inner)?;
     Ok(Box::new(UnionWith {
         collection: spec.collection.unwrap_or_default().to_owned(),
         pipeline,
@@ -50,6 +49,29 @@ pub(super) fn parse(
 
 fn refuse<T>(message: String) -> Result<T, ServerError> {
     Err(ServerError::new(Code::FAILED_TO_PARSE, message))
+}
+
+/// The stages, past the nulls among them.
+fn stages(array: &RawArray) -> Result<RawArrayBuf, ServerError> {
+    let mut stages = RawArrayBuf::new();
+    for (at, stage) in values(array).enumerate() {
+        match stage {
+            RawBsonRef::Document(stage) => stages.push(stage),
+            RawBsonRef::Null | RawBsonRef::Undefined => {}
+            other => return Err(wrong_type(&format!("pipeline.{at}"), other, "object")),
+        }
+    }
+    Ok(stages)
+}
+
+fn wrong_type(field: &str, found: RawBsonRef<'_>, wanted: &str) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "BSON field '$unionWith.{field}' is the wrong type '{}', expected type '{wanted}'",
+            text::type_name(Some(found))
+        ),
+    )
 }
 
 impl<'s> Spec<'s> {
@@ -70,7 +92,7 @@ impl<'s> Spec<'s> {
                 ));
             }
         }
-        if read.collection.is_none() && !foreign::has_documents(read.stages) {
+        if read.collection.is_none() && !foreign::has_documents(read.stages.as_deref()) {
             return refuse("$unionWith stage without explicit collection must have a pipeline with $documents as first stage".to_owned());
         }
         Ok(read)
@@ -79,9 +101,9 @@ impl<'s> Spec<'s> {
     fn field(&mut self, name: &str, value: RawBsonRef<'s>) -> Result<(), ServerError> {
         match (name, value) {
             ("coll", RawBsonRef::String(name)) => self.collection = Some(name),
-            ("coll", RawBsonRef::Null) => {}
-            ("pipeline", RawBsonRef::Array(array)) => self.stages = Some(array),
-            ("pipeline", RawBsonRef::Null) => {
+            ("coll", RawBsonRef::Null | RawBsonRef::Undefined) => {}
+            ("pipeline", RawBsonRef::Array(array)) => self.stages = Some(stages(array)?),
+            ("pipeline", RawBsonRef::Null | RawBsonRef::Undefined) => {
                 return Err(ServerError::new(
                     Code::location(10065),
                     "invalid parameter: expected an object (pipeline)",
@@ -89,13 +111,7 @@ impl<'s> Spec<'s> {
             }
             ("coll" | "pipeline", other) => {
                 let wanted = if name == "coll" { "string" } else { "array" };
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "BSON field '$unionWith.{name}' is the wrong type '{}', expected type '{wanted}'",
-                        text::type_name(Some(other))
-                    ),
-                ));
+                return Err(wrong_type(name, other, wanted));
             }
             (other, _) => {
                 return Err(ServerError::new(

@@ -17,7 +17,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
     ("`term` of find", term),
-    ("Nulls among indexes", null_indexes),
     ("Upserts by a $jsonSchema", upserts_by_schema),
     ("The positional $ behind a $jsonSchema", position_by_schema),
 ];
@@ -93,11 +92,6 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
     faults(seen.memory) != faults(seen.server)
         && seen.has(&["$expr"])
         && (seen.has(&["$jsonSchema", "views"]) || is_indexed)
-}
-
-fn null_indexes(seen: &Seen<'_>) -> bool {
-    let indexes = seen.command.get_array("indexes").into_iter().flatten();
-    seen.command.contains_key("createIndexes") && indexes.into_iter().any(|it| *it == Bson::Null)
 }
 
 fn term(seen: &Seen<'_>) -> bool {

@@ -294,5 +294,24 @@ def lists():
     yield from [{"hello": 1, "compression": value, "$only": ["ok", "code", "errmsg"]} for value in ([5], [None, 5], [None], None, "x")]
 
 
+@topic
+def resorted():
+    """What counts as modified where an array without elements is sorted: what an index may be on."""
+    flat, deep, language = {"_id": 1, "a": []}, {"_id": 1, "a": {"b": [], "lg": []}}, {"_id": 1, "a": {"b": [], "language": []}}
+    paths = [("a", flat), ("a.b", deep), ("a.0.b", {"_id": 1, "a": [{"b": []}]}), ("a.$[].b", {"_id": 1, "a": [{"b": []}]}), ("a.0", {"_id": 1, "a": {"0": []}}), ("a.language", language), ("a.lg", deep)]
+    wild = lambda **projection: {"wildcardProjection": projection}
+    partial = lambda **filter: {"partialFilterExpression": filter}
+    indexes = [({"a": 1}, {}), ({"b": 1}, {}), ({"a.b": 1}, {}), ({"a.b.c": 1}, {}), ({"a.c": 1}, {}), ({"aa": 1}, {}), ({"x.a": 1}, {}), ({"a.0.b": 1}, {}), ({"b": 1, "a.c.d": 1}, {}), ({"a": 1}, {"hidden": True}), ({"a": 1}, {"sparse": True}), ({"$**": 1}, {}), ({"$**": 1}, wild(b=1)), ({"$**": 1}, wild(a=1)), ({"$**": 1}, wild(a=0)), ({"a.$**": 1}, {}), ({"a.b.$**": 1}, {}), ({"b.$**": 1}, {}),
+        ({"b": 1}, partial(a=1)), ({"b": 1}, {"partialFilterExpression": {"a.b": {"$exists": True}}}), ({"b": 1}, {"partialFilterExpression": {"$or": [{"a": 1}, {"c": 1}]}}), ({"b": "text"}, {}), ({"b": "text"}, {"language_override": "lg"}), ({"$**": "text"}, {}), ({"a": "2dsphere"}, {})]
+    for number, (pattern, options) in enumerate(indexes):
+        name = f"c{number}"
+        yield {"createIndexes": name, "indexes": [{"key": pattern, "name": "i", **options}]}
+        for path, document in paths:
+            yield from [insert(name, document), update(name, {"q": {}, "u": {"$push": {path: {"$each": [], "$sort": 1}}}}), {"delete": name, "deletes": [{"q": {}, "limit": 0}]}]
+    for more in ({"$set": {"b": 1}}, {"$set": {"b": 2}}, {"$unset": {"z": 1}}, {"$rename": {"z": "y"}}, {"$rename": {"b": "y"}}, {"$push": {"a": {"$each": [], "$sort": 1, "$slice": 1}}}, {"$push": {"a": {"$each": [], "$slice": 0}}}):
+        for name in ("c0", "c1"):
+            yield from [insert(name, {"_id": 1, "a": [], "b": 1}), update(name, {"q": {}, "u": {"$push": {"a": {"$each": [], "$sort": 1}}, **more}}), find(name), {"delete": name, "deletes": [{"q": {}, "limit": 0}]}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -1,6 +1,6 @@
 """Records what a real mongod makes of updates, for the engine's unit tests.
 
-    python3 record_updates.py mongodb://127.0.0.1:27717/?directConnection=true
+    python3 record_updates.py mongodb://127.0.0.1:27717/?directConnection=true [FILE…]
 
 Each case is a document (or none, for an upsert), a filter, an update and array filters; recorded are the document
 that results and whether it counted as modified, or the error's code and message.
@@ -44,7 +44,17 @@ def ops(name, *arguments):
     return [{name: argument} for argument in arguments]
 
 
+IDS = [{"_id": {"a": 1}, "q": 1}, {"_id": {"a": {"x": 1}}, "q": 1}, {"_id": {"a": [1, {"b": 1}]}, "q": 1}, {"_id": 1, "q": 1}, {"_id": {"a": []}, "q": 1}]
+# What may not be done to an `_id`, and what changes nothing of it.
+OF_ID = [*ops("$set", {"_id": 2}, {"_id": [2]}, {"_id.b": 1}, {"_id.b": 1, "_id.c": 1}, {"_id.a": 1}, {"_id.a.b": 1}, {"_id.a.b.c": 1}, {"_id.b.c": 1}, {"_id.a.0": 1}, {"_id.a.3": 2}, {"_id.a.1.c": 2}, {"_id.a.x": 2, "_id.a.y": 3}, {"_id.a": 2, "_id.b": 1}, {"_id.b": 1, "a": {"$x": 1}}, {"_id.a.$[].x": 1}, {"_id.$[]": 1}, {}),
+    *ops("$push", {"_id": 1}, {"_id.a": 1}, {"_id.z": 1}, {"_id.z": {"$each": []}}, {"_id.a": {"$each": [], "$sort": 1}}, {"_id": each([])}, {"_id": each([], sort=1)}, {"_id": each([5], slice=0)}, {"_id": each([], slice=1)}, {"_id.0": 3}, {"_id.5": 3}, {"_id.$[]": 3}),
+    *ops("$addToSet", {"_id": 1}, {"_id": {"$each": []}}, {"_id": {"$each": [1, 3]}}, {"_id.a": 1}), *ops("$unset", {"_id": 1}, {"_id.a": 1}, {"_id.z": 1}, {"_id.a.b": 1}),
+    *ops("$rename", {"q": "_id.b"}, {"q": "_id"}, {"_id.a": "r"}, {"_id.a": "_id.b"}, {"_id.z": "r"}, {"_id": "r"}, {"_id.a": "q"}), *ops("$inc", {"_id.z": 1}, {"_id.a": 0}, {"_id": 1}), *ops("$setOnInsert", {"_id": [1]}, {"_id.z": 1}), *ops("$pull", {"_id": 1}, {"_id": 5}), {"$pop": {"_id": 1}}, {"$min": {"_id": [0]}}, {"$max": {"_id": [9]}},
+    {}, {"a": 1}, {"_id": [1]}, {"_id": [2]}, {"_id": 2}, {"_id": {"$a": 1}}, {"_id": re.compile("a")}, [], *([{"$set": {"_id": value}}] for value in ([1], [2], 2, re.compile("a"), {"$literal": {"$a": 1}})),
+    [{"$set": {"a": 1}}], [{"$set": {"_id.a": 1}}], [{"$unset": "_id"}], [{"$replaceWith": {"a": 1}}], [{"$replaceWith": {"_id": [1]}}], [{"$project": {"_id": 0}}], [{"$project": {"a": 1}}]]
+
 FILES = {
+    "ids": [case for document in IDS for case in on(document, *OF_ID)] + [upsert(filter, update) for filter in ({}, {"_id": 1}, {"_id": [1]}, {"_id": []}, {"_id": {"$in": [[2, 1]]}}, {"_id": {"$all": [[1]]}}, {"_id.a": 1}, {"_id.0": 1}, {"_id": {"b": [1]}}, {"_id": {"$gt": 0}}, {"$and": [{"_id": [1], "a": 1}]}) for update in OF_ID],
     "set": on(D, *ops("$set", {}, {"a": 1}, {"a": 5}, {"a": 5.0}, {"": 1}, {"a.": 1}, {".a": 1}, {"a..b": 1}, {"$a": 1},
         {"o.$a": 1}, {"a.b": 1}, {"b.x": 1}, {"n.x": 1}, {"b.5": 9}, {"b.1": 9}, {"b.2000000": 9}, {"b.01": 9},
         {"q.r": 1, "q.s": 2}, {"q.1": 3}, {"a1": 1, "a10": 2, "a2": 3, "10": 1, "9": 2}, {"z": {"$a": 1}}, {"a$": 1},
@@ -182,13 +192,15 @@ def record(database, case):
     return {**case, "modified": reply["nModified"] == 1, "result": result}
 
 
-def main(uri):
+def main(uri, *wanted):
     database = pymongo.MongoClient(uri).exprs
     here = Path(__file__).parent / "update"
     here.mkdir(exist_ok=True)
     for name, cases in FILES.items():
+        if wanted and name not in wanted:
+            continue
         lines = [json_util.dumps(record(database, case), json_options=json_util.CANONICAL_JSON_OPTIONS) for case in cases]
         (here / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -5,6 +5,7 @@
 //!
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
+mod covers;
 pub(crate) mod geo;
 pub(crate) mod keys;
 pub(crate) mod multikey;

@@ -15,6 +15,7 @@ mod conflicts;
 mod current_date;
 mod delta;
 mod describe;
+mod guarded;
 mod limits;
 mod node;
 mod operators;
@@ -65,6 +66,8 @@ pub(crate) struct Applied {
     pub(crate) modified: bool,
     /// Whether it may nest deeper than the document given.
     nests: bool,
+    /// The arrays without elements that were sorted: a change where an index may be on them.
+    pub(crate) resorted: Vec<String>,
 }
 
 impl Update {
@@ -123,18 +126,6 @@ impl Update {
         }
     }
 
-    /// Whether an upsert's `_id` is an array that the update made, and not one that it was given by `$set`.
-    fn makes_array_id(&self, new: &RawDocument) -> bool {
-        let is_array = node::fields(new)
-            .any(|(name, value)| name == "_id" && matches!(value, RawBsonRef::Array(_)));
-        is_array
-            && match &self.0 {
-                Kind::Operators(operators) => operators.adds_to_id(),
-                Kind::Replacement(_) => false,
-                Kind::Pipeline(_) => true,
-            }
-    }
-
     /// What it changed, as `updateDescription` tells it; `None` where it made another document of the first.
     pub(crate) fn describe(
         &self,
@@ -165,13 +156,14 @@ impl Update {
                 operators.apply(document, matched_index, globals, inserting)?
             }
             Kind::Replacement(replacement) => replacement.apply(document, globals, inserting)?,
-            Kind::Pipeline(pipeline) => pipeline.apply(document, globals)?,
+            Kind::Pipeline(pipeline) => pipeline.apply(document, globals, inserting)?,
         };
         if !applied.modified && !inserting {
             return Ok(Applied {
                 document: document.to_owned(),
                 modified: false,
                 nests: false,
+                resorted: applied.resorted,
             });
         }
         let new = if inserting {
@@ -179,17 +171,12 @@ impl Update {
         } else {
             applied.document
         };
-        if inserting && self.makes_array_id(&new) {
-            return Err(limits::array_id(match self.0 {
-                Kind::Operators(_) => "",
-                Kind::Replacement(_) | Kind::Pipeline(_) => "(immutable) ",
-            }));
-        }
         limits::check(&new, inserting || applied.nests)?;
         Ok(Applied {
             document: new,
             modified: applied.modified,
             nests: applied.nests,
+            resorted: applied.resorted,
         })
     }
 }

@@ -254,6 +254,21 @@ async fn an_update_is_told_as_its_operators_changed_the_document(db: &Db) {
                 set(doc! { "a": [1, 4] }),
             ),
             row(
+                doc! { "a": [1, 2] },
+                doc! { "$push": { "a": { "$each": [], "$sort": 1 } } },
+                set(doc! { "a": [1, 2] }),
+            ),
+            row(
+                doc! { "a": { "b": [] }, "z": 1 },
+                doc! { "$push": { "a.b": { "$each": [], "$sort": 1 } }, "$set": { "z": 2 } },
+                set(doc! { "z": 2, "a.b": [] }),
+            ),
+            row(
+                doc! { "a": { "b": [] } },
+                doc! { "$push": { "a.b": { "$each": [1], "$slice": 0 } } },
+                set(doc! { "a.b": [] }),
+            ),
+            row(
                 doc! { "a": [1, 2, 3] },
                 doc! { "$pop": { "a": 1 } },
                 set(doc! { "a": [1, 2] }),

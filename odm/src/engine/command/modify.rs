@@ -7,6 +7,7 @@ use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use smallvec::SmallVec;
 
+use crate::engine::catalog::collection::Collection;
 use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::cursor::point::{self, Equality};
@@ -210,7 +211,7 @@ pub(crate) fn update(
             outcome.before = Some(before.as_bytes().into());
             outcome.after = Some(applied.document.as_bytes().into());
         }
-        if applied.modified {
+        if applied.modified || is_resorted(writer.settled(), &applied.resorted) {
             outcome.modified += 1;
             let description = if writer.is_watched() {
                 checked
@@ -235,6 +236,12 @@ pub(crate) fn update(
         }
     }
     Ok(outcome)
+}
+
+/// Whether an index may be on one of the arrays that were sorted.
+fn is_resorted(collection: &Collection, paths: &[String]) -> bool {
+    let mut indexes = collection.indexes.iter();
+    indexes.any(|index| paths.iter().any(|path| index.spec.may_cover(path)))
 }
 
 /// The code of an update that makes a document too large.

@@ -175,6 +175,7 @@ cases::files!("command", file, input: [], [
     plans,
     read_options,
     references,
+    resorted,
     retries,
     sessions,
     specifications,

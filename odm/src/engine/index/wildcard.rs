@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
 
 use crate::engine::index::Keys;
+use crate::engine::index::covers::overlap;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::number;
 use crate::value::collation::Collator;
@@ -53,6 +54,11 @@ impl Wildcard {
     /// Whether a path is held.
     pub(crate) fn holds(&self, path: &str) -> bool {
         self.listed.iter().any(|listed| is_within(path, listed)) != self.excludes
+    }
+
+    /// Whether something on the way to a path or below it may be held; what is left out is not looked at.
+    pub(super) fn may_hold(&self, path: &str) -> bool {
+        self.excludes || self.listed.iter().any(|listed| overlap(listed, path))
     }
 
     /// Whether something below a path may be held although the path itself is not.

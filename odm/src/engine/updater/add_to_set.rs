@@ -47,6 +47,10 @@ impl AddToSet {
 }
 
 impl Behaviour for AddToSet {
+    fn adds(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,

@@ -27,6 +27,11 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it puts elements into an array.
+    fn adds(&self) -> bool {
+        false
+    }
+
     /// Why it fails, whatever is at the path.
     fn fault(&self) -> Option<&ServerError> {
         None
@@ -43,6 +48,8 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
 pub(super) enum Change<'a> {
     /// Nothing changed.
     Nothing,
+    /// Nothing changed, as there was nothing to sort. A server counts that as a change of what an index may be on.
+    Resorted,
     /// The node given was changed in place.
     Edited,
     /// This value takes the place of what was there.
@@ -72,6 +79,8 @@ pub(super) struct At<'r> {
     pub(super) globals: &'r Globals,
     /// True for the document of an upsert.
     pub(super) inserting: bool,
+    /// The arrays without elements that were sorted.
+    pub(super) resorted: Vec<String>,
 }
 
 /// How messages name a document: by its `_id`.

@@ -37,8 +37,15 @@ pub(super) fn document<'d>(
 
 /// Whether a server would not have logged a value.
 fn is_untouched(trees: &[&Tree], before: RawBsonRef<'_>, after: RawBsonRef<'_>) -> bool {
-    let remakes = |tree: &&Tree| matches!(tree, Tree::Leaf(leaf) if leaf.remakes());
-    identical(before, after) && !trees.iter().any(remakes)
+    identical(before, after) && !trees.iter().any(|tree| remakes(tree))
+}
+
+fn remakes(tree: &Tree) -> bool {
+    match tree {
+        Tree::Leaf(leaf) => leaf.remakes(),
+        Tree::Fields(below) => below.named.iter().any(|(_, tree)| remakes(tree)),
+        Tree::Reserved | Tree::Elements(_) => false,
+    }
 }
 
 fn value<'d>(

@@ -14,6 +14,7 @@ use crate::engine::updater::bit::Bit;
 use crate::engine::updater::compare::Compare;
 use crate::engine::updater::conflicts::{Fields, Part, Tree, check_path, is_plain};
 use crate::engine::updater::current_date::CurrentDate;
+use crate::engine::updater::guarded::is_of_reference;
 use crate::engine::updater::node::{Node, build, fields};
 use crate::engine::updater::pop::Pop;
 use crate::engine::updater::pull::Pull;
@@ -21,7 +22,7 @@ use crate::engine::updater::push::Push;
 use crate::engine::updater::rename::Rename;
 use crate::engine::updater::set::Set;
 use crate::engine::updater::splice;
-use crate::engine::updater::target::{Walk, is_of_reference};
+use crate::engine::updater::target::Walk;
 use crate::engine::updater::unset::Unset;
 use crate::engine::updater::{delta, describe};
 use crate::error::{Code, ServerError};
@@ -73,7 +74,6 @@ pub(super) struct Operators {
     renames: Vec<Rename>,
     filters: ArrayFilters,
     needs_position: bool,
-    adds_to_id: bool,
 }
 
 impl Operators {
@@ -87,7 +87,6 @@ impl Operators {
             renames: Vec::new(),
             filters,
             needs_position: false,
-            adds_to_id: false,
         };
         let mut used = Vec::new();
         for (name, argument) in fields(update) {
@@ -117,7 +116,6 @@ impl Operators {
                 if let Some((_, parse)) = row {
                     let behaviour = parse(path, value, globals)?;
                     check_path(path)?;
-                    operators.adds_to_id |= path == "_id" && matches!(name, "$addToSet" | "$push");
                     operators.check_filters(path, &mut used)?;
                     operators.tree.insert(path, Tree::Leaf(behaviour))?;
                 } else {
@@ -168,11 +166,6 @@ impl Operators {
         Ok(())
     }
 
-    /// Whether an operator adds elements to the `_id`.
-    pub(super) fn adds_to_id(&self) -> bool {
-        self.adds_to_id
-    }
-
     pub(super) fn needs_position(&self) -> bool {
         self.needs_position
     }
@@ -190,12 +183,14 @@ impl Operators {
             matched_index,
             filters: &self.filters,
             has_id: id.is_some(),
+            anew: false,
         };
         let mut at = At {
             path: String::new(),
             document: named,
             globals,
             inserting,
+            resorted: Vec::new(),
         };
         // The parts of a reference look at what is beside them.
         let refers = self
@@ -217,6 +212,7 @@ impl Operators {
             document: build(&root),
             modified,
             nests: true,
+            resorted: at.resorted,
         })
     }
 
@@ -231,6 +227,7 @@ impl Operators {
             matched_index,
             filters: &self.filters,
             has_id: true,
+            anew: false,
         };
         let (moves, moving) = self.moves(before, "")?;
         let mut trees = vec![moving];

@@ -4,9 +4,9 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::shape::Shape;
 use crate::engine::expression::{Globals, root};
+use crate::engine::updater::Applied;
 use crate::engine::updater::node::{append, fields};
-use crate::engine::updater::replacement::unaltered_id;
-use crate::engine::updater::{Applied, check_id};
+use crate::engine::updater::replacement::check_new_id;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{get, values};
 
@@ -31,6 +31,7 @@ impl UpdatePipeline {
         &self,
         document: &RawDocument,
         globals: &Globals,
+        inserting: bool,
     ) -> Result<Applied, ServerError> {
         let mut new = document.to_owned();
         for stage in &self.0 {
@@ -48,14 +49,12 @@ impl UpdatePipeline {
             }
             new = with_id;
         }
-        if let Some(id) = get(&new, "_id") {
-            check_id(id)?;
-        }
-        unaltered_id(document, &new)?;
+        check_new_id(document, &new, modified, inserting)?;
         Ok(Applied {
             document: new,
             modified,
             nests: true,
+            resorted: Vec::new(),
         })
     }
 }

@@ -106,6 +106,10 @@ impl Push {
 
 impl Behaviour for Push {
     fn remakes(&self) -> bool {
+        !self.values.is_empty() || self.sort.is_some()
+    }
+
+    fn adds(&self) -> bool {
         !self.values.is_empty()
     }
 
@@ -141,8 +145,12 @@ impl Behaviour for Push {
         let cut = self.cut(elements);
         Ok(if !exists {
             Change::Put(Node::Array(fresh))
-        } else if self.values.is_empty() && !cut && (self.sort.is_none() || elements.is_empty()) {
+        } else if !self.values.is_empty() || cut {
+            Change::Edited
+        } else if self.sort.is_none() {
             Change::Nothing
+        } else if elements.is_empty() {
+            Change::Resorted
         } else {
             Change::Edited
         })

@@ -5,9 +5,9 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::conflicts::{Part, check_path};
+use crate::engine::updater::guarded::{immutable_id, is_of_id};
 use crate::engine::updater::node::{Node, fields};
 use crate::engine::updater::set::Set;
-use crate::engine::updater::target::immutable_id;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
 use crate::value::raw::values;
@@ -23,8 +23,8 @@ enum Below<'a> {
 #[derive(Debug)]
 pub(super) struct Moving {
     set: Result<Set, ServerError>,
-    /// Whether it takes the document its `_id`, which nobody may.
-    takes_id: bool,
+    /// What it takes of the document's `_id`, which nobody may.
+    of_id: Option<String>,
 }
 
 impl Behaviour for Moving {
@@ -35,10 +35,18 @@ impl Behaviour for Moving {
     ) -> Result<Change<'a>, ServerError> {
         let set = self.set.as_ref().map_err(Clone::clone)?;
         let change = set.apply(current, at)?;
-        if self.takes_id {
-            return Err(immutable_id("_id"));
+        let to_id = is_of_id(&at.path);
+        if to_id && at.document.0.is_some() {
+            return match change {
+                // What is moved there is written, even if it is what is there.
+                Change::Nothing => Err(immutable_id(&at.path)),
+                change => Ok(change),
+            };
         }
-        Ok(change)
+        match &self.of_id {
+            Some(from) => Err(immutable_id(from)),
+            None => Ok(change),
+        }
     }
 
     fn fault(&self) -> Option<&ServerError> {
@@ -115,11 +123,11 @@ impl Rename {
         match self.value(document, named) {
             Ok(value) => value.map(|value| Moving {
                 set: Ok(Set::new(value)),
-                takes_id: self.from == "_id",
+                of_id: is_of_id(&self.from).then(|| self.from.clone()),
             }),
             Err(fault) => Some(Moving {
                 set: Err(fault),
-                takes_id: false,
+                of_id: None,
             }),
         }
     }

@@ -8,7 +8,7 @@ use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
-use crate::value::order;
+use crate::value::{order, raw};
 
 #[derive(Debug)]
 pub(super) struct Replacement(RawDocumentBuf);
@@ -43,18 +43,14 @@ impl Replacement {
                 value => append(&mut new, name, value),
             }
         }
-        if let Some((_, value)) = id {
-            if inserting && matches!(value, RawBsonRef::Array(_)) {
-                return Err(array_id("(immutable) "));
-            }
-            check_id(value)?;
-        }
-        unaltered_id(document, &new)?;
+        // As the server has it: a replacement without the `_id` always counts as a change.
+        let modified = self.0.as_bytes() != document.as_bytes();
+        check_new_id(document, &new, modified, inserting)?;
         Ok(Applied {
             document: new,
-            // As the server has it: a replacement without the `_id` always counts as a change.
-            modified: self.0.as_bytes() != document.as_bytes(),
+            modified,
             nests: true,
+            resorted: Vec::new(),
         })
     }
 }
@@ -96,8 +92,25 @@ fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     Ok(())
 }
 
+/// Checks the `_id` of a whole new document. What an upsert makes is looked at again when it is stored.
+pub(super) fn check_new_id(
+    old: &RawDocument,
+    new: &RawDocument,
+    modified: bool,
+    inserting: bool,
+) -> Result<(), ServerError> {
+    match raw::get(new, "_id") {
+        Some(RawBsonRef::Array(_)) if inserting && modified => {
+            return Err(array_id("(immutable) "));
+        }
+        Some(id) if !inserting => check_id(id)?,
+        _ => {}
+    }
+    unaltered_id(old, new)
+}
+
 /// Refuses a new document whose `_id` is not the old one's.
-pub(super) fn unaltered_id(old: &RawDocument, new: &RawDocument) -> Result<(), ServerError> {
+fn unaltered_id(old: &RawDocument, new: &RawDocument) -> Result<(), ServerError> {
     let id = |document| fields(document).find(|(name, _)| *name == "_id");
     match (id(old), id(new)) {
         (Some((_, old)), Some((name, new))) if !order::equal(old, new, None) => {

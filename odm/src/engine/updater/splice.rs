@@ -1,5 +1,6 @@
 //! Applies an update's tree to the bytes of a document: what no operator touches is copied as it is.
 
+use std::mem;
 use std::ops::Range;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
@@ -36,7 +37,7 @@ pub(super) fn apply(
         };
         let mut node = value.map(Node::Raw);
         let piece = match walk.step(name, trees, node.as_mut(), at)? {
-            Change::Nothing => continue,
+            Change::Nothing | Change::Resorted => continue,
             Change::Edited => node.map(|node| (&**name, node)),
             Change::Put(node) => Some((&**name, node)),
             Change::Remove if element.is_none() => continue,
@@ -49,6 +50,7 @@ pub(super) fn apply(
             document: document.to_owned(),
             modified: false,
             nests: false,
+            resorted: mem::take(&mut at.resorted),
         });
     }
     let nests = pieces
@@ -61,6 +63,7 @@ pub(super) fn apply(
         document,
         modified: true,
         nests,
+        resorted: Vec::new(),
     })
 }
 

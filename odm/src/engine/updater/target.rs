@@ -10,6 +10,10 @@ use crate::engine::expression::text;
 use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
 use crate::engine::updater::conflicts::{Fields, Tree, check_merged, dollar_prefixed};
+use crate::engine::updater::guarded::{
+    check_reference, grown, immutable_id, is_of_id, is_of_reference,
+};
+use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
@@ -26,6 +30,8 @@ pub(super) struct Walk<'w> {
     pub(super) filters: &'w ArrayFilters,
     /// The document has an `_id`, which nobody may change.
     pub(super) has_id: bool,
+    /// What is walked is being made.
+    pub(super) anew: bool,
 }
 
 impl Walk<'_> {
@@ -43,9 +49,9 @@ impl Walk<'_> {
                 .and_then(|index| document.get_mut(index))
                 .map(|(_, node)| node);
             let change = self.step(&name, &trees, current, at)?;
-            modified |= !matches!(change, Change::Nothing);
+            modified |= !matches!(change, Change::Nothing | Change::Resorted);
             match change {
-                Change::Nothing => continue,
+                Change::Nothing | Change::Resorted => continue,
                 Change::Edited => {}
                 Change::Remove => {
                     index.map(|index| document.remove(index));
@@ -55,6 +61,15 @@ impl Walk<'_> {
                     Some((_, slot)) => *slot = node,
                     None => document.push((name, node)),
                 },
+            }
+            if index.is_none() && is_of_id(&at.path) {
+                // What is made for a document's `_id` is told of what it is put into.
+                if self.anew && self.has_id {
+                    return Ok(true);
+                }
+                if !self.anew || document.len() > 1 {
+                    return Err(grown(at, &Node::Document(document.clone())));
+                }
             }
             if at.path.is_empty() && !at.inserting {
                 check_reference(document, index.unwrap_or(document.len().saturating_sub(1)))?;
@@ -75,10 +90,23 @@ impl Walk<'_> {
             at.path.push('.');
         }
         at.path.push_str(name);
-        let change = self.visit(trees, current, at)?;
-        let of_id = at.path == "_id" || at.path.starts_with("_id.");
-        if self.has_id && of_id && !matches!(change, Change::Nothing) {
-            return Err(immutable_id(&at.path));
+        let is_new = current.is_none();
+        let mut change = self.visit(trees, current, at)?;
+        if is_of_id(&at.path) {
+            match &change {
+                Change::Nothing => {}
+                // Told of what it is put into.
+                Change::Put(_) if self.has_id && is_new => {}
+                _ if self.has_id => return Err(immutable_id(&at.path)),
+                Change::Put(_) if at.inserting && at.path == "_id" && add(trees) => {
+                    return Err(array_id(""));
+                }
+                _ => {}
+            }
+        }
+        if matches!(change, Change::Resorted) {
+            at.resorted.push(at.path.clone());
+            change = Change::Nothing;
         }
         let is_made = matches!(change, Change::Edited | Change::Put(_));
         if length == 0
@@ -130,7 +158,11 @@ impl Walk<'_> {
     ) -> Result<Change<'a>, ServerError> {
         let Some(node) = current else {
             let mut made = Vec::new();
-            self.document(fields, &mut made, at)?;
+            let anew = Walk {
+                anew: true,
+                ..*self
+            };
+            anew.document(fields, &mut made, at)?;
             return Ok(if made.is_empty() {
                 Change::Nothing
             } else {
@@ -147,11 +179,15 @@ impl Walk<'_> {
                         self.blocked(&name, "", &trees, &Node::Array(array.clone()), at)?;
                         continue;
                     };
+                    let length = array.len();
                     match self.step(&name, &trees, array.get_mut(index), at)? {
-                        Change::Nothing => continue,
+                        Change::Nothing | Change::Resorted => continue,
                         Change::Edited => {}
                         Change::Remove => put(array, index, Node::Raw(NULL))?,
                         Change::Put(node) => put(array, index, node)?,
+                    }
+                    if array.len() > length && is_of_id(&at.path) {
+                        return Err(grown(at, &Node::Array(array.clone())));
                     }
                     modified = true;
                 }
@@ -206,7 +242,7 @@ impl Walk<'_> {
                 check_merged(&trees, &format!("{}.{name}", at.path))?;
             }
             match self.step(&name, &trees, Some(&mut *element), at)? {
-                Change::Nothing => continue,
+                Change::Nothing | Change::Resorted => continue,
                 Change::Edited => {}
                 Change::Remove => *element = Node::Raw(NULL),
                 Change::Put(node) => *element = node,
@@ -309,45 +345,11 @@ impl Walk<'_> {
 
 const NULL: RawBsonRef<'static> = RawBsonRef::Null;
 
-/// Whether a field's name is one of a reference's (a `DBRef`).
-pub(super) fn is_of_reference(name: &str) -> bool {
-    matches!(name, "$ref" | "$id" | "$db")
-}
-
-/// Refuses a part of a reference that is not in its place: `$ref`, `$id`, and perhaps `$db`.
-fn check_reference(document: &[(Cow<'_, str>, Node<'_>)], at: usize) -> Result<(), ServerError> {
-    let fault = |message: &str| Err(ServerError::new(Code::INVALID_DB_REF, message));
-    let Some((name, node)) = document.get(at) else {
-        return Ok(());
-    };
-    let beside = |place: Option<usize>| {
-        let field = place.and_then(|place| document.get(place));
-        field.map_or("", |(name, _)| name)
-    };
-    let before = at.checked_sub(1);
-    match &**name {
-        "$ref" | "$db" => node.with(|value| match value {
-            RawBsonRef::String(_) => Ok(()),
-            other => fault(&format!(
-                "The DBRef {name} field must be a String, not a {}",
-                text::type_name(Some(other))
-            )),
-        })?,
-        _ => {}
-    }
-    match &**name {
-        "$ref" if beside(at.checked_add(1)) != "$id" => {
-            fault("The DBRef $ref field must be followed by a $id field")
-        }
-        "$id" if beside(before) != "$ref" => {
-            fault("Found $id field without a $ref before it, which is invalid.")
-        }
-        "$db" if beside(before) != "$id" => {
-            fault("Found $db field without a $id before it, which is invalid.")
-        }
-        "$db" => before.map_or(Ok(()), |before| check_reference(document, before)),
-        _ => Ok(()),
-    }
+/// Whether what is to be done puts elements into an array.
+fn add(trees: &[&Tree]) -> bool {
+    trees
+        .iter()
+        .any(|tree| matches!(tree, Tree::Leaf(leaf) if leaf.adds()))
 }
 
 fn put<'a>(array: &mut Vec<Node<'a>>, index: usize, node: Node<'a>) -> Result<(), ServerError> {
@@ -380,12 +382,5 @@ fn conflict(at: &At<'_>) -> ServerError {
     ServerError::new(
         Code::CONFLICTING_UPDATE_OPERATORS,
         format!("Update created a conflict at '{}'", at.path),
-    )
-}
-
-pub(super) fn immutable_id(path: &str) -> ServerError {
-    ServerError::new(
-        Code::IMMUTABLE_FIELD,
-        format!("Performing an update on the path '{path}' would modify the immutable field '_id'"),
     )
 }

@@ -91,6 +91,7 @@ cases::files!("update", file, input: [], [
     compare,
     conflicts,
     current_date,
+    ids,
     kinds,
     kinds_of_elements,
     mixed,

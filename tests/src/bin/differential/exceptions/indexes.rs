@@ -2,8 +2,6 @@
 
 use odm::bson::{Bson, Document};
 
-use crate::cases::Order;
-use crate::compare::normal;
 use crate::json::json;
 
 use super::Exception;
@@ -15,7 +13,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("null by an index of a path with a number", null_by_number),
     ("null by an index of a path with a number", nested_ranges),
     ("null by an index of a path with a number", nothing),
-    ("Sorting an array without elements", sorted_nothing),
     ("Null ranges by a wildcard or sparse index", null_ranges),
     ("Null ranges by a wildcard or sparse index", compared),
     ("Names with a dot by a wildcard index", dotted),
@@ -35,21 +32,6 @@ fn wildcard_hints(seen: &Seen<'_>) -> bool {
     };
     has_no_plan(seen.memory) != has_no_plan(seen.server)
         && (seen.mentions(&unclear) || seen.indexed(&|key, _| key == "partialFilterExpression"))
-}
-
-fn sorted_nothing(seen: &Seen<'_>) -> bool {
-    let without = |reply: &Document| {
-        let mut reply = normal(reply, Order::Exact);
-        reply.remove("nModified");
-        json(&reply)
-    };
-    let is_empty =
-        |key: &str, value: &Bson| key == "$each" && value.as_array().is_some_and(Vec::is_empty);
-    seen.has(&["$push"])
-        && seen.has(&["$sort"])
-        && seen.mentions(&is_empty)
-        && seen.indexed(&|_, _| true)
-        && without(seen.memory) == without(seen.server)
 }
 
 fn everything(seen: &Seen<'_>) -> bool {

@@ -13,7 +13,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Which of two refusals", which_of_two),
     ("Negated ranges of symbols and code", negated_ranges),
     ("Positional projections", positional),
-    ("An `_id` that an upsert makes an array", array_as_id),
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
     ("`term` of find", term),
@@ -64,15 +63,6 @@ fn positional(seen: &Seen<'_>) -> bool {
             path.strip_suffix(".$")
                 .is_some_and(|path| path.contains('.'))
         })
-}
-
-fn array_as_id(seen: &Seen<'_>) -> bool {
-    let is_array = |reply: &Document| {
-        let text = json(reply);
-        text.contains("cannot be of type array")
-            || text.contains("to be an array or array descendant")
-    };
-    is_array(seen.memory) && is_array(seen.server)
 }
 
 fn constants(seen: &Seen<'_>) -> bool {

@@ -16,6 +16,7 @@ mod json_schema;
 mod operators;
 mod parse;
 mod path;
+mod reported;
 #[cfg(feature = "memory")]
 mod text;
 

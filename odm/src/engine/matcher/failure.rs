@@ -7,8 +7,9 @@ use crate::engine::matcher::ast::{FieldTest, Group, Negation, Predicate, Test};
 use crate::engine::matcher::eval;
 use crate::engine::matcher::geo::geometry;
 use crate::engine::matcher::json_schema::schema_failure;
+use crate::engine::matcher::reported::{considered, decoded, owned, types};
 use crate::error::ServerError;
-use crate::value::kind::{self, TypeSet};
+use crate::value::kind::TypeSet;
 use crate::value::path::Path;
 use crate::value::raw;
 
@@ -361,37 +362,4 @@ fn expected(test: &Test) -> Option<(TypeSet, &'static [&'static str])> {
         Test::Size(_) | Test::Element(_) => (one(ElementType::Array), &["array"]),
         _ => return None,
     })
-}
-
-fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
-    match values {
-        [only] => details.insert("consideredValue", owned(*only)),
-        values => {
-            let values: Vec<Bson> = values.iter().map(|value| owned(*value)).collect();
-            details.insert("consideredValues", values)
-        }
-    };
-}
-
-fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
-    let mut names: Vec<&str> = values
-        .iter()
-        .map(|value| kind::alias(value.element_type()))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    match names.as_slice() {
-        [] => None,
-        [only] => details.insert("consideredType", *only),
-        names => details.insert("consideredTypes", names.to_vec()),
-    };
-}
-
-/// A value to report. What cannot be decoded was refused at the door.
-fn owned(value: RawBsonRef<'_>) -> Bson {
-    Bson::try_from(value).unwrap_or(Bson::Undefined)
-}
-
-fn decoded(document: &RawDocument) -> Document {
-    Document::try_from(document).unwrap_or_default()
 }

@@ -1,0 +1,41 @@
+//! What accounts of failures show of the values that were looked at.
+
+use bson::{Bson, Document, RawBsonRef, RawDocument};
+
+use crate::value::kind;
+
+/// Adds the values that were considered.
+pub(super) fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
+    match values {
+        [only] => details.insert("consideredValue", owned(*only)),
+        values => {
+            let values: Vec<Bson> = values.iter().map(|value| owned(*value)).collect();
+            details.insert("consideredValues", values)
+        }
+    };
+}
+
+/// Adds their types.
+pub(super) fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
+    let mut names: Vec<&str> = values
+        .iter()
+        .map(|value| kind::alias(value.element_type()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [] => None,
+        [only] => details.insert("consideredType", *only),
+        names => details.insert("consideredTypes", names.to_vec()),
+    };
+}
+
+/// A value to report. What cannot be decoded was refused at the door.
+pub(super) fn owned(value: RawBsonRef<'_>) -> Bson {
+    Bson::try_from(value).unwrap_or(Bson::Undefined)
+}
+
+/// A document to report.
+pub(super) fn decoded(document: &RawDocument) -> Document {
+    Document::try_from(document).unwrap_or_default()
+}

@@ -3,6 +3,7 @@
     python3 record_faults.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
 """
 
+import random
 import re
 import sys
 
@@ -311,6 +312,71 @@ def resorted():
     for more in ({"$set": {"b": 1}}, {"$set": {"b": 2}}, {"$unset": {"z": 1}}, {"$rename": {"z": "y"}}, {"$rename": {"b": "y"}}, {"$push": {"a": {"$each": [], "$sort": 1, "$slice": 1}}}, {"$push": {"a": {"$each": [], "$slice": 0}}}):
         for name in ("c0", "c1"):
             yield from [insert(name, {"_id": 1, "a": [], "b": 1}), update(name, {"q": {}, "u": {"$push": {"a": {"$each": [], "$sort": 1}}, **more}}), find(name), {"delete": name, "deletes": [{"q": {}, "limit": 0}]}]
+
+
+@topic
+def missing_properties():
+    """What is told of a property that `required` names and a document has not; and which keyword is read first."""
+    draw = random.Random(7)
+    plain = [{"bsonType": "int"}, {"bsonType": ["int", "object"]}, {"enum": [1, None]}, {"minimum": 3}, {"maxLength": 1}, {"minItems": 1}, {"bsonType": "object", "required": ["x"]}, {"required": ["x"]}, {"properties": {"x": {"bsonType": "int"}}}, {"uniqueItems": True}, {"items": {"bsonType": "int"}}, {"pattern": "a"}, {"additionalProperties": False}, {}, {"title": "t"}, {"type": "string"}, {"enum": [{}]}]
+
+    def rule(depth):
+        kind = draw.choice(["plain"] * 3 + ["allOf", "anyOf", "oneOf", "not", "both"] * (depth < 3))
+        if kind == "plain":
+            return dict(draw.choice(plain))
+        if kind == "not":
+            drawn = {"not": rule(depth + 1)}
+        elif kind == "both":
+            drawn = {**rule(depth + 1), **rule(depth + 1)}
+        else:
+            drawn = {kind: [rule(depth + 1) for _ in range(draw.randint(1, 3))]}
+        if draw.random() < 0.2:
+            drawn["title"] = "T"
+        if draw.random() < 0.1:
+            drawn["description"] = "D"
+        return drawn
+
+    documents = [{"_id": 1}, {"_id": 2, "a": 1}, {"_id": 3, "b": "x"}, {"_id": 4, "o": {}}, {"_id": 5, "o": {"b": 2}, "a": [1]}, {"_id": 6, "p": {"q": [1, 1]}}, {"_id": 7, "p": [{"q": 1}, {}]}, {"_id": 8, "p": [{"q": draw.choice([1, {}, "aa"])}, {"q": draw.choice([1, "a", [], {"x": 1}])}], "a": 1}]
+    yield {"create": "j"}
+    for _ in range(80):
+        names = draw.sample(["a", "b", "o", "p.q"], draw.randint(1, 3))
+        schema = {"required": names, "properties": {name: rule(0) for name in draw.sample(["a", "b", "o", "p.q"], 3)}}
+        form = draw.randrange(6)
+        if form == 1:
+            schema = {"properties": {"o": {"bsonType": "object", **schema}, "p.q": rule(0)}}
+        elif form == 2:
+            schema = {"allOf": [schema, rule(1)]}
+        elif form == 3:
+            schema = {"anyOf": [schema, {"required": ["zork"]}]}
+        elif form == 4:
+            schema = {"dependencies": {"a": schema}, "required": ["b"]}
+        yield {"collMod": "j", "validator": {"$jsonSchema": schema}}
+        yield from [insert("j", document) for document in documents]
+        yield {"delete": "j", "deletes": [{"q": {}, "limit": 0}]}
+    bad = {"required": [], "properties": 5, "patternProperties": 5, "additionalProperties": 3, "minProperties": "a", "maxProperties": -1, "dependencies": 5, "items": 5, "additionalItems": 5, "minItems": "x", "type": 5, "allOf": 5, "not": 5, "title": 5, "minimum": "x", "enum": 5, "zork": 1, "$ref": 1}
+    for one in bad:
+        for other in bad:
+            yield find("j", {"$jsonSchema": {one: bad[one], other: bad[other]}})
+
+
+@topic
+def schema_positions():
+    """Which array element the positional operator stands for behind a schema."""
+    whole = {"_id": 1, "p": [0, 1, 2, 3, 4], "a": [1, 2], "b": [3, 4], "e": [], "s": 1, "n": [[1, 2], 3], "o": {"a": [7, 8]}, "oa": [{"z": 1}, {"a": 5}, {"a": [6, 7]}]}
+    yield insert("a", whole)
+    schemas = [{"required": names} for names in (["a"], ["e"], ["a", "e"], ["e", "a"], ["s"], ["n"], ["o.a"], ["oa.a"], ["oa.a", "s"], ["a", "oa.a"], ["oa.a", "a"])]
+    schemas += [{kind: [{"required": [name]}]} for kind in ("allOf", "anyOf", "oneOf") for name in ("a", "oa.a")]
+    schemas += [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"not": {"required": ["zork"]}}, {"not": {"not": {"required": ["a"]}}}]
+    schemas += [{"dependencies": value} for value in ({"a": ["s"]}, {"s": ["oa.a"]}, {"zork": ["a"]}, {"s": {"required": ["a"]}}, {"oa.a": {"minProperties": 1}})]
+    schemas += [{"properties": {"o": {"required": ["a"]}}}, {"properties": {"a": {"minItems": 1}}}, {"properties": {"a": {"minItems": 1}}, "required": ["a"]}, {"required": ["oa.a"], "minProperties": 1}, {"patternProperties": {"a": {"bsonType": "array"}}}]
+    others = [{}, {"b": 4}, {"b": {"$in": [4]}}, {"b": {"$exists": True}}, {"b": {"$gt": 3}}, {"p": {"$mod": [4, 3]}}, {"p": {"$elemMatch": {"$gt": 2}}}, {"p": {"$bitsAllSet": 3}}, {"p": {"$type": "int"}}, {"s": 1}, {"b": {"$not": {"$gt": 9}}}, {"p": {"$size": 5}}]
+    for at, schema in enumerate(schemas):
+        for other in others if at < 12 else others[:3]:
+            yield {FM: "a", "query": {"$jsonSchema": schema, **other}, "update": {"$set": {"p.$": "X"}}, "new": True, "fields": {"p": 1}}
+            yield update("a", {"q": {"_id": 1}, "u": {"$set": {"p": whole["p"]}}})
+    yield {FM: "a", "query": {"$or": [{"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
+    yield {FM: "a", "query": {"$or": [{"p": 9}, {"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
+    yield {FM: "a", "query": {"$and": [{"b": 4}, {"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
 
 
 if __name__ == "__main__":

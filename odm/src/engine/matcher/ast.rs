@@ -197,8 +197,11 @@ impl Predicate {
             Self::Field(field) => (field.test.rank(), field.path.as_str()),
             Self::Not(_) => (30, ""),
             Self::Nor(_) => (31, ""),
-            // A server has made plain conditions of it.
-            Self::Schema(_) => (39, ""),
+            // a server has made plain conditions of it
+            Self::Schema(schema) => match schema.present().last() {
+                Some(path) => (Test::Exists.rank(), path.as_str()),
+                None => (39, ""),
+            },
             Self::Expr(_) | Self::Always(_) => (40, ""),
             #[cfg(feature = "memory")]
             Self::Text(_) => (41, ""),
@@ -222,7 +225,12 @@ impl Test {
             Self::Regex(_) => 10,
             Self::Mod { .. } => 11,
             Self::Exists => 12,
-            Self::In(_) => 13,
+            // a server makes the plain condition of a single value
+            Self::In(list) => match (list.values.as_slice(), list.regexes.as_slice()) {
+                ([_], []) => 5,
+                ([], [_]) => 10,
+                _ => 13,
+            },
             Self::Bits(_) => 14,
             Self::Geo(_) => 33,
             Self::Near(_) => 34,

@@ -9,6 +9,7 @@ use crate::engine::matcher::ast::{
     Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
 };
 use crate::engine::matcher::fields::Fields;
+use crate::engine::matcher::json_schema::Schema;
 use crate::engine::matcher::path::{Answer, Leaf, Search};
 #[cfg(feature = "memory")]
 use crate::engine::matcher::text;
@@ -16,6 +17,7 @@ use crate::value::collation::Collator;
 use crate::value::kind::Bracket;
 use crate::value::number::Number;
 use crate::value::order;
+use crate::value::path::Path;
 use crate::value::raw::Element;
 
 /// Whether a document matches; where an array element did, `position` is its index.
@@ -80,7 +82,8 @@ fn holds(
         }
         Predicate::Not(negation) => Ok(!holds(&negation.child, fields, globals, &mut None)?),
         Predicate::Always(answer) => Ok(*answer),
-        Predicate::Expr(_) | Predicate::Schema(_) => whole_matches(predicate, fields, globals),
+        Predicate::Schema(schema) => schema_holds(schema, fields, position),
+        Predicate::Expr(_) => whole_matches(predicate, fields, globals),
         #[cfg(feature = "memory")]
         Predicate::Text(_) => whole_matches(predicate, fields, globals),
     }
@@ -93,11 +96,36 @@ fn whole_matches(predicate: &Predicate, fields: &Fields<'_>, globals: &Globals) 
     };
     match predicate {
         Predicate::Expr(expr) => Ok(expr.expression.eval(document, globals)?.truthy()),
-        Predicate::Schema(schema) => schema.matches(document),
         #[cfg(feature = "memory")]
         Predicate::Text(text) => text::matches(text, document),
         _ => Ok(false),
     }
+}
+
+/// Whether a document keeps a schema. The first element of an array that must be there is a position found.
+fn schema_holds(schema: &Schema, fields: &mut Fields<'_>, position: &mut Option<usize>) -> Answer {
+    let Ok(document) = RawDocument::from_bytes(fields.document()) else {
+        return Ok(false);
+    };
+    let mut is_present = |path: &Path| {
+        let test = |element: Option<&Element<'_>>| Ok(element.is_some());
+        let mut search = Search {
+            leaf: Leaf::Expand,
+            test,
+            position: &mut *position,
+        };
+        search.run(fields, path)
+    };
+    for path in schema.present() {
+        if !is_present(path)? {
+            return Ok(false);
+        }
+    }
+    let matched = schema.matches_rest(document)?;
+    if matched {
+        schema.ask_dependent(&mut is_present)?;
+    }
+    Ok(matched)
 }
 
 /// Whether alternatives are equalities of one path: the server makes an `$in` of them.

@@ -7,7 +7,7 @@ mod eval;
 mod explain;
 mod parse;
 
-use bson::{RawDocument, RawDocumentBuf};
+use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::regex::Regex;
@@ -16,6 +16,7 @@ use crate::value::kind::TypeSet;
 use crate::value::number::Number;
 use crate::value::path::Path;
 
+use self::eval::Considered;
 pub(super) use self::explain::schema_failure;
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::parse::known;
@@ -26,6 +27,8 @@ pub(crate) struct Schema {
     title: Option<String>,
     description: Option<String>,
     rules: Vec<Rule>,
+    /// The paths that must be there where this schema stands for whole documents, in the order of their names.
+    present: Vec<Path>,
     /// Whether this schema stands for whole documents, where some rules can never or always hold.
     whole: bool,
     /// The schema as it was written.
@@ -37,11 +40,13 @@ pub(crate) struct Schema {
 struct Rule {
     keyword: &'static str,
     demand: Demand,
+    /// The types that it speaks of; it holds for all values of others.
+    about: Option<TypeSet>,
     /// The keyword as it was written: `{minimum: 5}`.
     source: RawDocumentBuf,
 }
 
-/// What a keyword demands. Each holds for every value of a type that it does not speak of.
+/// What a keyword demands.
 #[derive(Debug, Clone)]
 enum Demand {
     Type(TypeSet),
@@ -59,10 +64,11 @@ enum Demand {
     FirstItems(Vec<Schema>),
     /// The items after so many; `None` forbids them.
     FurtherItems(usize, Option<Box<Schema>>),
-    Properties(Vec<(Path, Schema)>),
+    Properties(Vec<Property>),
     Patterns(Vec<(Regex, Schema)>),
     /// The fields that are neither known nor match a pattern; `None` forbids them.
     FurtherProperties(Vec<String>, Vec<Regex>, Option<Box<Schema>>),
+    /// In the order of their names, in which a server looks for them.
     Required(Vec<Path>),
     PropertyCount(Count),
     Dependencies(Vec<(Path, Dependency)>),
@@ -70,6 +76,15 @@ enum Demand {
     AnyOf(Vec<Schema>),
     OneOf(Vec<Schema>),
     Not(Box<Schema>),
+}
+
+/// What is demanded of one field.
+#[derive(Debug, Clone)]
+struct Property {
+    path: Path,
+    schema: Schema,
+    /// Whether `required` of the same schema names it: a server holds its schema against a missing field, too.
+    is_required: bool,
 }
 
 /// A bound of a count.
@@ -118,8 +133,65 @@ impl Schema {
             })
     }
 
-    /// Whether a document matches.
-    pub(super) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
-        self.admits(bson::RawBsonRef::Document(document))
+    /// The paths that must be there, as far as a server makes conditions of the filter of them, in its order.
+    pub(super) fn present(&self) -> &[Path] {
+        &self.present
+    }
+
+    /// Asks `is_present` of the paths whose presence depends on another's.
+    pub(super) fn ask_dependent(
+        &self,
+        is_present: &mut impl FnMut(&Path) -> Result<bool, ServerError>,
+    ) -> Result<(), ServerError> {
+        for rule in &self.rules {
+            match &rule.demand {
+                Demand::Dependencies(dependencies) => {
+                    for (path, dependency) in dependencies {
+                        if !is_present(path)? {
+                            continue;
+                        }
+                        let (paths, schema) = match dependency {
+                            Dependency::Fields(paths) => (paths, None),
+                            Dependency::Schema(schema) => (&schema.present, Some(schema)),
+                        };
+                        for path in paths {
+                            is_present(path)?;
+                        }
+                        if let Some(schema) = schema {
+                            schema.ask_dependent(is_present)?;
+                        }
+                    }
+                }
+                demand => {
+                    for schema in demand.conjuncts() {
+                        schema.ask_dependent(is_present)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a document in which each of [`Schema::present`] is present matches.
+    pub(super) fn matches_rest(&self, document: &RawDocument) -> Result<bool, ServerError> {
+        for rule in &self.rules {
+            if !matches!(rule.demand, Demand::Required(_))
+                && !rule.admits(Considered::one(&RawBsonRef::Document(document)))?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Demand {
+    /// The schemas that must all hold.
+    fn conjuncts(&self) -> &[Schema] {
+        match self {
+            Self::AllOf(schemas) => schemas,
+            Self::AnyOf(schemas) | Self::OneOf(schemas) if schemas.len() == 1 => schemas,
+            _ => &[],
+        }
     }
 }

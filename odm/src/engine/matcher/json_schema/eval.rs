@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use bson::{Bson, Document, RawBsonRef, RawDocument};
 
-use super::{Demand, Dependency, Rule, Schema};
+use super::{Demand, Dependency, Property, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::regex::Regex;
 use crate::error::ServerError;
@@ -14,27 +14,81 @@ use crate::value::{key, raw};
 
 type Answer = Result<bool, ServerError>;
 
+/// What a schema is held against: one value, or what is found at a path. There is none where a required property
+/// is missing, and there are several behind an array.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Considered<'a, 'v> {
+    pub(super) values: &'v [RawBsonRef<'a>],
+    /// Whether an array is on the way to them: of such values a server reports less.
+    pub(super) is_scattered: bool,
+}
+
+impl<'a, 'v> Considered<'a, 'v> {
+    pub(super) fn one(value: &'v RawBsonRef<'a>) -> Self {
+        Self {
+            values: std::slice::from_ref(value),
+            is_scattered: false,
+        }
+    }
+
+    /// The value, if there is just one.
+    pub(super) fn single(self) -> Option<RawBsonRef<'a>> {
+        match self.values {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+}
+
 impl Schema {
     pub(super) fn admits(&self, value: RawBsonRef<'_>) -> Answer {
-        for rule in &self.rules {
-            if !rule.admits(value)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.admits_all(Considered::one(&value))
+    }
+
+    /// Whether each rule holds for any of the values.
+    pub(super) fn admits_all(&self, considered: Considered<'_, '_>) -> Answer {
+        all(&self.rules, |rule| rule.admits(considered))
     }
 }
 
 impl Rule {
-    pub(super) fn admits(&self, value: RawBsonRef<'_>) -> Answer {
-        Ok(match (&self.demand, value) {
-            (Demand::Type(types), _) => types.contains(value.element_type()),
-            (Demand::Enum(values), _) => {
-                let wanted = unordered(value);
-                values
+    pub(super) fn admits(&self, considered: Considered<'_, '_>) -> Answer {
+        let values = considered.values;
+        Ok(match &self.demand {
+            Demand::AllOf(schemas) => all(schemas, |schema| schema.admits_all(considered))?,
+            Demand::AnyOf(schemas) => !all(schemas, |schema| Ok(!schema.admits_all(considered)?))?,
+            Demand::OneOf(schemas) => matching(schemas, considered)?.len() == 1,
+            Demand::Not(schema) => !schema.admits_all(considered)?,
+            Demand::Type(types) => values
+                .iter()
+                .any(|value| types.contains(value.element_type())),
+            Demand::Enum(operands) => values.iter().any(|value| {
+                let wanted = unordered(*value);
+                operands
                     .iter()
                     .any(|operand| unordered(operand.value()) == wanted)
+            }),
+            demand => {
+                let mut spoken_of = values
+                    .iter()
+                    .filter(|value| self.is_about(**value))
+                    .peekable();
+                spoken_of.peek().is_none() || !all(spoken_of, |value| Ok(!demand.admits(*value)?))?
             }
+        })
+    }
+
+    /// Whether the rule speaks of values of this type.
+    pub(super) fn is_about(&self, value: RawBsonRef<'_>) -> bool {
+        self.about
+            .is_none_or(|about| about.contains(value.element_type()))
+    }
+}
+
+impl Demand {
+    /// Whether a value of the type that the rule speaks of keeps it.
+    fn admits(&self, value: RawBsonRef<'_>) -> Answer {
+        Ok(match (self, value) {
             (Demand::Bound(comparison, operand), _) => {
                 Number::from_raw(value).is_none_or(|number| within(*comparison, operand, number))
             }
@@ -64,9 +118,7 @@ impl Rule {
                 })?
             }
             (Demand::Properties(properties), RawBsonRef::Document(document)) => {
-                all(properties, |(path, schema)| {
-                    Ok(property_failure(path, schema, document)?.is_none())
-                })?
+                all(properties, |property| property.admits(document))?
             }
             (Demand::Patterns(patterns), RawBsonRef::Document(document)) => {
                 all(patterns, |(regex, schema)| {
@@ -102,10 +154,6 @@ impl Rule {
                     }
                 })?
             }
-            (Demand::AllOf(schemas), _) => all(schemas, |schema| schema.admits(value))?,
-            (Demand::AnyOf(schemas), _) => !all(schemas, |schema| Ok(!schema.admits(value)?))?,
-            (Demand::OneOf(schemas), _) => matching(schemas, value)?.len() == 1,
-            (Demand::Not(schema), _) => !schema.admits(value)?,
             _ => true,
         })
     }
@@ -123,11 +171,11 @@ fn all<T>(items: impl IntoIterator<Item = T>, test: impl Fn(T) -> Answer) -> Ans
 /// The indexes of the schemas that admit a value.
 pub(super) fn matching(
     schemas: &[Schema],
-    value: RawBsonRef<'_>,
+    considered: Considered<'_, '_>,
 ) -> Result<Vec<usize>, ServerError> {
     let mut indexes = Vec::new();
     for (index, schema) in schemas.iter().enumerate() {
-        if schema.admits(value)? {
+        if schema.admits_all(considered)? {
             indexes.push(index);
         }
     }
@@ -211,28 +259,41 @@ pub(super) fn is_present(path: &Path, document: &RawDocument) -> bool {
     }
 }
 
-/// The value at a path that breaks a schema, if none there keeps it.
-pub(super) fn property_failure<'a>(
-    path: &Path,
-    schema: &Schema,
-    document: &'a RawDocument,
-) -> Result<Option<RawBsonRef<'a>>, ServerError> {
-    let mut failure = None;
-    if let [name] = path.segments() {
-        if let Some(value) = raw::get(document, name.name())
-            && !schema.admits(value)?
-        {
-            failure = Some(value);
+impl Property {
+    /// Whether the values of the property keep its schema.
+    fn admits(&self, document: &RawDocument) -> Answer {
+        match self.path.segments() {
+            [name] => match raw::get(document, name.name()) {
+                Some(value) => self.schema.admits(value),
+                None => self.admits_values(&[]),
+            },
+            _ => self.admits_values(&self.path.get_all(document)),
         }
-        return Ok(failure);
     }
-    for value in path.get_all(document) {
-        if schema.admits(value)? {
+
+    fn admits_values(&self, values: &[RawBsonRef<'_>]) -> Answer {
+        if values.is_empty() && !self.is_required {
+            return Ok(true);
+        }
+        self.schema.admits_all(Considered {
+            values,
+            is_scattered: false,
+        })
+    }
+
+    /// What of a document breaks the schema of the property: its values, and whether an array is on the way to them.
+    pub(super) fn failure<'a>(
+        &self,
+        document: &'a RawDocument,
+    ) -> Result<Option<(Vec<RawBsonRef<'a>>, bool)>, ServerError> {
+        if self.admits(document)? {
             return Ok(None);
         }
-        failure = failure.or(Some(value));
+        Ok(Some(match self.path.get_plain(document) {
+            Some(value) => (vec![value], false),
+            None => (self.path.get_all(document), true),
+        }))
     }
-    Ok(failure)
 }
 
 /// The first field that matches a pattern and not its schema.

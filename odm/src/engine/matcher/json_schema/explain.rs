@@ -2,11 +2,13 @@
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 
-use super::eval::{duplicate, further, is_present, matching, pattern_failure, property_failure};
-use super::{Demand, Dependency, Rule, Schema};
+use super::eval::{Considered, duplicate, further, is_present, matching, pattern_failure};
+use super::{Demand, Dependency, Property, Rule, Schema};
+use crate::engine::matcher::ast::Operand;
+use crate::engine::matcher::reported::{considered, decoded, owned, types};
 use crate::error::ServerError;
 use crate::value::path::Path;
-use crate::value::{kind, raw};
+use crate::value::raw;
 
 type Explained<T> = Result<T, ServerError>;
 
@@ -52,10 +54,17 @@ impl Schema {
 
     /// What is reported of each rule that a value breaks.
     fn failures(&self, value: RawBsonRef<'_>) -> Explained<Vec<Bson>> {
+        self.all_failures(Considered::one(&value))
+    }
+
+    /// The same of what is found at a path; of nothing, of each logical rule.
+    fn all_failures(&self, considered: Considered<'_, '_>) -> Explained<Vec<Bson>> {
         let mut failures = Vec::new();
         for rule in &self.rules {
-            if !rule.admits(value)? {
-                failures.push(Bson::Document(rule.failure(value, self.whole)?));
+            if !rule.admits(considered)?
+                && let Some(failure) = rule.failure(considered, self.whole)?
+            {
+                failures.push(Bson::Document(failure));
             }
         }
         Ok(failures)
@@ -63,60 +72,87 @@ impl Schema {
 }
 
 impl Rule {
-    /// What is reported of a value that breaks this rule.
-    fn failure(&self, value: RawBsonRef<'_>, whole: bool) -> Explained<Document> {
+    /// What is reported of what breaks this rule.
+    fn failure(&self, found: Considered<'_, '_>, whole: bool) -> Explained<Option<Document>> {
         let mut details = doc! { "operatorName": self.keyword };
-        match (&self.demand, value) {
-            (Demand::Type(_), _) => {
-                self.reason(&mut details, "type did not match");
-                details.insert("consideredValue", owned(value));
-                details.insert("consideredType", kind::alias(value.element_type()));
+        match &self.demand {
+            Demand::AllOf(_) | Demand::AnyOf(_) | Demand::OneOf(_) | Demand::Not(_) => {
+                self.logical(&mut details, found)?;
             }
-            (Demand::Enum(values), _) => {
-                let never = whole
-                    && !values
-                        .iter()
-                        .any(|operand| operand.value().as_document().is_some());
-                if never {
+            _ if found.values.is_empty() => return Ok(None),
+            Demand::Type(_) => {
+                self.reason(&mut details, "type did not match");
+                considered(&mut details, found.values);
+                types(&mut details, found.values);
+            }
+            Demand::Enum(operands) => {
+                let is_document = |operand: &Operand| operand.value().as_document().is_some();
+                if whole && !operands.iter().any(is_document) {
                     self.reason(&mut details, ALWAYS_FALSE);
                 } else {
                     self.reason(&mut details, "value was not found in enum");
-                    details.insert("consideredValue", owned(value));
+                    considered(&mut details, found.values);
                 }
             }
+            _ => {
+                let value = found.single().filter(|value| {
+                    let is_object = matches!(value, RawBsonRef::Document(_));
+                    self.is_about(*value) && (is_object || !found.is_scattered)
+                });
+                let is_told = match value {
+                    Some(value) => self.plain(&mut details, value)?,
+                    None => false,
+                };
+                if !is_told {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(details))
+    }
+
+    /// Reports a value that breaks a rule about its type, if there is anything to tell.
+    fn plain(&self, details: &mut Document, value: RawBsonRef<'_>) -> Explained<bool> {
+        match (&self.demand, value) {
+            (Demand::Properties(properties), RawBsonRef::Document(document)) => {
+                let failed = properties_failure(properties, document)?;
+                let is_told = !failed.is_empty();
+                details.insert("propertiesNotSatisfied", failed);
+                return Ok(is_told);
+            }
             (Demand::Bound(..), _) => {
-                self.reason(&mut details, "comparison failed");
+                self.reason(details, "comparison failed");
                 details.insert("consideredValue", owned(value));
             }
             (Demand::MultipleOf(_), _) => {
                 self.reason(
-                    &mut details,
+                    details,
                     "considered value is not a multiple of the specified value",
                 );
                 details.insert("consideredValue", owned(value));
             }
             (Demand::Length(_), _) => {
-                self.reason(&mut details, "specified string length was not satisfied");
+                self.reason(details, "specified string length was not satisfied");
                 details.insert("consideredValue", owned(value));
             }
             (Demand::Pattern(_), _) => {
-                self.reason(&mut details, "regular expression did not match");
+                self.reason(details, "regular expression did not match");
                 details.insert("consideredValue", owned(value));
             }
             (Demand::Items(_), RawBsonRef::Array(array)) => {
-                self.reason(&mut details, "array did not match specified length");
+                self.reason(details, "array did not match specified length");
                 details.insert("consideredValue", owned(value));
                 details.insert("numberOfItems", number(raw::walk_array(array).count()));
             }
             (Demand::UniqueItems, RawBsonRef::Array(array)) => {
-                self.reason(&mut details, "found a duplicate item");
+                self.reason(details, "found a duplicate item");
                 details.insert("consideredValue", owned(value));
                 if let Some(item) = duplicate(raw::values(array)) {
                     details.insert("duplicatedValue", owned(item));
                 }
             }
             (Demand::EachItem(schema), RawBsonRef::Array(array)) => item(
-                &mut details,
+                details,
                 schema,
                 raw::values(array),
                 "At least one item did not match the sub-schema",
@@ -134,22 +170,21 @@ impl Rule {
                 details.insert("details", items);
             }
             (Demand::FurtherItems(from, Some(schema)), RawBsonRef::Array(array)) => item(
-                &mut details,
+                details,
                 schema,
                 raw::values(array).skip(*from),
                 "At least one additional item did not match the sub-schema",
             )
-            .map(|()| shift(&mut details, *from))?,
+            .map(|()| shift(details, *from))?,
             (Demand::FurtherItems(from, None), RawBsonRef::Array(array)) => {
-                self.reason(&mut details, "found additional items");
+                self.reason(details, "found additional items");
                 let items: Vec<Bson> = raw::values(array).skip(*from).map(owned).collect();
                 details.insert("additionalItems", items);
             }
-            (_, RawBsonRef::Document(document)) => self.object(&mut details, document, value)?,
+            (_, RawBsonRef::Document(document)) => self.object(details, document, value)?,
             _ => {}
         }
-        self.logical(&mut details, value)?;
-        Ok(details)
+        Ok(true)
     }
 
     fn object(
@@ -159,18 +194,6 @@ impl Rule {
         value: RawBsonRef<'_>,
     ) -> Explained<()> {
         match &self.demand {
-            Demand::Properties(properties) => {
-                let mut failed = Vec::new();
-                for (path, schema) in properties {
-                    if let Some(value) = property_failure(path, schema, document)? {
-                        let mut property = doc! { "propertyName": path.as_str() };
-                        schema.annotate(&mut property);
-                        property.insert("details", schema.failures(value)?);
-                        failed.push(Bson::Document(property));
-                    }
-                }
-                details.insert("propertiesNotSatisfied", failed);
-            }
             Demand::Patterns(patterns) => {
                 let mut failed = Vec::new();
                 for (regex, schema) in patterns {
@@ -208,9 +231,7 @@ impl Rule {
             }
             Demand::Required(paths) => {
                 details.insert("specifiedAs", decoded(&self.source));
-                let mut names = missing(paths, document);
-                names.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
-                details.insert("missingProperties", names);
+                details.insert("missingProperties", missing(paths, document));
             }
             Demand::PropertyCount(_) => {
                 self.reason(details, "specified number of properties was not satisfied");
@@ -249,7 +270,7 @@ impl Rule {
         Ok(())
     }
 
-    fn logical(&self, details: &mut Document, value: RawBsonRef<'_>) -> Explained<()> {
+    fn logical(&self, details: &mut Document, found: Considered<'_, '_>) -> Explained<()> {
         let schemas = match &self.demand {
             Demand::Not(_) => {
                 details.insert("reason", "child expression matched");
@@ -257,7 +278,7 @@ impl Rule {
             }
             Demand::AllOf(schemas) | Demand::AnyOf(schemas) => schemas,
             Demand::OneOf(schemas) => {
-                let matched = matching(schemas, value)?;
+                let matched = matching(schemas, found)?;
                 if !matched.is_empty() {
                     details.insert("reason", "more than one subschema matched");
                     let indexes: Vec<Bson> = matched.into_iter().map(number).collect();
@@ -270,15 +291,15 @@ impl Rule {
         };
         let mut failed = Vec::new();
         for (index, schema) in schemas.iter().enumerate() {
-            if !schema.admits(value)? {
+            if !schema.admits_all(found)? {
                 let mut clause = doc! { "index": number(index) };
-                match value {
-                    RawBsonRef::Document(document) if schema.never_whole() => {
+                match found.single() {
+                    Some(RawBsonRef::Document(document)) if schema.never_whole() => {
                         clause.insert("details", schema_failure(schema, document)?);
                     }
                     _ => {
                         schema.annotate(&mut clause);
-                        clause.insert("details", schema.failures(value)?);
+                        clause.insert("details", schema.all_failures(found)?);
                     }
                 }
                 failed.push(Bson::Document(clause));
@@ -292,6 +313,27 @@ impl Rule {
         details.insert("specifiedAs", decoded(&self.source));
         details.insert("reason", reason);
     }
+}
+
+/// The properties that break their schemas, as far as there is anything to tell of them.
+fn properties_failure(properties: &[Property], document: &RawDocument) -> Explained<Vec<Bson>> {
+    let mut failed = Vec::new();
+    for property in properties {
+        let Some((values, is_scattered)) = property.failure(document)? else {
+            continue;
+        };
+        let reasons = property.schema.all_failures(Considered {
+            values: &values,
+            is_scattered,
+        })?;
+        if !reasons.is_empty() {
+            let mut details = doc! { "propertyName": property.path.as_str() };
+            property.schema.annotate(&mut details);
+            details.insert("details", reasons);
+            failed.push(Bson::Document(details));
+        }
+    }
+    Ok(failed)
 }
 
 /// The first item that breaks a schema.
@@ -331,13 +373,4 @@ fn missing(paths: &[Path], document: &RawDocument) -> Vec<Bson> {
 
 fn number(count: usize) -> Bson {
     Bson::Int32(i32::try_from(count).unwrap_or(i32::MAX))
-}
-
-/// A value to report. What cannot be decoded was refused at the door.
-fn owned(value: RawBsonRef<'_>) -> Bson {
-    Bson::try_from(value).unwrap_or(Bson::Undefined)
-}
-
-fn decoded(document: &RawDocument) -> Document {
-    Document::try_from(document).unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType};
 
-use super::{Count, Demand, Dependency, Rule, Schema};
+use super::{Count, Demand, Dependency, Property, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::matcher::parse::operand::{integer, non_negative};
 use crate::engine::regex::Regex;
@@ -41,6 +41,8 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
         rules: Vec::new(),
         whole,
     };
+    let title = parser.text("title")?;
+    let description = parser.text("description")?;
     let kind = parser.types()?;
     parser.stated = kind.as_ref().and_then(|rule| match rule.demand {
         Demand::Type(types) => Some(types),
@@ -52,12 +54,30 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     parser.logical()?;
     parser.rules.extend(kind);
     Ok(Schema {
-        title: parser.text("title")?,
-        description: parser.text("description")?,
+        title,
+        description,
+        present: present(&parser.rules, whole),
         rules: parser.rules,
         whole,
         source: source.to_owned(),
     })
+}
+
+/// What must be there in whole documents that keep all of these rules.
+fn present(rules: &[Rule], whole: bool) -> Vec<Path> {
+    let mut paths = Vec::new();
+    for rule in rules.iter().filter(|_| whole) {
+        match &rule.demand {
+            Demand::Required(required) => paths.extend_from_slice(required),
+            demand => {
+                for schema in demand.conjuncts() {
+                    paths.extend_from_slice(&schema.present);
+                }
+            }
+        }
+    }
+    paths.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    paths
 }
 
 struct Parser<'a> {
@@ -84,10 +104,15 @@ impl<'a> Parser<'a> {
     }
 
     fn push(&mut self, keyword: &'static str, demand: Demand) {
+        self.push_rule(keyword, demand, None);
+    }
+
+    fn push_rule(&mut self, keyword: &'static str, demand: Demand, about: Option<TypeSet>) {
         let source = self.written(&[keyword]);
         self.rules.push(Rule {
             keyword,
             demand,
+            about,
             source,
         });
     }
@@ -97,7 +122,7 @@ impl<'a> Parser<'a> {
     fn push_about(&mut self, about: TypeSet, keyword: &'static str, demand: Demand) {
         let object = TypeSet::one(ElementType::EmbeddedDocument);
         if self.speaks_of(about) && (!self.whole || about == object) {
-            self.push(keyword, demand);
+            self.push_rule(keyword, demand, Some(about));
         }
     }
 
@@ -165,6 +190,7 @@ impl<'a> Parser<'a> {
         Ok(Some(Rule {
             keyword,
             demand: Demand::Type(types),
+            about: None,
             source: self.written(&[keyword]),
         }))
     }
@@ -352,6 +378,7 @@ impl<'a> Parser<'a> {
     fn objects(&mut self) -> Parsed<()> {
         let object = TypeSet::one(ElementType::EmbeddedDocument);
         let mut known = Vec::new();
+        let required = self.get("required").map(required).transpose()?;
         if let Some(value) = self.get("properties") {
             let mut properties = Vec::new();
             for (name, value) in raw::elements(document(value, "properties")?) {
@@ -361,7 +388,13 @@ impl<'a> Parser<'a> {
                     )));
                 };
                 known.push(name.to_owned());
-                properties.push((Path::new(name), schema(inner, false)?));
+                properties.push(Property {
+                    path: Path::new(name),
+                    schema: schema(inner, false)?,
+                    is_required: required
+                        .as_ref()
+                        .is_some_and(|paths| paths.iter().any(|path| path.as_str() == name)),
+                });
             }
             self.push_about(object, "properties", Demand::Properties(properties));
         }
@@ -406,8 +439,9 @@ impl<'a> Parser<'a> {
         if !patterns.is_empty() {
             self.push_about(object, "patternProperties", Demand::Patterns(patterns));
         }
-        if let Some(value) = self.get("required") {
-            self.push_about(object, "required", Demand::Required(required(value)?));
+        if let Some(mut paths) = required {
+            paths.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+            self.push_about(object, "required", Demand::Required(paths));
         }
         if let Some(count) = self.count("minProperties")? {
             let demand = Demand::PropertyCount(Count::AtLeast(count));

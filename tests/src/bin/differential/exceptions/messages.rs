@@ -13,7 +13,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("The picture of a filter", of_filter),
     ("Pictures in messages", of_document),
     ("Refusals that show half a character", half_a_character),
-    ("Details of a missing field", of_missing),
     ("Plans", of_plan),
     ("Sort keys", of_key),
 ];
@@ -45,18 +44,6 @@ fn of_plan(seen: &Seen<'_>) -> bool {
     [seen.memory, seen.server]
         .iter()
         .all(|reply| reply.contains_key("queryPlanner"))
-}
-
-/// A server shows what a schema says of a required field although the field is missing.
-fn of_missing(seen: &Seen<'_>) -> bool {
-    let is_combined = |text: &str| {
-        ["allOf", "anyOf", "oneOf", "not"]
-            .iter()
-            .any(|name| text.contains(&format!("\"operatorName\": \"{name}\"")))
-    };
-    let [here, there] = [seen.memory, seen.server].map(json);
-    let both = |text: &str| here.contains(text) && there.contains(text);
-    both("\"missingProperties\"") && both("\"schemaRulesNotSatisfied\"") && is_combined(&there)
 }
 
 /// The reply to a write that met a duplicate key, without the bytes that stand for strings.

@@ -17,7 +17,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("$expr beside other conditions", expr_beside),
     ("`term` of find", term),
     ("Upserts by a $jsonSchema", upserts_by_schema),
-    ("The positional $ behind a $jsonSchema", position_by_schema),
 ];
 
 fn symbols_with_collation(seen: &Seen<'_>) -> bool {
@@ -86,12 +85,6 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
 
 fn term(seen: &Seen<'_>) -> bool {
     seen.command.contains_key("find") && seen.command.contains_key("term")
-}
-
-/// A $jsonSchema gives no position here.
-fn position_by_schema(seen: &Seen<'_>) -> bool {
-    json(seen.memory).contains("The positional operator did not find the match")
-        && seen.has(&["$jsonSchema"])
 }
 
 fn upserts_by_schema(seen: &Seen<'_>) -> bool {

@@ -353,6 +353,9 @@ def missing_properties():
         yield {"collMod": "j", "validator": {"$jsonSchema": schema}}
         yield from [insert("j", document) for document in documents]
         yield {"delete": "j", "deletes": [{"q": {}, "limit": 0}]}
+    for rule, document in (({"bsonType": ["double", "number"], "minProperties": 3}, {"a": {}}), ({"bsonType": ["int", "long", "double", "decimal"], "minLength": 3}, {"a": "x"}), ({"bsonType": ["number"], "minLength": 3}, {"a": "x"}), ({"pattern": "a"}, {"a": [{"b": 1}, {"b": "b"}]}), ({"dependencies": {"x": ["y"]}}, {"a": {"b": {"x": 1}}})):
+        yield {"collMod": "j", "validator": {"$jsonSchema": {"properties": {"a": rule, "a.b": rule}}}}
+        yield insert("j", {"_id": 1, **document})
     bad = {"required": [], "properties": 5, "patternProperties": 5, "additionalProperties": 3, "minProperties": "a", "maxProperties": -1, "dependencies": 5, "items": 5, "additionalItems": 5, "minItems": "x", "type": 5, "allOf": 5, "not": 5, "title": 5, "minimum": "x", "enum": 5, "zork": 1, "$ref": 1}
     for one in bad:
         for other in bad:

@@ -142,11 +142,6 @@ impl TypeSet {
         Self(self.0 | other.0)
     }
 
-    /// Whether the set is one type, or the numbers under their common alias.
-    pub(crate) fn is_single(self) -> bool {
-        self.0.is_power_of_two() || self == Self::NUMBER
-    }
-
     /// Whether a type is in both sets.
     pub(crate) fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0

@@ -44,10 +44,6 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     let title = parser.text("title")?;
     let description = parser.text("description")?;
     let kind = parser.types()?;
-    parser.stated = kind.as_ref().and_then(|rule| match rule.demand {
-        Demand::Type(types) => Some(types),
-        _ => None,
-    });
     parser.scalars()?;
     parser.arrays()?;
     parser.objects()?;
@@ -82,7 +78,7 @@ fn present(rules: &[Rule], whole: bool) -> Vec<Path> {
 
 struct Parser<'a> {
     source: &'a RawDocument,
-    /// The types that the schema asks for itself.
+    /// The type that the schema asks for, if it names just one; all numbers are one.
     stated: Option<TypeSet>,
     rules: Vec<Rule>,
     whole: bool,
@@ -128,8 +124,7 @@ impl<'a> Parser<'a> {
 
     /// Whether the schema can be about values of a type: a single other type rules that out.
     fn speaks_of(&self, about: TypeSet) -> bool {
-        self.stated
-            .is_none_or(|stated| !stated.is_single() || stated.intersects(about))
+        self.stated.is_none_or(|stated| stated.intersects(about))
     }
 
     fn text(&self, keyword: &str) -> Parsed<Option<String>> {
@@ -142,7 +137,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn types(&self) -> Parsed<Option<Rule>> {
+    fn types(&mut self) -> Parsed<Option<Rule>> {
         let (keyword, value) = match (self.get("type"), self.get("bsonType")) {
             (Some(_), Some(_)) => {
                 return Err(failed(
@@ -179,6 +174,7 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(shape()),
         }
+        let is_single = names.len() == 1;
         let mut types = TypeSet::default();
         for name in names {
             types = types.union(if keyword == "type" {
@@ -187,6 +183,7 @@ impl<'a> Parser<'a> {
                 TypeSet::from_alias(name).ok_or_else(|| unknown_type(name))?
             });
         }
+        self.stated = is_single.then_some(types);
         Ok(Some(Rule {
             keyword,
             demand: Demand::Type(types),
@@ -235,7 +232,8 @@ impl<'a> Parser<'a> {
             };
             // where it is about nothing, a server does not compile it either
             if !self.whole && self.speaks_of(string) {
-                self.push("pattern", Demand::Pattern(Regex::new(pattern, "")?));
+                let regex = Regex::new(pattern, "")?;
+                self.push_about(string, "pattern", Demand::Pattern(regex));
             }
         }
         if let Some(count) = self.count("maxLength")? {
@@ -458,8 +456,9 @@ impl<'a> Parser<'a> {
                     Ok((Path::new(name), dependency))
                 })
                 .collect::<Parsed<_>>()?;
-            // Unlike the others, whatever type the schema asks for.
-            self.push("dependencies", Demand::Dependencies(dependencies));
+            // unlike the others, whatever type the schema asks for
+            let demand = Demand::Dependencies(dependencies);
+            self.push_rule("dependencies", demand, Some(object));
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ mod eval;
 mod forms;
 mod globals;
 mod hash;
+#[cfg(feature = "memory")]
+mod implied;
 pub(crate) mod memory;
 pub(crate) mod meta;
 mod numeral;
@@ -51,6 +53,8 @@ use crate::error::ServerError;
 #[cfg(feature = "memory")]
 pub(crate) use self::eval::append;
 pub(crate) use self::globals::{Globals, Scope};
+#[cfg(feature = "memory")]
+pub(crate) use self::implied::Implied;
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::meta::VALUES as META_VALUES;
 pub(crate) use self::object::merge_into;

@@ -8,6 +8,8 @@
 
 mod ast;
 mod bits;
+#[cfg(feature = "memory")]
+pub(crate) mod compared;
 mod eval;
 mod failure;
 mod fields;
@@ -159,6 +161,12 @@ impl Matcher {
     #[cfg(feature = "memory")]
     pub(crate) fn bind_text(&mut self, fields: Option<&Fields>) -> Result<(), ServerError> {
         text::bind(&mut self.predicate, fields)
+    }
+
+    /// Puts beside each `$expr` what it says of single fields: a planner understands that. The same documents match.
+    #[cfg(feature = "memory")]
+    pub(crate) fn compare_fields(&mut self) {
+        compared::compare_fields(&mut self.predicate, &self.globals);
     }
 
     /// The `$text` in it.

@@ -139,6 +139,7 @@ cases::files!("command", file, input: [], [
     coll_mod_faults,
     collation_options,
     collections,
+    compared_plans,
     collection_options,
     concerns,
     conflicts,

@@ -182,6 +182,7 @@ impl Query<'_> {
                         _ => error,
                     })?;
                 matcher.check_constants(&self.globals)?;
+                matcher.compare_fields();
                 Some(Arc::new(matcher))
             }
             _ => None,

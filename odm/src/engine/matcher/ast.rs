@@ -188,7 +188,7 @@ impl Predicate {
     }
 
     /// Where a server sorts a condition: by kind, then by path.
-    fn rank(&self) -> (u8, &str) {
+    pub(crate) fn rank(&self) -> (u8, &str) {
         match self {
             Self::And(group) | Self::Or(group) => match group.children.as_slice() {
                 [only] => only.rank(),
@@ -235,6 +235,14 @@ impl Test {
             Self::Geo(_) => 33,
             Self::Near(_) => 34,
             Self::Type(_) => 32,
+            #[cfg(feature = "memory")]
+            Self::Compared(comparison, _) => match comparison {
+                Comparison::Eq => 50,
+                Comparison::Gt => 51,
+                Comparison::Gte => 52,
+                Comparison::Lt => 53,
+                Comparison::Lte => 54,
+            },
         }
     }
 }
@@ -285,6 +293,11 @@ pub(crate) enum Test {
     Geo(Arc<GeoTest>),
     /// `$near` and `$nearSphere`.
     Near(Box<Near>),
+    /// A comparison as expressions make it, which stands beside the `$expr` that says so: see [`compared`].
+    ///
+    /// [`compared`]: crate::engine::matcher::compared
+    #[cfg(feature = "memory")]
+    Compared(Comparison, Operand),
 }
 
 /// The two forms of `$elemMatch`.

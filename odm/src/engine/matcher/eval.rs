@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+#[cfg(feature = "memory")]
+use bson::RawBsonRef;
 use bson::{RawDocument, spec::ElementType};
 
 use crate::engine::expression::Globals;
@@ -200,6 +202,10 @@ fn field_matches(
             }
             Ok(matched)
         }
+        #[cfg(feature = "memory")]
+        Test::Compared(comparison, operand) => {
+            Ok(compared(*comparison, operand, fields, &field.path, globals))
+        }
         test => Search {
             leaf: leaf(test),
             test: |element: Option<&Element<'_>>| test_matches(test, element, globals),
@@ -207,6 +213,40 @@ fn field_matches(
         }
         .run(fields, &field.path),
     }
+}
+
+/// A comparison as expressions make it: between any types, and with a missing field below null. Of an array on the way,
+/// the expression itself knows what it says.
+#[cfg(feature = "memory")]
+fn compared(
+    comparison: Comparison,
+    operand: &Operand,
+    fields: &mut Fields<'_>,
+    path: &Path,
+    globals: &Globals,
+) -> bool {
+    let mut segments = path.segments().iter();
+    let mut element = segments.next().and_then(|head| fields.find(head.key()));
+    let is_array = |element: &Option<Element<'_>>| {
+        element.as_ref().and_then(Element::element_type) == Some(ElementType::Array)
+    };
+    for segment in segments {
+        if is_array(&element) {
+            return true;
+        }
+        element = element
+            .filter(|element| element.element_type() == Some(ElementType::EmbeddedDocument))
+            .and_then(|element| element.children()?.find_name(segment.key()));
+    }
+    if is_array(&element) {
+        return true;
+    }
+    let value = element.as_ref().and_then(Element::value);
+    let value = value.unwrap_or(RawBsonRef::Undefined);
+    decides(
+        comparison,
+        order::compare(value, operand.value(), globals.collator()),
+    )
 }
 
 fn leaf(test: &Test) -> Leaf {
@@ -315,6 +355,9 @@ pub(super) fn test_matches(
             .and_then(Element::value)
             .is_some_and(|value| test.matches(value))),
         Test::Near(_) => Ok(true),
+        // Not among operators on a value.
+        #[cfg(feature = "memory")]
+        Test::Compared(..) => Ok(true),
         Test::Element(condition) => match element {
             Some(element) => Ok(element_match(condition, element, globals)?.is_some()),
             None => Ok(false),

@@ -337,6 +337,8 @@ fn reasons(test: &Test) -> (&'static str, &'static str) {
             "none of the considered geometries intersected the expression\u{2019}s geometry",
         ),
         Test::Near(_) => ("", ""),
+        #[cfg(feature = "memory")]
+        Test::Compared(..) => ("", ""),
         Test::Element(_) => (
             "array did satisfy the child predicate",
             "array did not satisfy the child predicate",

@@ -248,6 +248,6 @@ fn array<'a>(value: RawBsonRef<'a>, name: &str) -> Parsed<&'a RawArray> {
 }
 
 /// The condition as the server prints it back: `{path: {operator: value}}`.
-fn written(path: &str, operator: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
+pub(super) fn written(path: &str, operator: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
     nested(path, single(operator, value))
 }

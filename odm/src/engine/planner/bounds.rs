@@ -9,6 +9,7 @@ use crate::engine::planner::geo;
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::tree::IndexScan;
 use crate::value::collation::Collator;
+use crate::value::kind::Bracket;
 
 /// A walk over an index, and what it answers.
 #[derive(Debug, Clone)]
@@ -70,7 +71,7 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
                         && (same_collation || !condition.collated())
                         && (!hashed || is_hashable(condition))
                         && serves(index, at, condition)
-                        && (condition.about != About::NegatedNull || !index.arrays.has(path))
+                        && !is_hidden(index, condition)
                 })
             })
             .collect()
@@ -114,6 +115,12 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
         .collect()
 }
 
+/// Whether the keys of arrays would hide what a condition asks for.
+fn is_hidden(index: &Index, condition: &Condition) -> bool {
+    (condition.about == About::NegatedNull || condition.is_compared())
+        && index.arrays.has(&condition.path)
+}
+
 /// Whether a field of an index can be bounded by a condition: one on a place by what has its cells, any other by values.
 fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
     match index.spec.parts.get(at).and_then(|part| part.geo) {
@@ -137,7 +144,7 @@ pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collat
                 given.all.get(*id).is_some_and(|condition| {
                     condition.path == path
                         && (same_collation || !condition.collated())
-                        && (condition.about != About::NegatedNull || !index.arrays.has(path))
+                        && !is_hidden(index, condition)
                         && serves(index, at, condition)
                 })
             })
@@ -153,7 +160,12 @@ pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collat
 fn is_hashable(condition: &Condition) -> bool {
     matches!(
         condition.about,
-        About::Values | About::Whole | About::Null | About::Missing
+        About::Values
+            | About::Whole
+            | About::Null
+            | About::Missing
+            | About::Compared
+            | About::ComparedMissing
     ) && condition.intervals.iter().all(Interval::is_point)
 }
 
@@ -312,6 +324,12 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
     }
     let mut drafts = Vec::new();
     for path in paths {
+        // A document without the path has no key.
+        let exists = given
+            .all
+            .iter()
+            .take(given.own)
+            .any(|condition| condition.path == path && condition.exists());
         let usable: Vec<usize> = (0..given.own)
             .filter(|id| {
                 given.all.get(*id).is_some_and(|condition| {
@@ -322,6 +340,9 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                             About::NegatedNull => {
                                 !index.arrays.has(path) && excludes_null_only(condition)
                             }
+                            About::Compared | About::ComparedMissing => {
+                                exists && !index.arrays.has(path)
+                            }
                             About::Whole
                             | About::Null
                             | About::Missing
@@ -331,7 +352,11 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                 })
             })
             .collect();
-        for chosen in choices(index, given, path, &usable) {
+        let known = |chosen: &Vec<usize>| !meets_documents(given, chosen);
+        for chosen in choices(index, given, path, &usable)
+            .into_iter()
+            .filter(known)
+        {
             let mut draft = draft(index, given, Some(path.to_owned()), &[chosen]);
             let mut place = vec![Interval::path(path)];
             let loose = draft
@@ -349,6 +374,16 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
         }
     }
     drafts
+}
+
+/// Whether comparisons of expressions leave documents among the values, of which a wildcard index has no keys.
+fn meets_documents(given: Given<'_>, chosen: &[usize]) -> bool {
+    let conditions = || chosen.iter().filter_map(|id| given.all.get(*id));
+    conditions().any(Condition::is_compared)
+        && conditions()
+            .map(|condition| condition.intervals.clone())
+            .reduce(|one, other| intersect(&one, &other))
+            .is_some_and(|values| values.iter().any(|it| it.meets(Bracket::Document)))
 }
 
 /// `$ne: null`, and nothing else that is excluded.

@@ -60,7 +60,9 @@ fn implies(
         && needed.iter().all(|needed| {
             (needed.fit == Fit::Exact || needed.about == About::Exists)
                 && conditions.iter().any(|condition| {
-                    condition.path == needed.path
+                    // An array passes a comparison as a whole, the index's filter by its elements.
+                    !condition.is_compared()
+                        && condition.path == needed.path
                         && (condition.exists() || needed.about != About::Exists)
                         && condition.intervals.iter().all(|interval| {
                             needed

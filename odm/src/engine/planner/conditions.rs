@@ -2,16 +2,17 @@
 //!
 //! What is not understood here narrows nothing.
 
+mod values;
+
 use std::sync::Arc;
 
-use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
-use bson::spec::ElementType;
+use bson::raw::RawBsonRef;
 
-use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Predicate, Regex, Test};
+use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Predicate, Test};
 use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
-use crate::value::kind::{self, Bracket, TypeSet};
-use crate::value::raw;
+
+use self::values::one_value;
 
 /// How well intervals say what a condition says, where no array makes several keys of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +43,11 @@ pub(crate) enum About {
     NegatedNull,
     /// A place: which values are meant depends on the index.
     Place,
+    /// A comparison beside a `$expr`, which takes an array as a whole and compares across types; a missing field does
+    /// not pass it.
+    Compared,
+    /// The same where a missing field passes.
+    ComparedMissing,
 }
 
 /// One condition on one path. All conditions of a filter must hold.
@@ -61,22 +67,37 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
+    /// Whether it speaks of what is at the path, and not of the elements of an array that may be there.
+    pub(crate) fn is_compared(&self) -> bool {
+        matches!(self.about, About::Compared | About::ComparedMissing)
+    }
+
     /// Whether only documents that have the path match.
     pub(crate) fn exists(&self) -> bool {
         match self.about {
-            About::Exists | About::Place => true,
+            About::Exists | About::Place | About::Compared => true,
             About::NegatedNull | About::Values | About::Whole => {
                 !self.intervals.iter().any(|interval| {
                     interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
                 })
             }
-            About::Null | About::Missing | About::Negation => false,
+            About::Null | About::Missing | About::Negation | About::ComparedMissing => false,
         }
     }
 
     /// Whether strings take part, so that keys mean the same under one collation only.
     pub(crate) fn collated(&self) -> bool {
         self.intervals.iter().any(|interval| interval.collated)
+    }
+}
+
+impl About {
+    fn of(value: RawBsonRef<'_>) -> Self {
+        match value {
+            RawBsonRef::Null | RawBsonRef::Undefined => Self::Null,
+            RawBsonRef::Document(_) | RawBsonRef::Array(_) => Self::Whole,
+            _ => Self::Values,
+        }
     }
 }
 
@@ -263,15 +284,17 @@ fn is_empty(test: &Test) -> bool {
 fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
     let mut path = None;
     let mut all = Vec::new();
+    let mut about = None;
     for branch in branches {
         let mut inner = Conditions::default();
-        let equality = match branch {
-            Predicate::Field(field) => {
-                matches!(field.test, Test::Compare(Comparison::Eq, _) | Test::In(_))
-            }
+        let joins = match branch {
+            Predicate::Field(field) => matches!(
+                field.test,
+                Test::Compare(Comparison::Eq, _) | Test::In(_) | Test::Compared(..)
+            ),
             _ => false,
         };
-        if !equality || !collect(branch, place, &mut inner) {
+        if !joins || !collect(branch, place, &mut inner) {
             return None;
         }
         let condition = inner.all.pop()?;
@@ -280,13 +303,23 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
         {
             return None;
         }
+        about = Some(match (about, condition.about) {
+            (None | Some(About::Compared), own @ (About::Compared | About::ComparedMissing)) => own,
+            (Some(About::ComparedMissing), About::Compared | About::ComparedMissing) => {
+                About::ComparedMissing
+            }
+            // What is said of elements and what is said of arrays as a whole do not join.
+            (Some(_), About::Compared | About::ComparedMissing)
+            | (Some(About::Compared | About::ComparedMissing), _) => return None,
+            _ => About::Values,
+        });
         all.extend(condition.intervals);
     }
     Some(Condition {
         path: path?,
         intervals: interval::union(all),
         fit: Fit::Exact,
-        about: About::Values,
+        about: about?,
         element: None,
         child: place.child,
         place: None,
@@ -356,233 +389,4 @@ pub(crate) fn intersect(one: &[Interval], other: &[Interval]) -> Vec<Interval> {
     one.iter()
         .flat_map(|one| other.iter().filter_map(|other| one.intersect(other)))
         .collect()
-}
-
-/// The values that pass a test; none where it narrows nothing.
-fn one_value(test: &Test, collation: Option<&Collator>) -> Option<(Vec<Interval>, Fit, About)> {
-    let values = |intervals, fit| Some((intervals, fit, About::Values));
-    match test {
-        Test::Regex(regex) => {
-            // With a collation, neighbours in the index are not neighbours as bytes.
-            if collation.is_some() {
-                return None;
-            }
-            let (intervals, fit) = pattern(regex);
-            values(intervals, fit)
-        }
-        Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
-        Test::Type(types) => {
-            let (intervals, fit) = of_types(*types)?;
-            // A wildcard index has keys of what is in a document, not of the document.
-            let about = if types.contains(ElementType::EmbeddedDocument) {
-                About::Whole
-            } else {
-                About::Values
-            };
-            Some((intervals, fit, about))
-        }
-        Test::Compare(comparison, operand) => {
-            let value = operand.value();
-            let Some((above, inclusive)) = (match comparison {
-                Comparison::Eq => None,
-                Comparison::Gt => Some((true, false)),
-                Comparison::Gte => Some((true, true)),
-                Comparison::Lt => Some((false, false)),
-                Comparison::Lte => Some((false, true)),
-            }) else {
-                let about = About::of(value);
-                let fit = if matches!(value, RawBsonRef::Array(_)) || about == About::Null {
-                    Fit::Loose
-                } else {
-                    Fit::Exact
-                };
-                return Some((equal(value, collation), fit, about));
-            };
-            ordered(value, above, inclusive, collation)
-        }
-        Test::In(list) => {
-            let mut fit = Fit::Exact;
-            let mut about = About::Values;
-            let mut all = Vec::new();
-            for operand in &list.values {
-                let value = operand.value();
-                match About::of(value) {
-                    About::Values => {}
-                    other => {
-                        if about != About::Null {
-                            about = other;
-                        }
-                        if other == About::Null || matches!(value, RawBsonRef::Array(_)) {
-                            fit = Fit::Loose;
-                        }
-                    }
-                }
-                all.extend(equal(value, collation));
-            }
-            for regex in &list.regexes {
-                if collation.is_some() {
-                    return None;
-                }
-                let (intervals, regex_fit) = pattern(regex);
-                all.extend(intervals);
-                fit = fit.max(regex_fit);
-            }
-            Some((all, fit, about))
-        }
-        Test::Exists
-        | Test::Size(_)
-        | Test::Bits(_)
-        | Test::Element(_)
-        | Test::Geo(_)
-        | Test::Near(_) => None,
-    }
-}
-
-impl About {
-    fn of(value: RawBsonRef<'_>) -> Self {
-        match value {
-            RawBsonRef::Null | RawBsonRef::Undefined => Self::Null,
-            RawBsonRef::Document(_) | RawBsonRef::Array(_) => Self::Whole,
-            _ => Self::Values,
-        }
-    }
-}
-
-fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
-    // An array is a type of the whole value, which no key tells; nor do keys tell undefined from an empty array.
-    if [
-        ElementType::Array,
-        ElementType::Undefined,
-        ElementType::Null,
-    ]
-    .into_iter()
-    .any(|kind| types.contains(kind))
-    {
-        return None;
-    }
-    let fit = if types == TypeSet::NUMBER {
-        Fit::Exact
-    } else {
-        Fit::Value
-    };
-    let intervals = kind::every_type()
-        .filter(|kind| types.contains(*kind))
-        .map(|kind| Interval::of_type(Bracket::of_type(kind)))
-        .collect();
-    Some((intervals, fit))
-}
-
-fn ordered(
-    value: RawBsonRef<'_>,
-    above: bool,
-    inclusive: bool,
-    collation: Option<&Collator>,
-) -> Option<(Vec<Interval>, Fit, About)> {
-    match value {
-        RawBsonRef::Double(number) if number.is_nan() => Some((
-            inclusive
-                .then(|| Interval::point(value, collation))
-                .into_iter()
-                .collect(),
-            Fit::Exact,
-            About::Values,
-        )),
-        RawBsonRef::Null if inclusive => Some((equal(value, collation), Fit::Loose, About::Null)),
-        RawBsonRef::Double(_)
-        | RawBsonRef::Int32(_)
-        | RawBsonRef::Int64(_)
-        | RawBsonRef::String(_)
-        | RawBsonRef::ObjectId(_)
-        | RawBsonRef::DateTime(_)
-        | RawBsonRef::Boolean(_)
-        | RawBsonRef::Timestamp(_)
-        | RawBsonRef::Binary(_) => Some((
-            Interval::beyond(value, above, inclusive, collation)
-                .into_iter()
-                .collect(),
-            Fit::Exact,
-            About::Values,
-        )),
-        _ => None,
-    }
-}
-
-fn equal(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Vec<Interval> {
-    match value {
-        RawBsonRef::Null | RawBsonRef::Undefined => vec![
-            Interval::point(RawBsonRef::Undefined, collation),
-            Interval::point(RawBsonRef::Null, collation),
-        ],
-        RawBsonRef::Array(array) => vec![
-            first_element(array, collation),
-            Interval::point(value, collation),
-        ],
-        value => vec![Interval::point(value, collation)],
-    }
-}
-
-/// An equal array has an equal first element, and its elements are its keys.
-fn first_element(array: &RawArray, collation: Option<&Collator>) -> Interval {
-    let first = raw::values(array).next();
-    Interval::point(first.unwrap_or(RawBsonRef::Undefined), collation)
-}
-
-/// The strings that a pattern may match, and the pattern itself as a value.
-fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
-    let same = match (
-        <&CStr>::try_from(regex.pattern()),
-        <&CStr>::try_from(regex.options()),
-    ) {
-        // A stored expression is matched by its equal.
-        (Ok(pattern), Ok(options)) => Interval::point(
-            RawBsonRef::RegularExpression(RawRegexRef { pattern, options }),
-            None,
-        ),
-        _ => Interval::regexes(),
-    };
-    match prefix(regex) {
-        Some((prefix, exact)) => (
-            vec![Interval::prefix(&prefix), same],
-            if exact { Fit::Exact } else { Fit::Value },
-        ),
-        None => (vec![Interval::of_type(Bracket::String), same], Fit::Value),
-    }
-}
-
-/// What every match of a pattern such as `^abc` begins with, and whether that is all it asks for.
-fn prefix(regex: &Regex) -> Option<(String, bool)> {
-    if !regex.options().is_empty() {
-        return None;
-    }
-    let rest = regex.pattern().strip_prefix('^')?;
-    if rest.contains('|') {
-        return None;
-    }
-    let mut prefix = String::new();
-    let mut exact = true;
-    let mut chars = rest.chars().peekable();
-    while let Some(c) = chars.next() {
-        let literal = match c {
-            '\\' => match chars.next() {
-                Some(escaped) if !escaped.is_ascii_alphanumeric() => escaped,
-                _ => {
-                    exact = false;
-                    break;
-                }
-            },
-            // `.*` at the end asks for nothing, unless it stops at a line's end.
-            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => {
-                exact = false;
-                break;
-            }
-            c => c,
-        };
-        // The last character before one of these is optional, or comes in some number.
-        if matches!(chars.peek(), Some('*' | '?' | '{' | '+')) {
-            exact = false;
-            break;
-        }
-        prefix.push(literal);
-    }
-    (!prefix.is_empty()).then_some((prefix, exact))
 }

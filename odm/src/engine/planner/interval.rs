@@ -113,6 +113,33 @@ impl Interval {
         (!interval.is_empty()).then_some(interval)
     }
 
+    /// The values of any bracket above (or below) one.
+    pub(crate) fn any_beyond(
+        value: RawBsonRef<'_>,
+        above: bool,
+        inclusive: bool,
+        collation: Option<&Collator>,
+    ) -> Option<Self> {
+        let here = edge(value, inclusive, collation);
+        let all = Self::all();
+        let (low, high) = if above {
+            (here, all.high)
+        } else {
+            (all.low, here)
+        };
+        let interval = Self {
+            low,
+            high,
+            collated: is_collated(value),
+        };
+        (!interval.is_empty()).then_some(interval)
+    }
+
+    /// Whether a value of a bracket may lie in it.
+    pub(crate) fn meets(&self, bracket: Bracket) -> bool {
+        self.intersect(&Self::of_type(bracket)).is_some()
+    }
+
     /// All values of a bracket, as `$type` asks for them.
     pub(crate) fn of_type(bracket: Bracket) -> Self {
         let (low, high) = ends(bracket);

@@ -122,6 +122,11 @@ impl Node {
 
     /// Whether an index narrows what documents are looked at, and no alternative has a filter of its own.
     pub(crate) fn is_bounded(&self) -> bool {
+        self.is_narrowed() && !self.any(&|step| matches!(step, Step::Or | Step::Merge))
+    }
+
+    /// Whether an index narrows what documents are looked at.
+    pub(crate) fn is_narrowed(&self) -> bool {
         let bounded = |step: &Step| match step {
             Step::Index(scan) => scan
                 .fields
@@ -129,7 +134,7 @@ impl Node {
                 .any(|field| !matches!(&**field, [only] if only.is_all())),
             _ => false,
         };
-        self.any(&bounded) && !self.any(&|step| matches!(step, Step::Or | Step::Merge))
+        self.any(&bounded)
     }
 
     /// Whether documents are looked at by the time records leave this step.

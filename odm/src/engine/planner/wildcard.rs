@@ -47,6 +47,11 @@ impl Asked<'_> {
                                 _ => false,
                             })
                     }
+                    Test::Compared(_, operand) => {
+                        self.holds(&path)
+                            && self.is_comparable(operand)
+                            && !self.index.arrays.has(&path)
+                    }
                     test => self.holds(&path) && self.bounds(test),
                 }
             }
@@ -85,9 +90,12 @@ impl Asked<'_> {
             }
             Test::Regex(_) => self.same_collation,
             Test::Exists | Test::Type(_) | Test::Mod { .. } => true,
-            Test::Size(_) | Test::Bits(_) | Test::Element(_) | Test::Geo(_) | Test::Near(_) => {
-                false
-            }
+            Test::Size(_)
+            | Test::Bits(_)
+            | Test::Element(_)
+            | Test::Geo(_)
+            | Test::Near(_)
+            | Test::Compared(..) => false,
         }
     }
 

@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::matcher::{Comparison, ElementMatch, Predicate, Test};
+use crate::engine::matcher::{Comparison, ElementMatch, Predicate, Test, compared};
 use crate::engine::planner::conditions;
 
 /// A whole filter.
@@ -29,7 +29,7 @@ fn one(predicate: &Predicate) -> Document {
         Predicate::And(group) => doc! { "$and": list(group.evaluated()) },
         Predicate::Or(group) => doc! { "$or": list(group.evaluated()) },
         Predicate::Nor(group) => {
-            if let [only] = group.children.as_slice() {
+            if let [only @ Predicate::Field(_)] = group.children.as_slice() {
                 negated(only, &group.source)
             } else {
                 doc! { "$nor": list(group.evaluated()) }
@@ -90,6 +90,11 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
                 Comparison::Lte => "$lte",
             };
             Bson::Document(doc! { operator: owned(operand.value()) })
+        }
+        Test::Compared(comparison, operand) => {
+            let mut shown = Document::new();
+            shown.insert(compared::name(*comparison), owned(operand.value()));
+            Bson::Document(shown)
         }
         Test::In(list) if list.regexes.is_empty() && list.values.len() == 1 => {
             let only = list.values.first().map(|operand| owned(operand.value()));

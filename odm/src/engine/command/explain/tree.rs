@@ -38,7 +38,7 @@ impl Tree<'_> {
         ran: Option<&Stage>,
         filter: Option<&Predicate>,
     ) -> Document {
-        let residual = residual(node, filter);
+        let residual = self.residual(node, filter);
         // What fetches for a text index is shown below it; above, a document is only tested.
         if let (Step::Fetch { .. }, None, [input]) = (&node.step, &residual, node.inputs.as_slice())
             && matches!(input.step, Step::Special(Special::Text(_)))
@@ -76,6 +76,54 @@ impl Tree<'_> {
             }
         }
         shown
+    }
+
+    /// The part of the filter that a stage tests.
+    fn residual(&self, node: &Node, filter: Option<&Predicate>) -> Option<Document> {
+        let children = conditions::children(filter?);
+        let tested: Vec<&Predicate> = match &node.step {
+            Step::Records { .. } => {
+                return Some(show::filter(filter?)).filter(|shown| !shown.is_empty());
+            }
+            Step::Fetch { answered, .. } => {
+                let mut tested: Vec<&Predicate> = children
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| !answered.contains(at))
+                    .map(|(_, child)| *child)
+                    .collect();
+                // Behind an index, a server looks first at what bounds that, and then goes by the names of the paths.
+                if node.is_narrowed() {
+                    tested.sort_by_key(|child| {
+                        let (kind, path) = child.rank();
+                        (!self.is_bounding(node, path), path, kind)
+                    });
+                }
+                tested
+            }
+            Step::Index(scan) => scan
+                .tested
+                .iter()
+                .filter_map(|child| children.get(*child).copied())
+                .collect(),
+            _ => Vec::new(),
+        };
+        (!tested.is_empty()).then(|| show::all(&tested))
+    }
+
+    /// Whether the index below a stage may be bounded at a path.
+    fn is_bounding(&self, node: &Node, path: &str) -> bool {
+        match (&node.step, node.inputs.as_slice()) {
+            (Step::Index(scan), _) => {
+                let is_whole =
+                    (self.collection.index(&scan.name)).is_some_and(|it| !it.arrays.has(path));
+                is_whole && self.fields(scan).iter().any(|(own, _)| *own == path)
+            }
+            (Step::Or, _) => false,
+            (_, inputs) => inputs
+                .first()
+                .is_some_and(|input| self.is_bounding(input, path)),
+        }
     }
 
     fn describe(&self, node: &Node, ran: Option<&Stage>, shown: &mut Document) {
@@ -289,29 +337,6 @@ impl Tree<'_> {
             "executionStages": self.stage(&plan.node, Some(stage), self.filter),
         }
     }
-}
-
-/// The part of the filter that a stage tests.
-fn residual(node: &Node, filter: Option<&Predicate>) -> Option<Document> {
-    let children = conditions::children(filter?);
-    let tested: Vec<&Predicate> = match &node.step {
-        Step::Records { .. } => {
-            return Some(show::filter(filter?)).filter(|shown| !shown.is_empty());
-        }
-        Step::Fetch { answered, .. } => children
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !answered.contains(at))
-            .map(|(_, child)| *child)
-            .collect(),
-        Step::Index(scan) => scan
-            .tested
-            .iter()
-            .filter_map(|child| children.get(*child).copied())
-            .collect(),
-        _ => Vec::new(),
-    };
-    (!tested.is_empty()).then(|| show::all(&tested))
 }
 
 /// What every stage counts.

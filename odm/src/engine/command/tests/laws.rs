@@ -96,8 +96,42 @@ fn clause() -> BoxedStrategy<Document> {
         .boxed()
 }
 
+/// A comparison as expressions make it, which may bound an index.
+fn compared() -> BoxedStrategy<Document> {
+    let operator = prop_oneof![
+        Just("$eq"),
+        Just("$gt"),
+        Just("$gte"),
+        Just("$lt"),
+        Just("$lte")
+    ];
+    let one = (
+        operator,
+        prop_oneof![Just("$a"), Just("$b"), Just("$a.c"), Just("$d")],
+        prop_oneof![4 => value(), 1 => Just(Bson::MinKey), 1 => Just(Bson::MaxKey)],
+        any::<bool>(),
+    )
+        .prop_map(|(operator, field, value, turned)| {
+            let mut sides = vec![Bson::from(field), Bson::from(doc! { "$literal": value })];
+            if turned {
+                sides.reverse();
+            }
+            doc! { operator: sides }
+        });
+    let several = (
+        prop_oneof![2 => Just("$and"), 1 => Just("$or")],
+        proptest::collection::vec(one.clone(), 1..3),
+    )
+        .prop_map(|(operator, parts)| doc! { operator: parts });
+    prop_oneof![2 => one, 1 => several]
+        .prop_map(|condition| doc! { "$expr": condition })
+        .boxed()
+}
+
 fn filter() -> BoxedStrategy<Document> {
-    let all = || proptest::collection::vec(clause(), 1..3).prop_map(|all| doc! { "$and": all });
+    let clause = || prop_oneof![5 => clause(), 1 => compared()];
+    let all =
+        move || proptest::collection::vec(clause(), 1..3).prop_map(|all| doc! { "$and": all });
     let any = || proptest::collection::vec(all(), 1..4);
     prop_oneof![
         1 => Just(doc! {}),

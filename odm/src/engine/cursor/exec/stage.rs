@@ -276,6 +276,7 @@ impl State {
                     other => return Ok(other),
                 };
                 if *fetched || bytes.get().is_some() {
+                    counters.docs += 1;
                     counters.already_fetched += 1;
                     return Ok(Work::Row((record, bytes)));
                 }

@@ -1,0 +1,88 @@
+"""Records what `explain` tells of plans, for the engine's unit tests.
+
+    python3 record_plans.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
+"""
+
+import sys
+
+from bson import MaxKey, MinKey
+
+from record_commands import SON, create, find, index, insert, main, run
+from record_options import only
+
+TOPICS = {}
+PLANNED = ("ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan")
+RAN = ("executionStats.nReturned", "executionStats.totalKeysExamined", "executionStats.totalDocsExamined")
+
+
+def topic(function):
+    TOPICS[function.__name__] = function
+    return function
+
+
+def explained(command, *fields):
+    return only({"explain": command, "verbosity": "executionStats"}, *(fields or PLANNED + RAN))
+
+
+def compared(operator, field, value):
+    """As a server shows it, so that the engine may show it as it was written."""
+    return {operator: [f"${field}", {"$const": value}]}
+
+
+MIXED = [{"_id": at, "a": at % 7, "b": at, "c": {"d": at % 3}} for at in range(20)] + [
+    {"_id": 20}, {"_id": 21, "a": None, "b": "x"}, {"_id": 22, "a": "z"}, {"_id": 23, "a": {"x": 1}}, {"_id": 24, "a": True, "c": 5},
+]
+
+
+@topic
+def compared_plans():
+    """What $expr says of fields bounds an index."""
+    yield insert("a", *MIXED)
+    yield create(index([("a", 1), ("b", -1)], "ab"), index([("c.d", 1)], "cd"))
+    for operator in ("$eq", "$lt", "$lte", "$gt", "$gte"):
+        for value in (3, None, "x", True, MinKey(), MaxKey(), {"x": 1}, [1]):
+            yield explained(find("a", {"$expr": compared(operator, "a", value)}))
+        yield explained(find("a", {"$expr": {operator: [{"$const": 3}, "$a"]}}))
+    both = {"$and": [compared("$gte", "a", 2), compared("$lt", "a", 5)]}
+    either = {"$or": [compared("$eq", "a", 1), compared("$eq", "a", 4)]}
+    for condition in (both, either, {"$and": [compared("$eq", "a", 1), compared("$gt", "b", 4)]}, {"$and": [compared("$eq", "a", 1), compared("$ne", "b", 4)]},
+                      {"$and": [either, compared("$eq", "c.d", 1)]}, {"$or": [compared("$eq", "a", 1), compared("$eq", "c.d", 2)]}, {"$or": [compared("$eq", "a", 1), compared("$ne", "b", 2)]},
+                      {"$not": [compared("$eq", "a", 1)]}, compared("$ne", "a", 1), compared("$eq", "c.d", 1), {"$eq": ["$a", "$b"]}, "$a"):
+        yield explained(find("a", {"$expr": condition}))
+        yield explained(find("a", {"$expr": condition, "_id": {"$gt": 3}}, hint="ab"), "ok", "queryPlanner.winningPlan", *RAN)
+    for beside in ({"a": {"$gt": 0}}, {"b": 8}, {"c": 5, "b": {"$exists": True}}, {"$nor": [{"b": 1}]}):
+        yield explained(find("a", {"$expr": compared("$eq", "a", 1), **beside}))
+    yield from [explained(find("a", {operator: [{"$expr": compared("$eq", "a", 1)}, {"a": 5}]})) for operator in ("$or", "$nor", "$and")]
+    yield explained(find("a", {"$expr": either}, sort={"b": -1}))
+    yield explained(find("a", {"$expr": compared("$gt", "a", 2)}, sort={"a": -1}))
+    yield explained({"count": "a", "query": {"$expr": compared("$eq", "a", 1)}})
+    yield explained(run({"$match": {"$expr": compared("$eq", "a", 1)}}, collection="a"), "ok", *RAN)
+    # Variables, whose values a server shows.
+    for expression in ({"$eq": ["$a", "$$x"]}, {"$eq": ["$a", {"$add": [1, "$$x"]}]}, {"$lt": ["$$ROOT.a", "$$x"]}, {"$eq": ["$$CURRENT.a", "$$x"]}, {"$eq": ["$a", "$$y"]}):
+        yield explained(find("a", {"$expr": expression}, let={"x": 2, "y": [1]}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage", *RAN)
+    # Arrays.
+    yield insert("m", {"_id": 1, "a": [1, 2], "b": 1}, {"_id": 2, "a": 1, "b": 1}, {"_id": 3, "a": [], "b": 2}, {"_id": 4, "a": {"b": 1}}, {"_id": 5, "a": [{"b": 1}], "b": 1})
+    yield create(index([("a", 1)], "a"), index([("b", 1), ("a", 1)], "ba"), index([("a.b", 1)], "a.b"), collection="m")
+    for condition in (compared("$eq", "a", 1), compared("$gt", "a", 0), compared("$eq", "b", 1), compared("$eq", "a.b", 1), {"$and": [compared("$eq", "b", 1), compared("$eq", "a", 1)]}):
+        yield explained(find("m", {"$expr": condition}))
+        yield find("m", {"$expr": condition}, sort={"_id": 1})
+    # Other kinds of indexes.
+    kinds = (({"a": 1}, {"sparse": True}), ({"a": "hashed"}, {}), ({"$**": 1}, {}), ({"a": 1}, {"partialFilterExpression": {"b": {"$gt": 5}}}), ({"a": 1}, {"collation": {"locale": "en", "strength": 2}}))
+    for at, (pattern, options) in enumerate(kinds):
+        yield insert(f"k{at}", *MIXED)
+        yield create(index(list(pattern.items()), "i", **options), collection=f"k{at}")
+        for operator, value in (("$eq", 3), ("$eq", "z"), ("$gt", False), ("$gte", True)):
+            # The engine shows no hashes.
+            bounds = ("queryPlanner.winningPlan.inputStage.indexBounds",) if at != 1 else ()
+            for beside in ({}, {"b": {"$gt": 7}}):
+                yield explained(find(f"k{at}", {"$expr": compared(operator, "a", value), **beside}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.filter", *bounds, *RAN)
+    yield explained(find("k4", {"$expr": compared("$eq", "a", "Z")}, collation={"locale": "en", "strength": 2}), "ok", *RAN)
+    # A pipeline for each document, by an index.
+    for field, value in (("a", "$_id"), ("b", "$a"), ("c.d", "$b"), ("a", "$nope"), ("a", ["$_id"])):
+        for operator in ("$eq", "$lt", "$gte"):
+            own = {"$match": {"$expr": {operator: [f"${field}", "$$v"]}}}
+            yield run({"$sort": {"_id": 1}}, {"$lookup": {"from": "a", "let": {"v": value}, "pipeline": [own, {"$sort": {"_id": 1}}, {"$project": {"_id": 1}}], "as": "l"}}, {"$project": {"l": 1}}, collection="a")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:], topics=TOPICS)

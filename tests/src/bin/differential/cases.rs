@@ -41,6 +41,7 @@ type Draw = fn(&mut Rng) -> Vec<Step>;
 pub(crate) const AREAS: &[(&str, Draw)] = &[
     ("find", reads::find),
     ("index", reads::indexed),
+    ("compared", reads::compared),
     ("hint", reads::hinted),
     ("collation", reads::collated),
     ("variables", reads::variables),

@@ -32,6 +32,29 @@ const PATTERNS: &[&str] = &[
     "^a", "b", "^a.*c$", "", "^", "a|b", "[0-9]", "é", "^A", "^ab?",
 ];
 
+/// An expression that says of fields how they compare with constants, as far as it does: what may bound an index.
+pub(crate) fn comparison(rng: &mut Rng, depth: usize) -> Bson {
+    if depth > 0 && rng.chance(40) {
+        let parts: Vec<_> = (0..rng.pick(&[1, 2, 2, 3]))
+            .map(|_| comparison(rng, depth - 1))
+            .collect();
+        return doc! { rng.pick(&["$and", "$and", "$or", "$not"]): parts }.into();
+    }
+    let operator = rng.pick(&["$eq", "$eq", "$lt", "$lte", "$gt", "$gte", "$ne"]);
+    let field = Bson::from(format!("${}", path(rng)));
+    let constant = match rng.below(12) {
+        0 => Bson::from("$b"),
+        1 => doc! { "$add": [1, number(rng)] }.into(),
+        _ => doc! { "$literal": value(rng, 1) }.into(),
+    };
+    let sides = if rng.chance(75) {
+        vec![field, constant]
+    } else {
+        vec![constant, field]
+    };
+    doc! { operator: sides }.into()
+}
+
 pub(crate) fn filter(rng: &mut Rng, depth: usize) -> Document {
     let mut out = Document::new();
     for _ in 0..rng.pick(&[1, 1, 1, 2, 2, 3]) {
@@ -43,7 +66,12 @@ pub(crate) fn filter(rng: &mut Rng, depth: usize) -> Document {
                 out.insert(name, parts);
             }
             2 if depth > 0 => {
-                out.insert("$expr", expression(rng, 2));
+                let condition = if rng.chance(50) {
+                    expression(rng, 2)
+                } else {
+                    comparison(rng, 1)
+                };
+                out.insert("$expr", condition);
             }
             3 if rng.chance(50) => {
                 out.insert("$jsonSchema", schema(rng, 2));

@@ -6,7 +6,7 @@ use crate::cases::{OPEN, Step, all, any, exact, insert};
 use crate::collations::collation;
 use crate::documents::{number, path, scalar, several, stored, value};
 use crate::expressions::{arithmetic, expression};
-use crate::filters::filter;
+use crate::filters::{comparison, filter};
 use crate::indexes::index;
 use crate::rng::Rng;
 use crate::shapes::{projection, sort};
@@ -70,6 +70,37 @@ pub(super) fn indexed(rng: &mut Rng) -> Vec<Step> {
         steps.push(insert((20..25).map(|id| stored(rng, id)).collect()));
     }
     steps.extend((0..10).map(|_| read(rng, true)));
+    steps
+}
+
+/// Comparisons by `$expr` that an index may serve, alone, beside other conditions and in a pipeline for each document.
+pub(super) fn compared(rng: &mut Rng) -> Vec<Step> {
+    let mut steps = vec![insert(several(rng, 2, 12))];
+    for number in 0..=rng.below(3) {
+        steps.push(exact(
+            doc! { "createIndexes": "c", "indexes": [index(rng, number, false)] },
+        ));
+    }
+    for _ in 0..8 {
+        let mut condition = doc! { "$expr": comparison(rng, 2) };
+        if rng.chance(40) {
+            condition.extend(filter(rng, 1));
+        }
+        let local = format!("${}", path(rng));
+        steps.push(match rng.below(6) {
+            0 => any(doc! { "count": "c", "query": condition }),
+            1 => exact(doc! { "find": "c", "filter": condition, "sort": sort(rng, true) }),
+            2 => {
+                let operator = rng.pick(&["$eq", "$lt", "$lte", "$gt", "$gte"]);
+                let own = doc! { operator: [format!("${}", path(rng)), "$$v"] };
+                let inner = doc! { "$match": { "$expr": { "$and": [own, comparison(rng, 0)] } } };
+                exact(
+                    doc! { "aggregate": "c", "pipeline": [{ "$sort": { "_id": 1 } }, { "$lookup": { "from": "c", "let": { "v": local }, "pipeline": [inner, { "$sort": { "_id": 1 } }, { "$project": { "_id": 1 } }], "as": "l" } }, { "$project": { "l": 1 } }], "cursor": {} },
+                )
+            }
+            _ => any(doc! { "find": "c", "filter": condition }),
+        });
+    }
     steps
 }
 

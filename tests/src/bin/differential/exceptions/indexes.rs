@@ -83,7 +83,7 @@ fn nested_ranges(seen: &Seen<'_>) -> bool {
 
 /// What $expr compares a missing field with.
 fn compared(seen: &Seen<'_>) -> bool {
-    seen.loses() && seen.indexed(&|key, _| key.ends_with("$**")) && seen.has(&["$expr"])
+    seen.loses() && lacks_missing(seen) && seen.has(&["$expr"])
 }
 
 /// A document was written with such a name.
@@ -107,6 +107,10 @@ fn null_ranges(seen: &Seen<'_>) -> bool {
         "$lt" => *value == Bson::MaxKey,
         _ => false,
     };
-    let loses_missing = seen.indexed(&|key, _| key.ends_with("$**") || key == "sparse");
-    seen.loses() && loses_missing && seen.mentions(&range)
+    seen.loses() && lacks_missing(seen) && seen.mentions(&range)
+}
+
+/// Whether an index has no key of a document without the field.
+fn lacks_missing(seen: &Seen<'_>) -> bool {
+    seen.indexed(&|key, _| key.ends_with("$**") || key == "sparse")
 }

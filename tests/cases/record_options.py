@@ -323,5 +323,48 @@ def borders():
     yield from [computed({"$let": {"vars": variables, "in": 1}}) for variables in (5, None, [], [1], {})]
 
 
+@topic
+def ignored():
+    """What a server takes, checks, and does nothing by; and the commands that look past what they do not know."""
+    yield insert("a", {"_id": 1, "a": 1})
+    values = (None, True, False, 1, -1, 1.5, "x", {}, [], Int64(1))
+    statements = {"insert": {"documents": [{"_id": 1}]}, "update": {"updates": [{"q": {"_id": 9}, "u": {"$set": {"b": 1}}}]}, "delete": {"deletes": [{"q": {"_id": 9}, "limit": 1}]}}
+    for value in values:
+        for field in ("$configTime", "$topologyTime", "$configServerState", "$queryOptions", "allowImplicitCollectionCreation", "clientOperationKey", "mayBypassWriteBlocking", "maxTimeMSOpOnly", "coordinator"):
+            yield from [{"find": "a", field: value}, {"ping": 1, field: value}]
+        for field in ("oplogReplay", "readOnce", "allowSpeculativeMajorityRead", "options", "ntoreturn"):
+            yield {"find": "a", field: value}
+        for field in ("fromMongos", "isMapReduceCommand"):
+            yield {"aggregate": "a", "pipeline": [], "cursor": {}, field: value}
+        for command, more in statements.items():
+            yield {command: "a", **more, "isTimeseriesNamespace": value}
+        for field in ("v", "isTimeseriesNamespace"):
+            yield create(index({"a": 1}, "i"), **{field: value})
+        for field in ("includeBuildUUIDs", "includeIndexBuildInfo", "isTimeseriesNamespace"):
+            yield {"listIndexes": "a", field: value}
+        yield from [{"dropIndexes": "a", "index": "nope", "isTimeseriesNamespace": value}, {"listCollections": 1, "nameOnly": True, "includePendingDrops": value}]
+        yield from [{"renameCollection": "engine_ignored.nope", "to": "engine_ignored.other", "stayTemp": value, "$on": "admin"}, {"create": "b", "flags": value}, {"drop": "b"}]
+        for field in ("zork", "capped"):
+            yield from [only({command: argument, field: value, **more}, "ok", "code", "errmsg") for command, argument, more in (("collStats", "a", {}), ("dataSize", "engine_ignored.a", {}), ("dbStats", 1, {}), ("validate", "a", {}), ("buildInfo", 1, {}), ("convertToCapped", "nope", {"size": 1000}), ("cloneCollectionAsCapped", "nope", {"toCollection": "other", "size": 1000}))]
+    yield {"listIndexes": "a", "includeBuildUUIDs": True, "includeIndexBuildInfo": True}
+    yield from [insert("d", {"_id": 1}, isTimeseriesNamespace=False), create(index({"a": 1}, "i"), collection="d"), {"dropIndexes": "d", "index": "i", "isTimeseriesNamespace": True}]
+    yield {"renameCollection": "engine_ignored.d", "to": "engine_ignored.e", "stayTemp": True, "$on": "admin"}
+    for key, value in (("clientOperationKey", Binary(b"0" * 16, 4)), ("clientOperationKey", Binary(b"0" * 15, 4)), ("clientOperationKey", Binary(b"0" * 16, 3)), ("apiVersion", None), ("apiStrict", None), ("apiDeprecationErrors", None), ("txnNumber", None), ("autocommit", None), ("startTransaction", None), ("startTransaction", True)):
+        yield from [{"find": "a", key: value}, {"insert": "c", "documents": [{"_id": 1}], key: value}]
+
+
+@topic
+def recorded_images():
+    """recordPreImages, which every collMod takes away that does not ask for it."""
+    shown = {"listCollections": 1, "filter": {"name": "a"}, "$only": ["cursor.firstBatch"]}
+    on, off = {"enabled": True}, {"enabled": False}
+    for options in ({"recordPreImages": True}, {"recordPreImages": 1.5}, {"recordPreImages": False}, {"recordPreImages": None}, {"recordPreImages": "x"}, {"capped": True, "size": 4096, "recordPreImages": True, "validator": {"a": 1}, "collation": {"locale": "fr"}}, {"recordPreImages": 1, "changeStreamPreAndPostImages": off}, {"recordPreImages": 1, "changeStreamPreAndPostImages": on}, {"recordPreImages": 0, "changeStreamPreAndPostImages": on}, {"recordPreImages": True, "viewOn": "b"}, {"recordPreImages": True, "changeStreamPreAndPostImages": on, "viewOn": "b"}, {"recordPreImages": True, "changeStreamPreAndPostImages": on, "size": 5}):
+        yield from [{"create": "a", **options}, shown, {"collMod": "a", "recordPreImages": True}, shown, {"drop": "a"}]
+    yield {"create": "a", "validator": {"a": 1}, "capped": True, "size": 4096}
+    for change in ({"recordPreImages": True, "changeStreamPreAndPostImages": on}, {"recordPreImages": True}, {"recordPreImages": None}, {"recordPreImages": True, "changeStreamPreAndPostImages": off}, {"validationLevel": "moderate"}, {"recordPreImages": True}, {}, {"changeStreamPreAndPostImages": on}, {"recordPreImages": False}, {"recordPreImages": 1}, {"recordPreImages": "x"}, {"changeStreamPreAndPostImages": on}, {"recordPreImages": True, "cappedSize": 8192}, {"dryRun": False}):
+        yield from [{"collMod": "a", **change}, shown]
+    yield from [{"create": "b", "recordPreImages": True, "$on": "local"}, {"create": "b", "recordPreImages": True, "$on": "admin"}, {"collMod": "nope", "recordPreImages": True, "changeStreamPreAndPostImages": on}, {"collMod": "nope", "recordPreImages": True}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

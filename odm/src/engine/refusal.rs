@@ -201,8 +201,6 @@ const REASONS: &[(&str, &str)] = &[
     ("$setVariableFromSubPipeline", "a stage of the server's own"),
     ("$shardedDataDistribution", CLUSTER),
     ("$where", JAVASCRIPT),
-    ("FindCommandRequest.oplogReplay", CLUSTER),
-    ("FindCommandRequest.readOnce", STORAGE),
     ("create.encryptedFields", ENCRYPTION),
     ("create.storageEngine", STORAGE),
     ("create.temp", "an option of the server's own"),
@@ -210,8 +208,6 @@ const REASONS: &[(&str, &str)] = &[
     ("encryptMetadata", ENCRYPTION),
     ("getMore.lastKnownCommittedOpTime", CLUSTER),
     ("getMore.term", CLUSTER),
-    ("listIndexes.includeBuildUUIDs", "indexes are built at once"),
-    ("renameCollection.stayTemp", "an option of the server's own"),
     ("update.updates.c", "an option of the server's own"),
 ];
 

@@ -276,6 +276,11 @@ pub(crate) fn get<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef
     walk(document).find_key(key.as_bytes())?.value()
 }
 
+/// The value of a key, unless it is null: a field of the type that is asked for may be left empty so.
+pub(crate) fn given<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+    get(document, key).filter(|value| !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined))
+}
+
 /// The keys and values of a document, decoded.
 pub(crate) fn elements(
     document: &RawDocument,

@@ -93,18 +93,37 @@ pub(crate) const fn required(name: &'static str, kind: Kind) -> Field {
     }
 }
 
+/// Refuses to call a collection a time series' own: there are none.
+pub(crate) fn is_of_no_series(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    if value != RawBsonRef::Boolean(true) {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::location(5_916_400),
+        "'isTimeseriesNamespace' parameter can only be set when the request is sent on system.buckets namespace",
+    ))
+}
+
 /// The fields that any command takes. Their meaning is read at the door; here they are only known.
 pub(crate) const GENERIC: &[&str] = &[
     "$clusterTime",
+    "$configServerState",
+    "$configTime",
     "$db",
+    "$queryOptions",
     "$readPreference",
+    "$topologyTime",
+    "allowImplicitCollectionCreation",
     "apiDeprecationErrors",
     "apiStrict",
     "apiVersion",
     "autocommit",
+    "clientOperationKey",
     "comment",
+    "coordinator",
     "lsid",
     "maxTimeMS",
+    "mayBypassWriteBlocking",
     "readConcern",
     "startTransaction",
     "stmtId",
@@ -117,7 +136,14 @@ const LENIENT: &[&str] = &[
     "KillAllSessionsByPatternCmd",
     "KillAllSessionsCmd",
     "KillSessionsCmd",
+    "buildInfo",
+    "cloneCollectionAsCapped",
+    "collStats",
+    "convertToCapped",
+    "dataSize",
+    "dbStats",
     "startSession",
+    "validate",
 ];
 
 /// The fields of one command or one of its statements, after the check.
@@ -414,7 +440,7 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
     let message = match field.kind {
         Kind::FindObject => format!("Expected field {name}to be of type object"),
         // The server's own words for a boolean.
-        Kind::UnsupportedBool if name == "oplogReplay" => {
+        Kind::FindBool if name == "oplogReplay" => {
             format!("Expected field {name}to be of type object")
         }
         Kind::FindBool | Kind::UnsupportedBool => {

@@ -22,7 +22,8 @@ use crate::engine::command::create::checks::{
     are_images, is_action, is_capped_max, is_capped_size, is_expiry, is_level, is_view_source,
 };
 use crate::engine::command::create::{
-    IMAGES, VALIDATION, check_validator_place, filled, int, keeps_images, rounded, to_document,
+    IMAGES, RECORDED, VALIDATION, check_images, check_validator_place, filled, int, keeps_images,
+    rounded, to_document,
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -38,7 +39,7 @@ const FIELDS: &[Field] = &[
     field("expireAfterSeconds", Kind::Any).checked(is_expiry),
     field("timeseries", Kind::Object),
     field("changeStreamPreAndPostImages", Kind::Object).checked(are_images),
-    field("recordPreImages", Kind::Unsupported),
+    field(RECORDED, Kind::SafeBool),
     field("cappedSize", Kind::SafeInt).checked(is_capped_size),
     field("cappedMax", Kind::SafeInt).checked(is_capped_max),
     field("dryRun", Kind::SafeBool),
@@ -70,16 +71,14 @@ fn with_validation(options: &Document) -> Document {
         .collect()
 }
 
-/// A collection's options with `changeStreamPreAndPostImages`, if it is there, in its place.
+/// A collection's options with what is kept of documents as they were, if that is there, in its place.
 fn with_images(mut options: Document) -> Document {
-    let Some(images) = options.remove(IMAGES) else {
-        return options;
-    };
+    let kept = [RECORDED, IMAGES].map(|name| Some((name.to_owned(), options.remove(name)?)));
     let is_behind =
         |name: &str| name == "collation" || KEPT.iter().any(|(known, _)| *known == name);
     let (after, before): (Vec<_>, Vec<_>) =
         options.into_iter().partition(|(name, _)| is_behind(name));
-    let images = [(IMAGES.to_owned(), images)];
+    let images = kept.into_iter().flatten();
     before.into_iter().chain(images).chain(after).collect()
 }
 
@@ -110,6 +109,8 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if call.find_view(&namespace).is_some() {
         return change_view(call, namespace);
     }
+    check_images(&call.args)?;
+    let records = call.args.flag(RECORDED);
     let elsewhere = elsewhere(&call.args);
     let now = call.now;
     let fields = call.alter(&namespace, |collection| {
@@ -136,7 +137,13 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         if KEPT.iter().any(|(name, _)| changes.contains_key(*name)) {
             document = with_validation(&document);
         }
-        if changes.contains_key(IMAGES) {
+        // Whatever else is changed, it is off where it is not asked for.
+        document.remove(RECORDED);
+        if records {
+            document.remove(IMAGES);
+            document.insert(RECORDED, true);
+        }
+        if records || changes.contains_key(IMAGES) {
             document = with_images(document);
         }
         let options = Options::compile(document).map_err(|error| {

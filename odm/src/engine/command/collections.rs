@@ -30,6 +30,8 @@ pub(crate) const LIST_COLLECTIONS: Command = Command {
         field("nameOnly", Kind::Bool),
         field("authorizedCollections", Kind::Bool),
         field("cursor", Kind::Object),
+        // No drop is pending when it is answered.
+        field("includePendingDrops", Kind::SafeBool),
     ],
     target: Target::Database,
     transaction: InTransaction::Refused,
@@ -52,7 +54,8 @@ pub(crate) const DROP: Command = Command {
 const RENAME_FIELDS: &[Field] = &[
     required("to", Kind::Str),
     field("dropTarget", Kind::SafeBool),
-    field("stayTemp", Kind::Unsupported),
+    // No collection is temporary.
+    field("stayTemp", Kind::Bool),
 ];
 
 pub(crate) const RENAME_COLLECTION: Command = Command {

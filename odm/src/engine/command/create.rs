@@ -33,6 +33,8 @@ const FIELDS: &[Field] = &[
     field("collation", Kind::Object).checked(is_collation),
     field("idIndex", Kind::Object),
     field("autoIndexId", Kind::SafeBool),
+    // A server does nothing by them.
+    field("flags", Kind::SafeInt),
     field("storageEngine", Kind::Object),
     field("indexOptionDefaults", Kind::Object).checked(are_index_defaults),
     field("viewOn", Kind::Str).checked(is_view_source),
@@ -41,6 +43,7 @@ const FIELDS: &[Field] = &[
     field("timeseries", Kind::Unsupported),
     field("clusteredIndex", Kind::Unsupported),
     field(IMAGES, Kind::Object).checked(are_images),
+    field(RECORDED, Kind::SafeBool),
     field("encryptedFields", Kind::Unsupported),
     field("temp", Kind::Unsupported),
 ];
@@ -59,6 +62,9 @@ pub(crate) const CREATE: Command = Command {
 /// Whether change streams can tell documents as they were and as they became.
 pub(super) const IMAGES: &str = "changeStreamPreAndPostImages";
 
+/// Whether the log keeps documents as they were, for nobody who reads it here.
+pub(super) const RECORDED: &str = "recordPreImages";
+
 /// Capped sizes are multiples of this.
 const CAPPED_STEP: i64 = 256;
 
@@ -74,6 +80,7 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if has("validator") {
         check_validator_place(&namespace, call.uuid())?;
     }
+    check_images(args)?;
     let keeps_images = args.document(IMAGES).is_some_and(keeps_images);
     // What is said of the option is read even if it is off.
     let note = args.get("autoIndexId").map_or(Document::new(), |_| {
@@ -89,6 +96,12 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if keeps_images && namespace.is_internal() {
         return Err(invalid(format!(
             "{IMAGES} collection option is not supported on the {} database",
+            namespace.database
+        )));
+    }
+    if args.flag(RECORDED) && matches!(&*namespace.database, "admin" | "local") {
+        return Err(invalid(format!(
+            "{RECORDED} collection option is not supported on the {} database",
             namespace.database
         )));
     }
@@ -199,6 +212,16 @@ fn invalid(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, message)
 }
 
+/// Refuses to keep documents as they were in two places.
+pub(super) fn check_images(args: &Args<'_>) -> Result<(), ServerError> {
+    if args.flag(RECORDED) && args.document(IMAGES).is_some_and(keeps_images) {
+        return Err(invalid(format!(
+            "'{RECORDED}' and '{IMAGES}.enabled' can not be set to true simultaneously"
+        )));
+    }
+    Ok(())
+}
+
 /// What `changeStreamPreAndPostImages` says.
 pub(super) fn keeps_images(images: &RawDocument) -> bool {
     raw::get(images, "enabled") == Some(RawBsonRef::Boolean(true))
@@ -219,6 +242,9 @@ fn document(args: &Args<'_>) -> Result<Document, ServerError> {
     }
     if let Some(defaults) = args.filled("indexOptionDefaults") {
         document.insert("indexOptionDefaults", to_document(defaults)?);
+    }
+    if args.flag(RECORDED) {
+        document.insert(RECORDED, true);
     }
     if let Some(images) = args.document(IMAGES)
         && keeps_images(images)

@@ -23,6 +23,9 @@ const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),
     field("commitQuorum", Kind::Any).checked(is_quorum),
     field("ignoreUnknownIndexOptions", Kind::SafeBool),
+    // A server does nothing by these, and here are no time series.
+    field("v", Kind::SafeInt),
+    field("isTimeseriesNamespace", Kind::Bool),
 ];
 
 pub(crate) const CREATE_INDEXES: Command = Command {

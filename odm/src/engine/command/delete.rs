@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Args, Field, Kind, field, required};
+use crate::engine::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Outcome, Target as Wanted};
@@ -23,6 +23,7 @@ use crate::value::raw;
 const FIELDS: &[Field] = &[
     required("deletes", Kind::Objects),
     field("ordered", Kind::Bool),
+    field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
     field("let", Kind::Object),
     // What is deleted is not validated, but a server knows the word.
     field("bypassDocumentValidation", Kind::SafeBool),

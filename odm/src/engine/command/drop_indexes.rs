@@ -6,7 +6,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::definition;
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::args::{Kind, required, wrong_type};
+use crate::engine::command::args::{Kind, field, required, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::create::to_document;
 use crate::engine::command::reply::reply;
@@ -18,7 +18,10 @@ use crate::value::raw;
 pub(crate) const DROP_INDEXES: Command = Command {
     name: "dropIndexes",
     idl: "dropIndexes",
-    fields: &[required("index", Kind::Any)],
+    fields: &[
+        required("index", Kind::Any),
+        field("isTimeseriesNamespace", Kind::Bool),
+    ],
     target: Target::Collection,
     transaction: InTransaction::Refused,
     retryable: false,

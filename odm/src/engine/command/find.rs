@@ -50,9 +50,30 @@ pub(crate) const FIELDS: &[Field] = &[
     field("showRecordId", Kind::UnsupportedBool),
     field("tailable", Kind::FindBool),
     field("awaitData", Kind::FindBool),
-    field("oplogReplay", Kind::UnsupportedBool),
-    field("readOnce", Kind::UnsupportedBool),
+    // A server does nothing by these either, or nothing that can be seen.
+    field("oplogReplay", Kind::FindBool),
+    field("readOnce", Kind::FindBool),
+    field("allowSpeculativeMajorityRead", Kind::FindBool),
+    field("options", Kind::Object),
+    field("$queryOptions", Kind::FindObject),
+    field("ntoreturn", Kind::SafeInt).checked(is_no_count),
 ];
+
+/// Refuses the older `limit`, whatever it is.
+fn is_no_count(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    let count = whole(value).unwrap_or_default();
+    Err(if count < 0 {
+        ServerError::new(
+            Code::location(51024),
+            format!("BSON field 'ntoreturn' value must be >= 0, actual value '{count}'"),
+        )
+    } else {
+        ServerError::new(
+            Code::location(5_746_102),
+            "the ntoreturn find command parameter is not supported when FCV >= 5.1",
+        )
+    })
+}
 
 pub(crate) const FIND: Command = Command {
     name: "find",

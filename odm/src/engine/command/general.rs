@@ -1,7 +1,9 @@
 //! What commands have in common, whatever they do: fields of sessions and transactions, of concerns, of the API's version.
 
 use bson::raw::{RawBsonRef, RawDocument};
+use bson::spec::BinarySubtype;
 
+use crate::engine::command::args::type_name;
 use crate::engine::command::table::InTransaction;
 use crate::engine::command::{api, concern};
 use crate::engine::txn::session::Mode;
@@ -48,6 +50,7 @@ pub(crate) fn check(
     database: &str,
 ) -> Result<Mode, ServerError> {
     api::check(rules.name, command)?;
+    check_internal(command)?;
     let mode = match rules.transaction {
         InTransaction::Beside => Mode::Plain,
         _ => Mode::of(command)?,
@@ -55,6 +58,38 @@ pub(crate) fn check(
     check_mode(rules, &mode, command, database)?;
     concern::check(rules, command, &mode)?;
     Ok(mode)
+}
+
+/// Checks what the members of a cluster say to each other; what comes of it is nothing here.
+fn check_internal(command: &RawDocument) -> Result<(), ServerError> {
+    // Most commands hold none of these.
+    for (name, value) in raw::elements(command).skip(1) {
+        let (code, message) = match (name, value) {
+            ("clientOperationKey", value) if !is_uuid(value) => (
+                Code::INVALID_UUID,
+                "uuid must be a 16-byte binary field with UUID (4) subtype".to_owned(),
+            ),
+            ("maxTimeMSOpOnly", _) => (
+                Code::INVALID_OPTIONS,
+                "Can not specify maxTimeMSOpOnly for non internal clients".to_owned(),
+            ),
+            ("mayBypassWriteBlocking", value) if !matches!(value, RawBsonRef::Boolean(_)) => (
+                Code::location(13111),
+                format!(
+                    "wrong type for field (mayBypassWriteBlocking) {} != bool",
+                    type_name(value.element_type())
+                ),
+            ),
+            _ => continue,
+        };
+        return Err(ServerError::new(code, message));
+    }
+    Ok(())
+}
+
+fn is_uuid(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::Binary(binary)
+        if binary.subtype == BinarySubtype::Uuid && binary.bytes.len() == 16)
 }
 
 /// Refuses a stage in a transaction.

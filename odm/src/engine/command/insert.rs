@@ -7,7 +7,7 @@ use bson::spec::ElementType;
 use bson::{Bson, Timestamp};
 use smallvec::SmallVec;
 
-use crate::engine::command::args::{Field, Kind, field, objects, required};
+use crate::engine::command::args::{Field, Kind, field, is_of_no_series, objects, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -24,6 +24,7 @@ const MOST: usize = 100_000;
 const FIELDS: &[Field] = &[
     required("documents", Kind::Objects),
     field("ordered", Kind::Bool),
+    field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
     field("bypassDocumentValidation", Kind::SafeBool),
     STATEMENT_ID,
     STATEMENT_IDS,

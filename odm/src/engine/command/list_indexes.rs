@@ -1,5 +1,6 @@
 //! `listIndexes`.
 
+use bson::doc;
 use bson::raw::RawDocumentBuf;
 
 use crate::engine::catalog::options::to_raw;
@@ -14,7 +15,9 @@ pub(crate) const LIST_INDEXES: Command = Command {
     idl: "listIndexes",
     fields: &[
         field("cursor", Kind::Object),
-        field("includeBuildUUIDs", Kind::Unsupported),
+        field("includeBuildUUIDs", Kind::SafeBool),
+        field("includeIndexBuildInfo", Kind::SafeBool),
+        field("isTimeseriesNamespace", Kind::Bool),
     ],
     target: Target::Collection,
     transaction: InTransaction::Refused,
@@ -25,6 +28,14 @@ pub(crate) const LIST_INDEXES: Command = Command {
 
 fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    // No index is being built when it is listed.
+    let in_parts = call.args.flag("includeIndexBuildInfo");
+    if in_parts && call.args.flag("includeBuildUUIDs") {
+        return Err(ServerError::new(
+            Code::INVALID_OPTIONS,
+            "The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true",
+        ));
+    }
     let batch_size = batch_size(call.args.document("cursor"), "listIndexes.cursor")?;
     call.check_not_view(&namespace)?;
     let Some(collection) = call.find_collection(&namespace) else {
@@ -36,7 +47,14 @@ fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let rows = collection
         .indexes
         .iter()
-        .map(|index| to_raw(&index.spec.document))
+        .map(|index| {
+            let document = &index.spec.document;
+            if in_parts {
+                to_raw(&doc! { "spec": document })
+            } else {
+                to_raw(document)
+            }
+        })
         .collect::<Result<_, _>>()?;
     listing(call, namespace, rows, batch_size)
 }

@@ -104,19 +104,20 @@ pub(crate) struct Sessions {
 impl Mode {
     /// Reads `lsid`, `txnNumber`, `autocommit` and `startTransaction`.
     pub(crate) fn of(command: &RawDocument) -> Result<Self, ServerError> {
-        let number = match raw::get(command, "txnNumber") {
+        let number = match raw::given(command, "txnNumber") {
             None => None,
             Some(RawBsonRef::Int64(number)) => Some(number),
             Some(other) => return Err(wrong_type("txnNumber", "long", other)),
         };
-        let boolean = |name: &str| match raw::get(command, name) {
+        let boolean = |name: &str| match raw::given(command, name) {
             None => Ok(None),
             Some(RawBsonRef::Boolean(value)) => Ok(Some(value)),
             Some(other) => Err(wrong_type(name, "bool", other)),
         };
         let autocommit = boolean("autocommit")?;
         let start = boolean("startTransaction")?;
-        let session = match raw::get(command, "lsid") {
+        boolean("coordinator")?;
+        let session = match raw::given(command, "lsid") {
             None => None,
             Some(RawBsonRef::Document(lsid)) => {
                 lsid::check(lsid)?;
@@ -133,7 +134,7 @@ impl Mode {
             }
             if start.is_some() {
                 return invalid(
-                    "'startTransaction' field requires a transaction number to also be specified",
+                    "'startTransaction' field requires 'autocommit' field to also be specified",
                 );
             }
             return Ok(Self::Plain);

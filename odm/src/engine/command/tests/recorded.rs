@@ -499,7 +499,6 @@ const NEVER_ANSWERED: &[(&str, &str)] = &[
 
 /// What a server answers differently each time: the suite (`changes`, `definitions`) asks every store instead.
 const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
-    (COLLECTIONS, ".changeStreamPreAndPostImages"),
     (COMMANDS, "$changeStream.allChangesForCluster"),
     (COMMANDS, "$changeStream.fullDocument"),
     (COMMANDS, "$changeStream.fullDocumentBeforeChange"),
@@ -507,8 +506,6 @@ const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
     (COMMANDS, "$changeStream.showExpandedEvents"),
     (COMMANDS, "$changeStream.startAfter"),
     (COMMANDS, "$changeStream.startAtOperationTime"),
-    (COMMANDS, "collMod.changeStreamPreAndPostImages"),
-    (COMMANDS, "create.changeStreamPreAndPostImages"),
     (STAGES, "$changeStream"),
 ];
 

@@ -366,5 +366,27 @@ def recorded_images():
     yield from [{"create": "b", "recordPreImages": True, "$on": "local"}, {"create": "b", "recordPreImages": True, "$on": "admin"}, {"collMod": "nope", "recordPreImages": True, "changeStreamPreAndPostImages": on}, {"collMod": "nope", "recordPreImages": True}]
 
 
+@topic
+def shown_keys():
+    """What a find shows beside the documents: the ids of records, and what they are sorted by."""
+    yield insert("a", *({"_id": at, "a": at % 3, "b": [at, at + 1], "c": {"d": at}, "s": f"x{at}", "t": f"word w{at}"} for at in range(4)), {"_id": 9}, {"_id": 10, "b": [], "s": None}, {"_id": 11, "b": [[3], 1.5, "x"], "c": [{"d": 7}, {"d": 2}]})
+    yield create(index([("a", 1), ("c.d", -1)], "acd"), index({"b": 1}, "b"), index({"t": "text"}, "t"), index({"_id": 1, "a": 1}, "ia"))
+    yield from [{"delete": "a", "deletes": [{"q": {"_id": 2}, "limit": 1}]}, insert("a", {"_id": 2, "a": 2})]
+    for options in ({}, {"filter": {"a": 1}}, {"filter": {"_id": 1}}, {"projection": {"_id": 1}}, {"filter": {"a": 1}, "projection": {"_id": 0, "a": 1}}, {"filter": {"_id": 1}, "projection": {"_id": 1, "a": 1}, "hint": "ia"}, {"sort": {"s": -1}, "limit": 2, "projection": {"s": 1}}, {"skip": 2}, {"batchSize": 2, "singleBatch": True}, {"projection": {"a": 1, "r": {"$meta": "recordId"}}}, {"filter": {"b": 2}, "projection": {"b.$": 1}}, {"collation": {"locale": "fr"}, "sort": {"s": 1}}):
+        for shows in (True, False):
+            yield {"find": "a", **options, "showRecordId": shows}
+    key_of = {"_id": 1, "k": {"$meta": "sortKey"}}
+    for sort in ({"a": 1}, {"a": -1}, {"b": 1}, {"b": -1}, {"c.d": 1}, {"c.d": -1}, key(("b", -1), ("a", 1)), key(("a", 1), ("b", -1), ("s", 1)), {"zz": 1}, {"_id": 1}, key(("a", 1), ("a", -1)), {"$natural": 1}, {"$natural": -1}, {}, {"b.0": 1}, {"c": 1}):
+        for options in ({}, {"filter": {"b": {"$gt": 1}}}, {"filter": {"a": {"$gte": 1}}, "skip": 1}):
+            yield {"find": "a", "projection": key_of, "sort": sort, **options}
+    yield from [{"find": "a", "filter": {"$text": {"$search": "w1 w2"}}, "projection": key_of, "sort": sort} for sort in ({"x": {"$meta": "textScore"}}, key(("x", {"$meta": "textScore"}), ("a", 1)), key(("a", 1), ("x", {"$meta": "textScore"})))]
+    yield from [{"find": "a", "projection": key_of}, {"find": "nope", "projection": key_of}, {"find": "nope", "projection": key_of, "sort": {"a": 1}}, {"explain": {"find": "a", "projection": key_of}}, {"find": "a", "projection": {"k": {"$meta": "sortKey"}, "z": {"$zork": 1}}}, {"find": "a", "projection": {"k": {"$literal": {"$meta": "x"}}}, "limit": 1}]
+    yield from [{"find": "a", "projection": {"_id": 1, "k": {"$concat": [{"$meta": "sortKey"}]}}, "sort": {"a": 1}}, {"find": "a", "projection": {"_id": 1, "k": {"$arrayElemAt": [{"$meta": "sortKey"}, 0]}, "l": {"n": {"$meta": "sortKey"}}}, "sort": {"a": 1}}, {"find": "a", "projection": {"k": {"$meta": "sortKey"}}, "sort": {"a": 1}, "showRecordId": True, "limit": 1}]
+    yield from [{FM: "a", "query": {"_id": 0}, "update": {"$set": {"q": 1}}, "fields": key_of, **more} for more in ({}, {"sort": {"a": 1}})]
+    yield {"create": "v", "viewOn": "a", "pipeline": []}
+    yield from [{"find": "v", "showRecordId": True}, {"find": "v", "projection": key_of}, {"find": "nope", "showRecordId": True}]
+    yield from [{"create": "k", "capped": True, "size": 4096, "max": 2}, insert("k", *({"_id": at} for at in range(4))), {"find": "k", "showRecordId": True}, {"find": "k", "showRecordId": True, "sort": {"$natural": -1}}, {"find": "k", "showRecordId": True, "tailable": True}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

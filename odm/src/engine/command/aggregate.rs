@@ -328,6 +328,7 @@ fn documents(
             globals.set_known(Known {
                 text_score: found.score(&row),
                 record: None,
+                ..Known::default()
             });
         }
         Some(Ok(owned(&row.1)))

@@ -14,9 +14,11 @@ use crate::engine::command::pictured::{self, Pictured};
 use crate::engine::command::reply::{Batch, Page};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
+use crate::engine::cursor::exec::Row;
 use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::point::{self, Equality, Listed};
 use crate::engine::cursor::query::{Found, Query, Shape};
+use crate::engine::cursor::sort::Order;
 use crate::engine::expression::Globals;
 use crate::engine::expression::meta::{self, Known};
 use crate::engine::index::RecordId;
@@ -47,7 +49,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("min", Kind::FindObject),
     field("max", Kind::FindObject),
     field("returnKey", Kind::UnsupportedBool),
-    field("showRecordId", Kind::UnsupportedBool),
+    field("showRecordId", Kind::FindBool),
     field("tailable", Kind::FindBool),
     field("awaitData", Kind::FindBool),
     // A server does nothing by these either, or nothing that can be seen.
@@ -93,6 +95,8 @@ pub(crate) struct Find<'a> {
     pub(crate) projection: Option<Projection>,
     pub(crate) projection_document: Option<&'a RawDocument>,
     pub(crate) sort: Option<&'a RawDocument>,
+    /// The projection asks for what it is sorted by.
+    pub(crate) shows_sort: bool,
 }
 
 impl<'a> Find<'a> {
@@ -109,10 +113,25 @@ impl<'a> Find<'a> {
         )?;
         let hint = args.hint()?;
         let projection_document = args.filled("projection");
-        let projection = projection_document
-            .map(|projection| projected(projection, args.document("filter"), &globals))
-            .transpose()?;
         let sort = args.filled("sort");
+        let shows_sort = projection_document.is_some_and(|projection| {
+            meta::mentions(RawBsonRef::Document(projection), Some("sortKey"))
+        });
+        // The keys of a collation are bytes of its data, which a server has in another version.
+        let sees_sort = if globals.collator().is_none() {
+            globals.clone().with_sort_keys()
+        } else {
+            globals.clone()
+        };
+        let projection = projection_document
+            .map(|projection| projected(projection, args.document("filter"), &sees_sort))
+            .transpose()?;
+        if shows_sort && sort.is_none() {
+            return Err(ServerError::new(
+                Code::BAD_VALUE,
+                "cannot use sortKey $meta projection without a sort",
+            ));
+        }
         let (min, max) = (args.filled("min"), args.filled("max"));
         if let (Some(min), Some(max)) = (min, max)
             && !raw::elements(min)
@@ -143,6 +162,7 @@ impl<'a> Find<'a> {
             projection,
             projection_document,
             sort,
+            shows_sort,
         })
     }
 }
@@ -232,8 +252,11 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     let found = prepared
         .run(collection, call.deadline())
         .map_err(while_running)?;
+    let shows_sort = find.shows_sort.then(|| Order::parse(find.sort));
     let results = Projected {
         found,
+        sort: shows_sort.transpose()?,
+        numbered: call.args.flag("showRecordId"),
         projection: find.projection,
         matcher,
         tells,
@@ -463,32 +486,56 @@ struct Projected {
     globals: Globals,
     /// The projection asks for what is known beyond the fields.
     tells: bool,
+    /// The order, where it asks for what it is sorted by.
+    sort: Option<Order>,
+    /// Each document has the id of its record.
+    numbered: bool,
     tailable: bool,
 }
 
-impl Results for Projected {
-    fn next(&mut self) -> Option<Result<Item, ServerError>> {
-        let row = match self.found.next()? {
-            Ok(row) => row,
-            Err(e) => return Some(Err(e)),
+impl Projected {
+    /// What is made of a record.
+    fn shown(&self, row: Row) -> Result<Item, ServerError> {
+        let record = i64::try_from(row.0).ok();
+        let score = if self.tells {
+            self.found.score(&row)
+        } else {
+            None
         };
+        let item = Item::Stored(row.1);
         if self.tells {
+            let sort_key = self.sort.as_ref();
             self.globals.set_known(Known {
-                text_score: self.found.score(&row),
-                record: i64::try_from(row.0).ok(),
+                text_score: score,
+                record,
+                sort_key: sort_key
+                    .map(|sort| sort.values(item.document(), score))
+                    .transpose()?,
             });
         }
-        let item = Item::Stored(row.1);
-        Some(match &self.projection {
-            None => Ok(item),
-            Some(projection) => project(
+        let item = match &self.projection {
+            None => item,
+            Some(projection) => Item::Made(project(
                 projection,
                 self.matcher.as_deref(),
                 item.document(),
                 &self.globals,
-            )
-            .map(Item::Made),
+            )?),
+        };
+        Ok(match record {
+            Some(record) if self.numbered => {
+                let mut numbered = item.document().to_owned();
+                numbered.append(cstr!("$recordId"), record);
+                Item::Made(numbered)
+            }
+            _ => item,
         })
+    }
+}
+
+impl Results for Projected {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        Some(self.found.next()?.and_then(|row| self.shown(row)))
     }
 
     fn is_at_end(&self) -> bool {

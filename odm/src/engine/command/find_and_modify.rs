@@ -14,6 +14,7 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::check_filter;
 use crate::engine::cursor::sort::Order;
+use crate::engine::expression::meta;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::outline;
 use crate::engine::pipeline::projection::Projection;
@@ -90,6 +91,13 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     check_filter(&target)?;
     Order::parse(target.sort)?;
     let returns_new = args.flag("new");
+    let sort_key = |fields| meta::mentions(RawBsonRef::Document(fields), Some("sortKey"));
+    if args.filled("fields").is_some_and(sort_key) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Cannot use a $meta sortKey projection in findAndModify commands.",
+        ));
+    }
     let projection = args
         .filled("fields")
         .map(|fields| projected(fields, Some(target.filter), &target.globals))

@@ -114,6 +114,7 @@ fn find(
                     target.globals.set_known(Known {
                         text_score: None,
                         record: i64::try_from(record).ok(),
+                        ..Known::default()
                     });
                 }
                 Records::from_slice(&[record])
@@ -169,6 +170,7 @@ fn find(
             target.globals.set_known(Known {
                 text_score: found.score(&row),
                 record: i64::try_from(row.0).ok(),
+                ..Known::default()
             });
         }
         matching.records.push(row.0);

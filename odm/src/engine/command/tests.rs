@@ -183,6 +183,7 @@ cases::files!("command", file, input: [], [
     retries,
     schema_positions,
     sessions,
+    shown_keys,
     specifications,
     statistics,
     statistics_stages,

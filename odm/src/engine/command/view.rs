@@ -30,7 +30,12 @@ pub(crate) fn find<'a>(
             "Tailable cursors are not supported in aggregation.",
         ));
     }
-    for option in ["singleBatch", "noCursorTimeout", "allowPartialResults"] {
+    for option in [
+        "singleBatch",
+        "noCursorTimeout",
+        "allowPartialResults",
+        "showRecordId",
+    ] {
         // One document is one batch in any case.
         let harmless = option == "singleBatch" && find.query.limit == Some(1);
         if args.flag(option) && !harmless {

@@ -1,6 +1,6 @@
 //! Sorting by a pattern: the same keys as an index over its fields would have, the smallest of each document.
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument};
 
 use crate::engine::index::keys::{self, Straight};
 use crate::engine::pipeline::sort::check_meta;
@@ -115,6 +115,25 @@ impl Sort {
             ),
             _ => error,
         })
+    }
+}
+
+impl Order {
+    /// The values by which a document is sorted, none where the order is that of the records.
+    pub(crate) fn values(
+        &self,
+        document: &RawDocument,
+        score: Option<f64>,
+    ) -> Result<RawArrayBuf, ServerError> {
+        match self {
+            Self::None | Self::Natural { .. } => Ok(RawArrayBuf::new()),
+            Self::Fields(sort) => keys::least_values(
+                document,
+                &sort.paths,
+                &sort.directions,
+                (sort.scores.as_slice(), score),
+            ),
+        }
     }
 }
 

@@ -69,7 +69,9 @@ const FORMS: &[(&str, Parse)] = &[
     ("$ifNull", if_null),
     ("$let", let_in),
     ("$map", map),
-    ("$meta", |raw, _| Meta::parse(raw).map(Form::Meta)),
+    ("$meta", |raw, scope| {
+        Meta::parse(raw, scope).map(Form::Meta)
+    }),
     ("$or", |raw, scope| {
         let (nodes, written) = constants_first(raw, scope)?;
         Ok(Form::Or(nodes, written))

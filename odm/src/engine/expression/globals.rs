@@ -29,6 +29,8 @@ struct Inner {
     collator: Option<Collator>,
     shared: Arc<Shared>,
     random: Option<Random>,
+    /// Whether it is known by what documents are sorted.
+    has_sort_keys: bool,
     /// How many pipelines of `$lookup` and `$unionWith` are around.
     #[cfg(feature = "memory")]
     pipelines: usize,
@@ -70,6 +72,7 @@ impl Globals {
             collator: None,
             shared: Arc::default(),
             random: None,
+            has_sort_keys: false,
             #[cfg(feature = "memory")]
             pipelines: 0,
         }))
@@ -147,6 +150,14 @@ impl Globals {
         self
     }
 
+    /// The same where it is known by what documents are sorted.
+    #[cfg(feature = "memory")]
+    #[must_use]
+    pub(crate) fn with_sort_keys(mut self) -> Self {
+        Arc::make_mut(&mut self.0).has_sort_keys = true;
+        self
+    }
+
     /// Random bits; `None` where the operation has no source of them.
     pub(crate) fn random(&self) -> Option<u64> {
         self.0.random.as_ref().map(|random| random.0())
@@ -176,12 +187,12 @@ impl Globals {
 
     /// What `$meta` knows of the document at hand.
     pub(crate) fn known(&self) -> Known {
-        *self
-            .0
+        self.0
             .shared
             .known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Says what `$meta` knows of the next document.
@@ -226,6 +237,7 @@ impl Globals {
             // A server optimizes nothing that it keeps.
             is_as_written: self.0.stored,
             has_plain_sets: false,
+            has_sort_keys: self.0.has_sort_keys,
             sees_document: Arc::default(),
             names: self
                 .0
@@ -239,10 +251,15 @@ impl Globals {
 
 /// The names of the variables that an expression may use; an unknown one is refused when it is parsed.
 #[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is about another side of the place where an expression stands"
+)]
 pub(crate) struct Scope {
     is_stored: bool,
     is_as_written: bool,
     has_plain_sets: bool,
+    has_sort_keys: bool,
     sees_document: Arc<AtomicBool>,
     names: Vec<String>,
 }
@@ -274,6 +291,11 @@ impl Scope {
     pub(crate) fn with_plain_sets(mut self) -> Self {
         self.has_plain_sets = true;
         self
+    }
+
+    /// Whether it is known by what documents are sorted.
+    pub(crate) fn has_sort_keys(&self) -> bool {
+        self.has_sort_keys
     }
 
     /// Whether a constant set is compared as any other.

@@ -1,20 +1,22 @@
 //! `$meta`: what is known of a document beyond its fields.
 
-use bson::raw::{RawBson, RawBsonRef};
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
-use crate::engine::expression::globals::Globals;
+use crate::engine::expression::globals::{Globals, Scope};
 use crate::engine::expression::operator::refuse;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
 /// What is known of the document at hand.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Known {
     /// The score that `$text` gave it.
     pub(crate) text_score: Option<f64>,
     /// The id of its record.
     pub(crate) record: Option<i64>,
+    /// The values that it is sorted by.
+    pub(crate) sort_key: Option<RawArrayBuf>,
 }
 
 /// A compiled `$meta`.
@@ -22,6 +24,8 @@ pub(crate) struct Known {
 pub(crate) enum Meta {
     TextScore,
     Record,
+    /// In the projection of a find alone.
+    SortKey,
     /// What no query of this engine has: random values, the scores of Atlas.
     Never,
 }
@@ -36,20 +40,20 @@ pub(crate) const VALUES: &[(&str, Option<Meta>)] = &[
     ("searchHighlights", Some(Meta::Never)),
     ("searchScore", Some(Meta::Never)),
     ("searchScoreDetails", Some(Meta::Never)),
-    ("sortKey", None),
+    ("sortKey", Some(Meta::SortKey)),
     ("textScore", Some(Meta::TextScore)),
     ("timeseriesBucketMaxTime", Some(Meta::Never)),
     ("timeseriesBucketMinTime", Some(Meta::Never)),
 ];
 
 impl Meta {
-    pub(super) fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
+    pub(super) fn parse(argument: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
         let RawBsonRef::String(name) = argument else {
             return refuse(17307, "$meta only supports string arguments");
         };
         match VALUES.iter().find(|(known, _)| *known == name) {
-            Some((_, Some(meta))) => Ok(*meta),
-            Some((_, None)) => Err(ServerError::new(
+            Some((_, Some(meta))) if *meta != Self::SortKey || scope.has_sort_keys() => Ok(*meta),
+            Some(_) => Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
                 format!("{{$meta: \"{name}\"}} is not supported by the in-memory engine"),
             )),
@@ -62,6 +66,7 @@ impl Meta {
         match self {
             Self::TextScore => known.text_score.map(RawBson::Double),
             Self::Record => known.record.map(RawBson::Int64),
+            Self::SortKey => known.sort_key.map(RawBson::Array),
             Self::Never => None,
         }
         .map_or(Value::Missing, Value::Owned)

@@ -1,6 +1,6 @@
 //! The keys of a document in an index: every combination of values that its array, if any, gives.
 
-use bson::raw::{RawArray, RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 use smallvec::SmallVec;
 
@@ -87,6 +87,47 @@ pub(crate) fn plain<'a>(
 /// The one key of a document without an array at the paths.
 fn all_plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Result<Values<'a>, ArrayMet> {
     paths.iter().map(|path| plain(document, path)).collect()
+}
+
+/// The values by which a document is sorted: those of the least of its keys, with the score where it counts.
+pub(crate) fn least_values(
+    document: &RawDocument,
+    paths: &[Path],
+    directions: &[Direction],
+    (places, score): (&[usize], Option<f64>),
+) -> Result<RawArrayBuf, ServerError> {
+    let mut least: Option<(Vec<u8>, RawArrayBuf)> = None;
+    let mut meet = |values: &Values<'_>| {
+        let mut key = Vec::new();
+        for (value, direction) in values.iter().zip(directions) {
+            let value = value.unwrap_or(RawBsonRef::Null);
+            key::append(&mut key, value, *direction, None);
+        }
+        if least.as_ref().is_some_and(|(least, _)| *least <= key) {
+            return;
+        }
+        let mut shown = RawArrayBuf::new();
+        let mut values = values.iter();
+        for at in 0..directions.len() + places.len() {
+            if places.contains(&at) {
+                shown.push(score.map_or(RawBson::Null, RawBson::Double));
+            } else {
+                let value = values.next().copied().flatten();
+                shown.push(value.unwrap_or(RawBsonRef::Null));
+            }
+        }
+        least = Some((key, shown));
+    };
+    match all_plain(document, paths) {
+        Ok(values) => meet(&values),
+        Err(ArrayMet) => {
+            generate(document, paths, &mut |values| {
+                meet(values);
+                Ok(())
+            })?;
+        }
+    }
+    Ok(least.map(|(_, shown)| shown).unwrap_or_default())
 }
 
 /// Appends the bytes by which a document is sorted: the least of its keys in an index over these fields, with its text

@@ -84,5 +84,26 @@ def compared_plans():
             yield run({"$sort": {"_id": 1}}, {"$lookup": {"from": "a", "let": {"v": value}, "pipeline": [own, {"$sort": {"_id": 1}}, {"$project": {"_id": 1}}], "as": "l"}}, {"$project": {"l": 1}}, collection="a")
 
 
+@topic
+def numbered_plans():
+    """An index on a path with a number in it."""
+    elements = [[5, 6], [7], {"0": 5}, [], [[5, 9]], {"0": [5, 8]}, 5, [None], [[5]], [{"b": 5}], [{"b": [5, 6]}], ["xyz"], {"0": {"b": 5}}, [[{"b": 5}]]]
+    yield insert("a", *({"_id": at, "a": element, "0": at} for at, element in enumerate(elements)))
+    yield insert("o", *({"_id": at, "a": {"0": at % 5, "1": {"b": at}}, "b": at % 3} for at in range(20)))
+    for collection in "ao":
+        yield create(index([("a.0", 1)], "a0"), index([("a.1.b", 1)], "a1b"), index([("0", 1)], "0"), index([("b", 1), ("a.0", 1)], "ba0"), collection=collection)
+    conditions = [{"a.0": 5}, {"a.0": {"$in": [5, 7]}}, {"a.0": {"$gt": 4}}, {"a.0": {"$gte": 4, "$lt": 7}}, {"a.0": [5, 9]}, {"a.0": {"b": 5}}, {"a.1.b": 5}, {"0": 3}, {"b": 1, "a.0": 3}, {"a.0": {"$regex": "^x"}}, {"$or": [{"a.0": 5}, {"a.0": 7}]}, {"$or": [{"a.0": 5}, {"0": 3}]}]
+    for condition in conditions:
+        if "$or" not in condition:
+            yield explained(find("o", condition))
+        yield find("a", condition, sort={"_id": 1})
+        yield find("o", condition, sort={"_id": 1})
+    for condition in conditions[:3] + conditions[7:8]:
+        yield explained(find("a", condition), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage.indexBounds", *RAN)
+    for condition in ({"a.0": {"$ne": 5}}, {"a.0": {"$nin": [5, 7]}}, {"a.0": {"$not": {"$gt": 4}}}, {"a.0": {"$exists": True}}, {"a.0": {"$type": "int"}}, {"a.0": {"$mod": [5, 0]}}, {"a.0": {"$elemMatch": {"$gt": 4}}}, {"a": {"$elemMatch": {"0": 6}}}, {"$expr": {"$eq": ["$a.0", 5]}}):
+        yield from [find(collection, condition, sort={"_id": 1}) for collection in "ao"]
+    yield from [find(collection, {"a.0": {"$gt": 3}}, sort={"a.0": direction, "_id": 1}, projection={"a": 1}) for collection in "ao" for direction in (1, -1)]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

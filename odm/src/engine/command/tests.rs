@@ -171,6 +171,7 @@ cases::files!("command", file, input: [], [
     metas,
     missing_properties,
     near_options,
+    numbered_plans,
     outlines,
     outs,
     overlooked,

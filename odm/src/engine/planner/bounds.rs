@@ -117,13 +117,21 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
 
 /// Whether the keys of arrays would hide what a condition asks for.
 fn is_hidden(index: &Index, condition: &Condition) -> bool {
-    (condition.about == About::NegatedNull || condition.is_compared())
+    // Where a number may pick an element, what lacks the field and what is in an element have other keys.
+    let by_number = condition.numbered
+        && (condition.element.is_some()
+            || !matches!(
+                condition.about,
+                About::Values | About::Whole | About::Exists | About::Negation
+            ));
+    (condition.about == About::NegatedNull || condition.is_compared() || by_number)
         && index.arrays.has(&condition.path)
 }
 
 /// Whether a field of an index can be bounded by a condition: one on a place by what has its cells, any other by values.
 fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
     match index.spec.parts.get(at).and_then(|part| part.geo) {
+        Some(_) if condition.numbered => false,
         Some(grid) => condition
             .place
             .as_ref()
@@ -253,6 +261,7 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
     }
     let arrays = index.arrays.has(&condition.path);
     match condition.about {
+        _ if arrays && condition.numbered => Fit::Loose,
         About::Exists if spec.kind == Kind::Wildcard || (spec.sparse && spec.paths.len() == 1) => {
             Fit::Exact
         }
@@ -335,6 +344,8 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                 given.all.get(*id).is_some_and(|condition| {
                     condition.path == path
                         && (same_collation || !condition.collated())
+                        // An element has its keys under the path of its array.
+                        && !(condition.numbered && index.arrays.has(path))
                         && match condition.about {
                             About::Values | About::Exists => true,
                             About::NegatedNull => {

@@ -58,7 +58,8 @@ fn implies(
     comparable
         && complete
         && needed.iter().all(|needed| {
-            (needed.fit == Fit::Exact || needed.about == About::Exists)
+            !needed.numbered
+                && (needed.fit == Fit::Exact || needed.about == About::Exists)
                 && conditions.iter().any(|condition| {
                     // An array passes a comparison as a whole, the index's filter by its elements.
                     !condition.is_compared()

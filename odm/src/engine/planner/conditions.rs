@@ -62,6 +62,8 @@ pub(crate) struct Condition {
     pub(crate) element: Option<(String, usize)>,
     /// Which child of the filter it comes from.
     pub(crate) child: usize,
+    /// There is a number in the path, which may name a field or pick an element.
+    pub(crate) numbered: bool,
     /// The region that a place must lie in or meet; none for `$near`.
     pub(crate) place: Option<Arc<GeoTest>>,
 }
@@ -135,7 +137,7 @@ pub(crate) fn of<'a>(filter: &'a Predicate, collation: Option<&Collator>) -> Con
     read(filter, collation, false)
 }
 
-/// The same with those whose paths have a number in them, which no walk of an index here can serve.
+/// The same with numbers in paths taken for names, as they may be where nothing but a refusal depends on it.
 pub(crate) fn with_numbers<'a>(
     filter: &'a Predicate,
     collation: Option<&Collator>,
@@ -206,14 +208,11 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         Predicate::Field(field) => field,
     };
     let path = format!("{}{}", place.prefix, field.path.as_str());
-    // A number may be an index or a name: its keys are not those of the whole path.
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if path
-        .split('.')
-        .any(|part| part.is_empty() || !place.numbers && is_number(part))
-    {
+    if path.split('.').any(str::is_empty) {
         return false;
     }
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = !place.numbers && path.split('.').skip(1).any(is_number);
     let (intervals, fit, about) = match &field.test {
         Test::Element(ElementMatch::Document(inner)) => {
             let inside = Place {
@@ -226,6 +225,8 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             collect(inner, &inside, found);
             return false;
         }
+        // The key of an array that a number picks is the array.
+        Test::Element(ElementMatch::Value(_)) if numbered => return false,
         Test::Element(ElementMatch::Value(tests)) => {
             let Some(intervals) = element(tests, place.collation) else {
                 return false;
@@ -241,6 +242,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                 about: About::Place,
                 element: place.element.clone(),
                 child: place.child,
+                numbered,
                 place: match &field.test {
                     Test::Geo(test) => Some(Arc::clone(test)),
                     _ => None,
@@ -264,6 +266,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         about,
         element: place.element.clone(),
         child: place.child,
+        numbered,
         place: None,
     });
     true
@@ -285,6 +288,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
     let mut path = None;
     let mut all = Vec::new();
     let mut about = None;
+    let mut numbered = false;
     for branch in branches {
         let mut inner = Conditions::default();
         let joins = match branch {
@@ -313,6 +317,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
             | (Some(About::Compared | About::ComparedMissing), _) => return None,
             _ => About::Values,
         });
+        numbered |= condition.numbered;
         all.extend(condition.intervals);
     }
     Some(Condition {
@@ -322,6 +327,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
         about: about?,
         element: None,
         child: place.child,
+        numbered,
         place: None,
     })
 }

@@ -23,11 +23,13 @@ fn value() -> BoxedStrategy<Bson> {
     let element = prop_oneof![
         4 => scalar(),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "c": value })),
+        1 => proptest::collection::vec(scalar(), 0..3).prop_map(Bson::Array),
     ];
     prop_oneof![
         4 => scalar(),
         1 => proptest::collection::vec(element, 0..3).prop_map(Bson::Array),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "c": value })),
+        1 => scalar().prop_map(|value| Bson::Document(doc! { "0": value })),
     ]
     .boxed()
 }
@@ -74,7 +76,9 @@ fn condition() -> BoxedStrategy<Bson> {
 }
 
 fn clause() -> BoxedStrategy<Document> {
-    let path = prop_oneof![3 => Just("a"), 2 => Just("b"), 1 => Just("a.c"), 1 => Just("d")];
+    let path = prop_oneof![
+        6 => Just("a"), 4 => Just("b"), 2 => Just("a.c"), 2 => Just("d"), 2 => Just("a.0"), 1 => Just("a.1.c"),
+    ];
     let test = prop_oneof![
         6 => condition(),
         1 => proptest::collection::vec(scalar(), 0..3)
@@ -145,7 +149,8 @@ fn filter() -> BoxedStrategy<Document> {
 
 fn key() -> impl Strategy<Value = Document> {
     let field = prop_oneof![
-        4 => Just("a"), 3 => Just("b"), 2 => Just("a.c"), 2 => Just("d"), 2 => Just("_id"),
+        4 => Just("a"), 3 => Just("b"), 2 => Just("a.c"), 2 => Just("d"), 2 => Just("_id"), 2 => Just("a.0"),
+        1 => Just("a.1.c"),
     ];
     let direction = prop_oneof![4 => Just(Bson::from(1)), 3 => Just(Bson::from(-1)), 1 => Just(Bson::from("hashed"))];
     proptest::collection::vec((field, direction), 1..4).prop_map(|fields| {

@@ -105,5 +105,25 @@ def numbered_plans():
     yield from [find(collection, {"a.0": {"$gt": 3}}, sort={"a.0": direction, "_id": 1}, projection={"a": 1}) for collection in "ao" for direction in (1, -1)]
 
 
+@topic
+def ranges_to_the_end():
+    """What is above the least value, or below the greatest."""
+    values = [MinKey(), MaxKey(), 5, None, "x", {"b": 1}]
+    yield insert("p", {"_id": 9}, *({"_id": at, "a": value, "b": at} for at, value in enumerate(values)))
+    yield insert("m", {"_id": 9}, *({"_id": at, "a": value} for at, value in enumerate([*values, [], [1, MinKey()], [MinKey()], [MaxKey()], [[]]], 10)))
+    for collection in "pm":
+        yield create(index([("a", 1)], "a"), index([("b", -1), ("a", -1)], "ba"), collection=collection)
+        for operator in ("$gt", "$gte", "$lt", "$lte", "$eq", "$ne"):
+            for value in (MinKey(), MaxKey()):
+                yield explained(find(collection, {"a": {operator: value}}))
+                yield find(collection, {"a": {operator: value}}, sort={"_id": 1})
+                yield explained({"count": collection, "query": {"a": {operator: value}}}, "ok", "queryPlanner.winningPlan", *RAN)
+        for condition in ({"$gt": MinKey(), "$lt": MaxKey()}, {"$gt": MinKey(), "$lt": 6}, {"$not": {"$gt": MinKey()}}, {"$gte": MinKey(), "$ne": 5}):
+            yield find(collection, {"a": condition}, sort={"_id": 1})
+        yield explained(find(collection, {"b": 2, "a": {"$gt": MinKey()}}))
+    for condition in ({"$gt": MinKey(), "$lt": MaxKey()}, {"$gt": MinKey(), "$lt": 6}, {"$gte": MinKey(), "$ne": 5}):
+        yield explained(find("p", {"a": condition}))
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -177,6 +177,7 @@ cases::files!("command", file, input: [], [
     overlooked,
     partial_depths,
     plans,
+    ranges_to_the_end,
     read_options,
     recorded_images,
     references,

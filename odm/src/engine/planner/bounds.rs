@@ -266,6 +266,7 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
             Fit::Exact
         }
         About::Negation if arrays => Fit::Loose,
+        About::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => Fit::Loose,
         About::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
         _ if arrays && condition.fit == Fit::Value => Fit::Loose,
         _ => condition.fit,
@@ -299,6 +300,10 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
             conditions
                 .map(|(_, condition)| match (grid, &condition.place) {
                     (Some(grid), Some(test)) => geo::intervals(grid, &test.region),
+                    // The keys of an array don't tell where the array itself stands.
+                    _ if condition.about == About::Beyond && index.arrays.has(&condition.path) => {
+                        vec![Interval::all()]
+                    }
                     _ => condition.intervals.clone(),
                 })
                 .reduce(|one, other| intersect(&one, &other))
@@ -358,6 +363,7 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                             | About::Null
                             | About::Missing
                             | About::Negation
+                            | About::Beyond
                             | About::Place => false,
                         }
                 })

@@ -43,6 +43,8 @@ pub(crate) enum About {
     NegatedNull,
     /// A place: which values are meant depends on the index.
     Place,
+    /// All above the least value, or all below the greatest: an array as a whole, too, and a missing field.
+    Beyond,
     /// A comparison beside a `$expr`, which takes an array as a whole and compares across types; a missing field does
     /// not pass it.
     Compared,
@@ -83,7 +85,11 @@ impl Condition {
                     interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
                 })
             }
-            About::Null | About::Missing | About::Negation | About::ComparedMissing => false,
+            About::Null
+            | About::Missing
+            | About::Negation
+            | About::Beyond
+            | About::ComparedMissing => false,
         }
     }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::run;
 use crate::engine::{Context, Engine};
 
-fn scalar() -> impl Strategy<Value = Bson> {
+fn scalar() -> BoxedStrategy<Bson> {
     prop_oneof![
         (-3_i32..4).prop_map(Bson::Int32),
         (-3_i64..4).prop_map(Bson::Int64),
@@ -15,8 +15,10 @@ fn scalar() -> impl Strategy<Value = Bson> {
         prop_oneof![Just("a"), Just("ab"), Just("b"), Just("")].prop_map(Bson::from),
         Just(Bson::Null),
         any::<bool>().prop_map(Bson::Boolean),
+        prop_oneof![Just(Bson::MinKey), Just(Bson::MaxKey)],
         (0_i64..3).prop_map(|millis| Bson::DateTime(bson::DateTime::from_millis(millis))),
     ]
+    .boxed()
 }
 
 fn value() -> BoxedStrategy<Bson> {
@@ -63,7 +65,8 @@ fn condition() -> BoxedStrategy<Bson> {
     ];
     prop_oneof![
         3 => value(),
-        4 => (operator, scalar()).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
+        4 => (operator, prop_oneof![6 => scalar(), 1 => Just(Bson::MinKey), 1 => Just(Bson::MaxKey)])
+            .prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
         2 => (scalar(), scalar()).prop_map(|(low, high)| Bson::Document(doc! { "$gte": low, "$lt": high })),
         2 => proptest::collection::vec(scalar(), 0..3).prop_map(|values| Bson::Document(doc! { "$in": values })),
         1 => any::<bool>().prop_map(|exists| Bson::Document(doc! { "$exists": exists })),

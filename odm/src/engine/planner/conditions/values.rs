@@ -135,6 +135,16 @@ fn ordered(
             Fit::Exact,
             About::Values,
         )),
+        RawBsonRef::MinKey | RawBsonRef::MaxKey => {
+            let interval = Interval::any_beyond(value, above, inclusive, collation);
+            let outwards = above == matches!(value, RawBsonRef::MaxKey);
+            let about = if outwards {
+                About::Values
+            } else {
+                About::Beyond
+            };
+            Some((interval.into_iter().collect(), Fit::Exact, about))
+        }
         RawBsonRef::Null if inclusive => Some((equal(value, collation), Fit::Loose, About::Null)),
         RawBsonRef::Double(_)
         | RawBsonRef::Int32(_)

@@ -388,5 +388,18 @@ def shown_keys():
     yield from [{"create": "k", "capped": True, "size": 4096, "max": 2}, insert("k", *({"_id": at} for at in range(4))), {"find": "k", "showRecordId": True}, {"find": "k", "showRecordId": True, "sort": {"$natural": -1}}, {"find": "k", "showRecordId": True, "tailable": True}]
 
 
+@topic
+def returned_keys():
+    """returnKey: the key of the index that a document was found by, and nothing of one that no index found."""
+    yield insert("a", *({"_id": at, "a": at % 3, "b": [at, at + 1], "c": {"d": at}, "s": f"x{at}", "n": [Int64(3), 1.5, 2]} for at in range(5)), {"_id": 9}, {"_id": 10, "b": [], "s": None, "c": [{"d": 7}, {"d": 2}]})
+    yield create(index([("a", 1), ("c.d", -1)], "acd"), index({"b": 1}, "b"), index({"s": "hashed"}, "s"), index({"n": 1}, "n", sparse=True), index({"z": 1}, "z", partialFilterExpression={"a": 1}), index([("b", -1), ("a", 1)], "ba"))
+    for filter, options in (({}, {}), ({"a": 1}, {}), ({"_id": 1}, {}), ({"_id": {"$gt": 1}}, {}), ({"_id": 77}, {}), ({"a": 1}, {"projection": {"a": 1}}), ({"a": 1}, {"projection": {"_id": 0, "a": 1, "c.d": 1}}), ({"a": 1}, {"showRecordId": True}), ({"a": 1}, {"sort": {"s": 1}}), ({"a": 1}, {"sort": {"c.d": 1}}), ({"b": 2}, {"hint": "b"}), ({"b": {"$gt": 2}}, {"hint": "b"}), ({"b": {"$gt": 2}}, {"hint": "b", "sort": {"b": -1}}), ({"b": {"$gt": 2, "$lt": 5}}, {"hint": "ba"}), ({"s": "x1"}, {}), ({"s": {"$in": ["x3", None]}}, {"hint": "s"}), ({"n": 3}, {}), ({"n": {"$gt": 1}}, {"limit": 1}),
+        ({"$or": [{"a": 1}, {"b": 2}]}, {"sort": {"_id": 1}}), ({"$or": [{"a": 1, "s": "x9"}, {"b": {"$lt": 3}, "s": "x1"}]}, {"sort": {"_id": 1}}), ({"a": {"$in": [0, 2]}}, {"sort": {"c.d": 1}, "hint": "acd"}), ({}, {"hint": "acd"}), ({}, {"hint": {"$natural": 1}}), ({"c.d": 2}, {"hint": "acd"}), ({"a": 1}, {"hint": "z"}), ({"a": 1, "z": None}, {"hint": "z"}), ({"a": 1}, {"projection": {"k": {"$meta": "sortKey"}, "a": 0}, "sort": {"a": 1}}), ({"a": 1}, {"projection": {"k": {"$meta": "sortKey"}, "l": {"$meta": "sortKey"}, "r": {"$meta": "recordId"}, "m": {"$add": [1, 2]}}, "sort": {"s": 1}}), ({"a": 1}, {"projection": {"k": {"$zork": 1}}}), ({"a": {"$lt": 2}}, {"skip": 1, "limit": 1}), ({}, {"min": {"b": 2}, "max": {"b": 4}, "hint": "b"}), ({"a": 1}, {"batchSize": 1, "singleBatch": True})):
+        yield {"find": "a", "filter": filter, **options, "returnKey": True}
+    yield {"find": "a", "filter": {"a": 1}, "returnKey": False, "projection": {"_id": 1}}
+    yield {"create": "v", "viewOn": "a", "pipeline": []}
+    yield from [{"find": "v", "returnKey": True}, {"find": "nope", "returnKey": True}, {"create": "k", "capped": True, "size": 4096}, insert("k", {"_id": 1}), {"find": "k", "returnKey": True, "tailable": True}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

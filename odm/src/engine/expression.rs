@@ -17,7 +17,7 @@ mod date;
 mod eval;
 mod forms;
 mod globals;
-mod hash;
+pub(crate) mod hash;
 #[cfg(feature = "memory")]
 mod implied;
 pub(crate) mod memory;

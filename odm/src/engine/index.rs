@@ -10,6 +10,7 @@ pub(crate) mod geo;
 pub(crate) mod keys;
 pub(crate) mod multikey;
 pub(crate) mod partial;
+mod shown;
 pub(crate) mod spec;
 pub(crate) mod special;
 pub(crate) mod text;

@@ -277,6 +277,7 @@ pub(crate) fn get<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef
 }
 
 /// The value of a key, unless it is null: a field of the type that is asked for may be left empty so.
+#[cfg(feature = "memory")]
 pub(crate) fn given<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     get(document, key).filter(|value| !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined))
 }

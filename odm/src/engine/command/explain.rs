@@ -166,6 +166,9 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         "find" => {
             let find = Find::parse(call, &namespace, &args)?;
+            if args.flag("returnKey") {
+                return Err(unsupported("an `explain` of returnKey"));
+            }
             let around = Around {
                 projection: find.projection_document,
                 sort: find.sort.map(to_document).transpose()?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::raw::{CString, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::collection::{Collection, Version};
 use crate::engine::catalog::namespace::Namespace;
@@ -48,7 +48,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("allowPartialResults", Kind::FindBool),
     field("min", Kind::FindObject),
     field("max", Kind::FindObject),
-    field("returnKey", Kind::UnsupportedBool),
+    field("returnKey", Kind::FindBool),
     field("showRecordId", Kind::FindBool),
     field("tailable", Kind::FindBool),
     field("awaitData", Kind::FindBool),
@@ -157,6 +157,7 @@ impl<'a> Find<'a> {
                     counts: false,
                     min,
                     max,
+                    keyed: args.flag("returnKey"),
                 },
             },
             projection,
@@ -257,6 +258,10 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         found,
         sort: shows_sort.transpose()?,
         numbered: call.args.flag("showRecordId"),
+        keyed: call
+            .args
+            .flag("returnKey")
+            .then(|| sort_keys(find.projection_document)),
         projection: find.projection,
         matcher,
         tells,
@@ -490,10 +495,33 @@ struct Projected {
     sort: Option<Order>,
     /// Each document has the id of its record.
     numbered: bool,
+    /// Nothing is shown but the keys that records were found by, and what they are sorted by under these names.
+    keyed: Option<Vec<String>>,
     tailable: bool,
 }
 
+/// The fields of a projection that show what documents are sorted by.
+fn sort_keys(projection: Option<&RawDocument>) -> Vec<String> {
+    let fields = projection.into_iter().flat_map(raw::elements);
+    let wanted = |value| matches!(value, RawBsonRef::Document(meta) if raw::get(meta, "$meta") == Some(RawBsonRef::String("sortKey")));
+    fields
+        .filter(|(_, value)| wanted(*value))
+        .map(|(name, _)| name.to_owned())
+        .collect()
+}
+
 impl Projected {
+    fn with_sort_keys(&self, mut key: RawDocumentBuf, names: &[String]) -> Item {
+        for name in names {
+            if let (Some(values), Ok(name)) =
+                (self.globals.known().sort_key, CString::try_from(&**name))
+            {
+                key.append(name, values);
+            }
+        }
+        Item::Made(key)
+    }
+
     /// What is made of a record.
     fn shown(&self, row: Row) -> Result<Item, ServerError> {
         let record = i64::try_from(row.0).ok();
@@ -501,6 +529,10 @@ impl Projected {
             self.found.score(&row)
         } else {
             None
+        };
+        let key = match &self.keyed {
+            Some(_) => self.found.key_of(&row)?.unwrap_or_default(),
+            None => RawDocumentBuf::new(),
         };
         let item = Item::Stored(row.1);
         if self.tells {
@@ -512,6 +544,9 @@ impl Projected {
                     .map(|sort| sort.values(item.document(), score))
                     .transpose()?,
             });
+        }
+        if let Some(names) = &self.keyed {
+            return Ok(self.with_sort_keys(key, names));
         }
         let item = match &self.projection {
             None => item,

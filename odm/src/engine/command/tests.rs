@@ -183,6 +183,7 @@ cases::files!("command", file, input: [], [
     references,
     resorted,
     retries,
+    returned_keys,
     schema_positions,
     sessions,
     shown_keys,

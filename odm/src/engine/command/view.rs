@@ -34,6 +34,7 @@ pub(crate) fn find<'a>(
         "singleBatch",
         "noCursorTimeout",
         "allowPartialResults",
+        "returnKey",
         "showRecordId",
     ] {
         // One document is one batch in any case.

@@ -12,7 +12,9 @@ mod stage;
 mod walk;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::raw::RawDocumentBuf;
 
 use crate::engine::catalog::collection::{Version, document};
 use crate::engine::cursor::query::Deadline;
@@ -84,9 +86,45 @@ pub(crate) struct Shared {
     pub(crate) made_of: Option<Arc<[Path]>>,
     /// What `$text` gave each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
+    /// The keys that records were found by, where they are asked for.
+    pub(crate) keys: Option<Arc<Mutex<FoundBy>>>,
 }
 
+/// The index that each record was found by, and its key there.
+pub(crate) type FoundBy = HashMap<RecordId, (String, Vec<u8>)>;
+
 impl Shared {
+    fn keys(&self) -> Option<MutexGuard<'_, FoundBy>> {
+        let keys = self.keys.as_ref()?;
+        Some(keys.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes by what a record was found, the first time.
+    fn found_by(&self, record: RecordId, index: &str, key: &[u8]) {
+        if let Some(mut keys) = self.keys() {
+            keys.entry(record)
+                .or_insert_with(|| (index.to_owned(), key.to_vec()));
+        }
+    }
+
+    /// A record was found that does not match.
+    fn forget(&self, record: RecordId) {
+        if let Some(mut keys) = self.keys() {
+            keys.remove(&record);
+        }
+    }
+
+    /// The key that a record was found by, as a document; none where no index found it.
+    fn key_of(&self, record: RecordId) -> Result<Option<RawDocumentBuf>, ServerError> {
+        let found = self.keys().and_then(|mut keys| keys.remove(&record));
+        let shown = found.and_then(|(name, key)| {
+            let stored = self.collection.stored(record)?;
+            let index = self.collection.index(&name)?;
+            Some(index.shown_key(document(stored.bytes)?, &key))
+        });
+        Ok(shown.transpose()?.flatten())
+    }
+
     /// The text score of a record.
     fn score(&self, record: RecordId, bytes: &[u8]) -> Option<f64> {
         let score = self.scores.as_ref()?.get(&record)?;
@@ -129,6 +167,11 @@ impl Execution {
             shared,
             deadline,
         }
+    }
+
+    /// The key that a record was found by, where keys are asked for.
+    pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
+        self.shared.key_of(row.0)
     }
 
     /// The text score of a record that was found, where scores are wanted.

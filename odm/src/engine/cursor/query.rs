@@ -122,6 +122,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) max: Option<&'a RawDocument>,
     /// The scores of a `$text` are asked for.
     pub(crate) scored: bool,
+    /// The keys that records are found by are asked for.
+    pub(crate) keyed: bool,
 }
 
 impl Shape<'_> {
@@ -166,6 +168,7 @@ pub(crate) struct Prepared {
     limit: Option<u64>,
     collation: Option<Collator>,
     made_of: Option<Arc<[Path]>>,
+    keyed: bool,
 }
 
 impl Query<'_> {
@@ -207,6 +210,7 @@ impl Query<'_> {
             limit: self.limit.map(|limit| limit.saturating_add(self.skip)),
             collation: self.globals.collator().cloned(),
             made_of: self.shape.made_of().map(Into::into),
+            keyed: self.shape.keyed,
         };
         let Some(collection) = collection else {
             return Ok(prepared);
@@ -273,6 +277,7 @@ impl Prepared {
                 .as_ref()
                 .map(|text| Arc::new(text_scores(&collection, text))),
             collection,
+            keys: self.keyed.then(Arc::default),
         };
         Execution::new(node, shared, deadline)
     }
@@ -379,6 +384,11 @@ impl Found {
     /// The text score of a record that was found, where scores are wanted.
     pub(crate) fn score(&self, row: &Row) -> Option<f64> {
         self.execution.score(row)
+    }
+
+    /// The key that a record was found by, where keys are asked for.
+    pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
+        self.execution.key_of(row)
     }
 
     /// Whether text scores are known.

@@ -19,7 +19,8 @@ fn hashed<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(hash(args.or_null(0)))
 }
 
-fn hash(value: RawBsonRef<'_>) -> i64 {
+/// The number of a value in a server's hashed index.
+pub(crate) fn hash(value: RawBsonRef<'_>) -> i64 {
     let mut state = Md5::new();
     state.update(0_i32.to_le_bytes());
     feed(&mut state, None, value);

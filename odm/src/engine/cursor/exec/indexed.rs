@@ -55,8 +55,10 @@ impl Indexed {
             }
             None => index.multikey(),
         };
+        let mut walk = Walk::new(index, scan);
+        walk.key = shared.keys.is_some().then(Vec::new);
         Some(Self {
-            walk: Walk::new(index, scan),
+            walk,
             tests: (!scan.tested.is_empty())
                 .then_some(shared.matcher.as_deref())
                 .flatten()
@@ -115,6 +117,9 @@ impl Indexed {
                 return Ok(Work::Again);
             }
         }
+        if let Some(key) = &self.walk.key {
+            shared.found_by(record, &self.name, key);
+        }
         let stored = || shared.collection.stored(record);
         if self.gives == Gives::ById {
             self.done = true;
@@ -127,6 +132,7 @@ impl Indexed {
             // The keys hold what is tested here, but only in order, not as values; the record has them.
             let passes = stored().map(|stored| tests.matches_bytes(stored.bytes));
             if !passes.unwrap_or(Ok(false))? {
+                shared.forget(record);
                 return Ok(Work::Again);
             }
         }

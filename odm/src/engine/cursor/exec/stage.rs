@@ -287,6 +287,7 @@ impl State {
                 Ok(if *answered || shared.matches_fetched(stored.bytes)? {
                     Work::Row((record, Bytes::Stored(stored)))
                 } else {
+                    shared.forget(record);
                     Work::Again
                 })
             }

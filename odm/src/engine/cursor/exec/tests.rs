@@ -64,6 +64,7 @@ fn many_units_of_work_at_once_are_as_many_as_one_by_one() {
         let matcher =
             Matcher::parse(&raw(&filter), &Globals::new(bson::DateTime::from_millis(0))).unwrap();
         let shared = Shared {
+            keys: None,
             collection: Version::clone(&collection),
             matcher: Some(Arc::new(matcher)),
             behind_index: None,

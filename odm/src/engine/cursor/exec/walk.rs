@@ -36,6 +36,8 @@ pub(super) struct Walk {
     done: bool,
     /// How often the walk went to a place in the index.
     pub(super) seeks: u64,
+    /// The key of the entry that was met last, where keys are asked for.
+    pub(super) key: Option<Vec<u8>>,
 }
 
 /// The leaf that is being read, and the places in it that are still to come.
@@ -112,6 +114,7 @@ impl Walk {
             fields: None,
             here: None,
             seeks: 0,
+            key: None,
         };
         if let Some(limits) = &scan.limits {
             walk.low = limits.min.clone().map_or(Bound::Unbounded, Bound::Included);
@@ -215,6 +218,10 @@ impl Walk {
             self.done = true;
             return Met::End;
         };
+        if let Some(key) = &mut self.key {
+            key.clear();
+            key.extend_from_slice(key_of(entry));
+        }
         let Some(fields) = &self.fields else {
             return Met::Record(record_of(entry));
         };

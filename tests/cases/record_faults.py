@@ -3,6 +3,7 @@
     python3 record_faults.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
 """
 
+import itertools
 import random
 import re
 import sys
@@ -380,6 +381,18 @@ def schema_positions():
     yield {FM: "a", "query": {"$or": [{"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
     yield {FM: "a", "query": {"$or": [{"p": 9}, {"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
     yield {FM: "a", "query": {"$and": [{"b": 4}, {"$jsonSchema": {"required": ["a"]}}]}, "update": {"$set": {"p.$": "X"}}, "new": True}
+
+
+@topic
+def negations():
+    """What is in none of a list, by an index that has no arrays: null, arrays and patterns beside other values."""
+    values = [None, 1, "a", "abc", "xz", {"x": 1}, {}, 2.5, re.compile("z")]
+    yield insert("a", *({"_id": at, "a": value} for at, value in enumerate(values)), {"_id": 99})
+    yield create(index([("a", 1)]))
+    listed = [None, [1], [], [[1]], re.compile("z"), re.compile("^a"), 1, "a", {"x": 1}, [None], ["a", None]]
+    for count in (1, 2):
+        for chosen in itertools.combinations(listed, count):
+            yield from [{"count": "a", "query": {"a": {"$nin": list(chosen)}}}, {"count": "a", "query": {"$nor": [{"a": {"$in": list(chosen)}}]}}]
 
 
 if __name__ == "__main__":

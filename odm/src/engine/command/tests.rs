@@ -171,6 +171,7 @@ cases::files!("command", file, input: [], [
     metas,
     missing_properties,
     near_options,
+    negations,
     numbered_plans,
     outlines,
     outs,

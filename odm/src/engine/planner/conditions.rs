@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Predicate, Test};
+use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
 use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
 
@@ -362,7 +362,7 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
             Fit::Exact,
             About::Negation,
         ),
-        (Test::Compare(Comparison::Eq, _) | Test::In(_), About::Null) => {
+        (test, About::Null) if is_exact_beside_null(test) => {
             let mut inside = condition.intervals.clone();
             // What lies between them is nothing.
             inside.push(Interval::between_nulls());
@@ -381,6 +381,19 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
         ..condition
     });
     true
+}
+
+/// Whether the intervals of a condition on null hold nothing but what is equal: keys tell neither whole arrays
+/// nor, within an interval, which strings a pattern finds.
+fn is_exact_beside_null(test: &Test) -> bool {
+    match test {
+        Test::Compare(Comparison::Eq, _) => true,
+        Test::In(list) => {
+            let is_array = |operand: &Operand| matches!(operand.value(), RawBsonRef::Array(_));
+            list.regexes.is_empty() && !list.values.iter().any(is_array)
+        }
+        _ => false,
+    }
 }
 
 /// `$elemMatch` on plain values: one element meets them all, so they intersect.

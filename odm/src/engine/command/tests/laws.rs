@@ -21,25 +21,84 @@ fn scalar() -> BoxedStrategy<Bson> {
     .boxed()
 }
 
+/// What is rare among values.
+fn odd() -> impl Strategy<Value = Bson> {
+    prop_oneof![
+        prop_oneof![
+            Just("-1"),
+            Just("0"),
+            Just("0.5"),
+            Just("NaN"),
+            Just("-Infinity")
+        ]
+        .prop_map(|text| Bson::Decimal128(text.parse().unwrap())),
+        Just(Bson::Double(-0.0)),
+        Just(Bson::Double(f64::NEG_INFINITY)),
+        (0_u32..2).prop_map(|increment| Bson::Timestamp(bson::Timestamp { time: 1, increment })),
+        (0_u8..2).prop_map(|byte| Bson::ObjectId(bson::oid::ObjectId::from_bytes([byte; 12]))),
+        (0_u8..2).prop_map(|byte| {
+            let subtype = bson::spec::BinarySubtype::Generic;
+            Bson::Binary(bson::Binary {
+                subtype,
+                bytes: vec![byte],
+            })
+        }),
+        prop_oneof![Just("^a"), Just("b")].prop_map(pattern),
+        Just(Bson::JavaScriptCode("b".to_owned())),
+        Just(Bson::Symbol("b".to_owned())),
+        Just(Bson::Document(doc! {})),
+        Just(Bson::Document(doc! { "c": 1, "e": 2 })),
+    ]
+}
+
+fn pattern(pattern: &str) -> Bson {
+    let (pattern, options) = (pattern.try_into().unwrap(), "".try_into().unwrap());
+    Bson::RegularExpression(bson::Regex { pattern, options })
+}
+
 fn value() -> BoxedStrategy<Bson> {
     let element = prop_oneof![
         4 => scalar(),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "c": value })),
         1 => proptest::collection::vec(scalar(), 0..3).prop_map(Bson::Array),
     ];
+    let array = proptest::collection::vec(element, 0..3).prop_map(Bson::Array);
     prop_oneof![
         4 => scalar(),
-        1 => proptest::collection::vec(element, 0..3).prop_map(Bson::Array),
+        1 => odd(),
+        1 => array.clone(),
+        1 => scalar().prop_map(|value| Bson::Document(doc! { "c": value })),
+        1 => prop_oneof![
+            array.prop_map(|array| Bson::Document(doc! { "c": array })),
+            scalar().prop_map(|value| Bson::from(vec![Bson::from(vec![value])])),
+        ],
+    ]
+    .boxed()
+}
+
+/// A value without an array in it: an index of such ones is not multikey, and trusts its keys further.
+fn flat() -> BoxedStrategy<Bson> {
+    prop_oneof![
+        4 => scalar(),
+        1 => odd(),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "c": value })),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "0": value })),
     ]
     .boxed()
 }
 
-fn document() -> BoxedStrategy<Document> {
+fn documents() -> BoxedStrategy<Vec<Document>> {
+    prop_oneof![
+        proptest::collection::vec(document(value()), 1..16),
+        proptest::collection::vec(document(flat()), 1..16),
+    ]
+    .boxed()
+}
+
+fn document(value: BoxedStrategy<Bson>) -> BoxedStrategy<Document> {
     (
-        proptest::option::of(value()),
-        proptest::option::of(scalar()),
+        proptest::option::of(value),
+        proptest::option::of(prop_oneof![5 => scalar(), 1 => odd()]),
         proptest::option::of(scalar()),
     )
         .prop_map(|(a, b, c)| {
@@ -63,12 +122,18 @@ fn condition() -> BoxedStrategy<Bson> {
         Just("$eq"),
         Just("$ne")
     ];
+    let member = prop_oneof![4 => value(), 1 => prop_oneof![Just("^a"), Just("b"), Just("^ab")].prop_map(pattern)];
+    let members = proptest::collection::vec(member, 0..4);
+    let list = prop_oneof![2 => Just("$in"), 1 => Just("$nin")];
     prop_oneof![
-        3 => value(),
-        4 => (operator, prop_oneof![6 => scalar(), 1 => Just(Bson::MinKey), 1 => Just(Bson::MaxKey)])
+        // what is written without an operator finds by a pattern
+        3 => value().prop_filter("a pattern finds strings", |value| !matches!(value, Bson::RegularExpression(_))),
+        4 => (operator, prop_oneof![6 => scalar(), 1 => Just(Bson::MinKey), 1 => Just(Bson::MaxKey)]).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
+        2 => (Just("$ne"), flat()).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
+        2 => (prop_oneof![Just("$gt"), Just("$gte"), Just("$lt"), Just("$lte"), Just("$eq")], value())
             .prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
         2 => (scalar(), scalar()).prop_map(|(low, high)| Bson::Document(doc! { "$gte": low, "$lt": high })),
-        2 => proptest::collection::vec(scalar(), 0..3).prop_map(|values| Bson::Document(doc! { "$in": values })),
+        2 => (list, members).prop_map(|(list, values)| Bson::Document(doc! { list: values })),
         1 => any::<bool>().prop_map(|exists| Bson::Document(doc! { "$exists": exists })),
         1 => Just(Bson::Document(doc! { "$regex": "^a" })),
         1 => (scalar(), scalar()).prop_map(|(low, high)| {
@@ -84,6 +149,12 @@ fn clause() -> BoxedStrategy<Document> {
     ];
     let test = prop_oneof![
         6 => condition(),
+        2 => condition().prop_map(|condition| match condition {
+            Bson::Document(operators) if operators.keys().all(|name| name.starts_with('$')) && !operators.is_empty() => {
+                Bson::Document(doc! { "$not": operators })
+            }
+            value => Bson::Document(doc! { "$not": { "$eq": value } }),
+        }),
         1 => proptest::collection::vec(scalar(), 0..3)
             .prop_map(|values| Bson::Document(doc! { "$nin": values })),
         1 => scalar().prop_map(|value| Bson::Document(doc! { "$not": { "$gt": value } })),
@@ -239,6 +310,17 @@ fn rows(reply: &Document) -> Vec<Bson> {
     cursor.get_array("firstBatch").unwrap().clone()
 }
 
+/// Whether an array is right within another one.
+fn has_nested(value: &Bson) -> bool {
+    match value {
+        Bson::Document(document) => document.values().any(has_nested),
+        Bson::Array(items) => {
+            items.iter().any(|item| matches!(item, Bson::Array(_))) || items.iter().any(has_nested)
+        }
+        _ => false,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(
         std::env::var("ODM_LAWS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
@@ -246,7 +328,7 @@ proptest! {
 
     #[test]
     fn an_index_changes_no_answer(
-        documents in proptest::collection::vec(document(), 1..16),
+        documents in documents(),
         filter in filter(),
         indexes in proptest::collection::vec(index(), 1..4),
         order in proptest::collection::vec(
@@ -267,6 +349,8 @@ proptest! {
                 Bson::Document(document)
             })
             .collect();
+        // Of an array in an array, a server's `distinct` by an index gives the elements, too.
+        let is_nested = documents.iter().any(has_nested);
         // A document that an index refuses stays out of both.
         for (at, mut index) in indexes.into_iter().enumerate() {
             index.insert("name", format!("i{at}"));
@@ -325,7 +409,9 @@ proptest! {
             let is_told = |value: &Bson| !matches!(value, Bson::Null | Bson::Undefined);
             values.into_iter().filter(is_told).count()
         };
-        prop_assert_eq!(distinct("plain"), distinct("indexed"));
+        if !is_nested {
+            prop_assert_eq!(distinct("plain"), distinct("indexed"));
+        }
 
         let projected = |collection: &str| {
             let mut find = find(collection);

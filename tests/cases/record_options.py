@@ -401,5 +401,24 @@ def returned_keys():
     yield from [{"find": "v", "returnKey": True}, {"find": "nope", "returnKey": True}, {"create": "k", "capped": True, "size": 4096}, insert("k", {"_id": 1}), {"find": "k", "returnKey": True, "tailable": True}]
 
 
+@topic
+def levels_of_cells():
+    """The levels of a 2dsphere index: what may be one, and what is listed."""
+    yield insert("full", {"_id": 1})
+    levels = [("coarsestIndexedLevel", value) for value in (-1, 0, 5, 14, 15, 16, 17, 30, 31, 5.7, "x", None, True, Int64(4), Decimal128("5"), Decimal128("5.5"))] + [("finestIndexedLevel", value) for value in (-1, 0, 1, 2, 6, 7, 9.0, 30, 31, 5.7, {}, True)]
+    both = [{name: value, **more} for name, value in levels for more in ({}, {"2dsphereIndexVersion": 2})] + [{"coarsestIndexedLevel": 5, "finestIndexedLevel": 10}, {"finestIndexedLevel": 10, "coarsestIndexedLevel": 5}, {"coarsestIndexedLevel": 10, "finestIndexedLevel": 5}, {"coarsestIndexedLevel": -3, "finestIndexedLevel": 50}, {"coarsestIndexedLevel": 0, "finestIndexedLevel": 30, "2dsphereIndexVersion": 1}, {"coarsestIndexedLevel": 40, "2dsphereIndexVersion": 7}]
+    for options in both:
+        for collection in ("new", "full"):
+            yield from [create(index({"g": "2dsphere"}, "g", **options), collection=collection), {"listIndexes": collection}, {"dropIndexes": collection, "index": "*"}]
+        yield {"drop": "new"}
+    for pattern in ({"g": 1}, {"g": "2d"}, {"g": "hashed"}):
+        for options in ({"coarsestIndexedLevel": 5}, {"coarsestIndexedLevel": 40}, {"finestIndexedLevel": 5.7}, {"finestIndexedLevel": "x"}, {"finestIndexedLevel": 9, "coarsestIndexedLevel": 12}):
+            yield from [create(index(pattern, "g", **options), collection="full"), {"listIndexes": "full"}, {"dropIndexes": "full", "index": "*"}]
+    one = index({"g": "2dsphere"}, "g", coarsestIndexedLevel=5)
+    yield from [create(one, collection="g"), create(index({"g": "2dsphere"}, "g"), collection="g"), create(index({"g": "2dsphere"}, "g", coarsestIndexedLevel=5.0), collection="g"), create(index({"g": "2dsphere"}, "h", coarsestIndexedLevel=6), collection="g")]
+    shapes = [{"_id": 1, "g": [1, 2]}, {"_id": 2, "g": {"type": "Polygon", "coordinates": [[[0, 0], [10, 0], [10, 10], [0, 0]]]}}, {"_id": 3, "g": {"type": "Point", "coordinates": [20, 20]}}]
+    yield from [insert("g", *shapes), find("g", {"g": {"$geoIntersects": {"$geometry": {"type": "Point", "coordinates": [5, 2]}}}}), find("g", {"g": {"$geoWithin": {"$centerSphere": [[1, 2], 0.01]}}}), find("g", {"g": {"$near": {"$geometry": {"type": "Point", "coordinates": [19, 19]}}}}, limit=1)]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -162,6 +162,7 @@ cases::files!("command", file, input: [], [
     index_specs,
     inserts,
     kept,
+    levels_of_cells,
     lists,
     listings,
     names,

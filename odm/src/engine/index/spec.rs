@@ -99,6 +99,8 @@ const LISTED: &[&str] = &[
     "min",
     "max",
     "collation",
+    "coarsestIndexedLevel",
+    "finestIndexedLevel",
     "wildcardProjection",
     "prepareUnique",
 ];
@@ -333,10 +335,15 @@ impl Spec {
                 document.insert(key, value);
             }
         }
+        let version = "2dsphereIndexVersion";
         for (key, value) in &self.document {
-            if !document.contains_key(key) {
+            if !document.contains_key(key) && key != version {
                 document.insert(key, value);
             }
+        }
+        // A server adds it when it is done with what was given.
+        if let Some(value) = self.document.get(version) {
+            document.insert(version, value);
         }
         show(&document)
     }
@@ -432,10 +439,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
             || IGNORED.contains(&field)
             || BOOLEANS.contains(&field)
             // what a server itself once stored, and what only a new collection has
-            || matches!(
-                field,
-                "_id" | "clustered" | "coarsestIndexedLevel" | "finestIndexedLevel"
-            )
+            || matches!(field, "_id" | "clustered")
     };
     if let Some(field) = given.keys().find(|field| !is_known(field.as_str()))
         && !ignore_unknown
@@ -511,7 +515,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                     partial::parse(filter)?;
                 }
             }
-            word if BOOLEANS.contains(&word)
+            word if (BOOLEANS.contains(&word) || special::LEVELS.contains(&word))
                 && number(value).is_none()
                 && !matches!(value, Bson::Boolean(_)) =>
             {
@@ -521,12 +525,6 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                         "The field '{field} has value {field}: {}, which is not convertible to bool",
                         show_value(value)
                     ),
-                ));
-            }
-            "coarsestIndexedLevel" | "finestIndexedLevel" => {
-                return Err(ServerError::new(
-                    Code::COMMAND_NOT_SUPPORTED,
-                    format!("the in-memory engine does not support the option '{field}'"),
                 ));
             }
             _ => kept::check(field, value)?,
@@ -658,6 +656,10 @@ fn options(
             "storageEngine" => {
                 kept::check_engines(value)?;
                 value.clone()
+            }
+            // What is none is refused when the index is built.
+            field if special::LEVELS.contains(&field) && special::kind(key) == Some("2dsphere") => {
+                special::level(value).map_or_else(|| value.clone(), Bson::Int32)
             }
             _ => kept::stored(field, value),
         };

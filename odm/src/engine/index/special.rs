@@ -291,6 +291,63 @@ pub(crate) fn check(
     }
 }
 
+/// How coarse and how fine a server's cells may be. The cells here are as fine as the geometry asks for, and find the same.
+pub(crate) const LEVELS: [&str; 2] = ["coarsestIndexedLevel", "finestIndexedLevel"];
+
+/// The finest level of cells.
+const FINEST: i32 = 30;
+
+/// A level, if it is a whole number.
+pub(crate) fn level(value: &Bson) -> Option<i32> {
+    let whole = number(value)?.fract() == 0.0;
+    int(value).filter(|_| whole)
+}
+
+/// Refuses levels of cells that there are not.
+fn check_levels(options: &Document) -> Result<(), ServerError> {
+    let refuse = |code, message: &str| Err(ServerError::new(Code::location(code), message));
+    let is_new = options.get("2dsphereIndexVersion").and_then(int) == Some(3);
+    let defaults = if is_new { [2, 16] } else { [7, 14] };
+    let [mut coarsest, mut finest] = defaults;
+    for (name, to) in LEVELS.into_iter().zip([&mut coarsest, &mut finest]) {
+        let Some(value) = options.get(name) else {
+            continue;
+        };
+        let Some(level) = level(value) else {
+            let shown = show(&doc! { name: value });
+            return Err(if number(value).is_none() {
+                ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    format!(
+                        "Expected field \"{name}\" to have numeric type, but found {}",
+                        types::alias(value.element_type())
+                    ),
+                )
+            } else {
+                ServerError::new(
+                    Code::BAD_VALUE,
+                    format!(
+                        "Expected field \"{name}\" to have a value exactly representable as a 64-bit integer, but \
+                         found {}",
+                        shown.trim_start_matches("{ ").trim_end_matches(" }")
+                    ),
+                )
+            });
+        };
+        *to = level;
+    }
+    if coarsest < 0 {
+        return refuse(16747, "coarsestIndexedLevel must be >= 0");
+    }
+    if finest > FINEST {
+        return refuse(16748, "finestIndexedLevel must be <= 30");
+    }
+    if finest < coarsest {
+        return refuse(16749, "finestIndexedLevel must be >= coarsestIndexedLevel");
+    }
+    Ok(())
+}
+
 /// The most fields of an index.
 const MOST_FIELDS: usize = 32;
 
@@ -301,6 +358,9 @@ pub(crate) fn check_build(key: &Document, options: &Document) -> Result<(), Serv
             Code::location(13103),
             "too many compound keys",
         ));
+    }
+    if kind(key) == Some("2dsphere") {
+        return check_levels(options);
     }
     if kind(key) != Some("hashed") {
         return Ok(());

@@ -23,7 +23,11 @@ pub(super) fn check(field: &str, value: &Bson) -> Result<(), ServerError> {
 /// The value as it is kept.
 pub(super) fn stored(field: &str, value: &Bson) -> Bson {
     match field {
-        "bits" | "2dsphereIndexVersion" | "textIndexVersion" => int(value).map(Bson::Int32),
+        "bits"
+        | "2dsphereIndexVersion"
+        | "textIndexVersion"
+        | "coarsestIndexedLevel"
+        | "finestIndexedLevel" => int(value).map(Bson::Int32),
         "min" | "max" => number(value).map(Bson::Double),
         _ => None,
     }

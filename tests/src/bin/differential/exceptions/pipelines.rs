@@ -98,7 +98,7 @@ fn old_places(seen: &Seen<'_>) -> bool {
     seen.both_answer() && is_piped && in_order(seen.memory) == in_order(seen.server)
 }
 
-/// What an inclusion drops from an array within an array, the next stage of an update still meets.
+/// What an inclusion drops from an array, the next stage of an update still meets.
 fn old_elements(seen: &Seen<'_>) -> bool {
     let is_update = seen.was_piped() || seen.command.get_array("update").is_ok();
     let nested = |key: &str, _: &Bson| key.contains('.');
@@ -107,7 +107,9 @@ fn old_elements(seen: &Seen<'_>) -> bool {
         && seen.mentions(&nested)
         && seen.has(&["$project"])
         && seen.has(&["$set", "$addFields"])
-        && json(seen.memory).contains("[[")
+        && ["[[", "[]"]
+            .iter()
+            .any(|text| json(seen.memory).contains(text))
 }
 
 fn moved(seen: &Seen<'_>) -> bool {

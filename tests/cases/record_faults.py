@@ -389,6 +389,12 @@ def negations():
     values = [None, 1, "a", "abc", "xz", {"x": 1}, {}, 2.5, re.compile("z")]
     yield insert("a", *({"_id": at, "a": value} for at, value in enumerate(values)), {"_id": 99})
     yield create(index([("a", 1)]))
+    # Behind a hash that no bound tells, the next field's bounds say nothing of where to begin.
+    yield insert("h", *({"_id": at, "b": at % 3, "d": at, "c": at % 2} for at in range(40)))
+    for last in (1, -1):
+        yield create(index([("b", -1), ("d", "hashed"), ("c", last)], f"h{last}"), collection="h")
+        for query in ({"b": {"$not": {"$gt": 0}}}, {"b": {"$in": [0, 2]}}, {"b": {"$ne": 1}, "c": 1}, {"b": {"$in": [0, 2]}, "c": {"$gt": 0}}, {"b": {"$in": [0, 2]}, "d": 6}, {"b": {"$in": [0, 2]}, "d": {"$in": [6, 8]}, "c": {"$gte": 0}}):
+            yield {"count": "h", "query": query, "hint": f"h{last}"}
     listed = [None, [1], [], [[1]], re.compile("z"), re.compile("^a"), 1, "a", {"x": 1}, [None], ["a", None]]
     for count in (1, 2):
         for chosen in itertools.combinations(listed, count):

@@ -13,6 +13,9 @@ use crate::engine::planner::interval::{Edge, Interval, after};
 use crate::engine::planner::tree::IndexScan;
 use crate::value::key::{self, Direction};
 
+/// The length of a hash in a key.
+const HASH: usize = 8;
+
 /// One field's bounds, in the order of the walk.
 #[derive(Debug)]
 struct Field {
@@ -248,7 +251,7 @@ fn hash(interval: &mut Interval) {
         interval.high.key = hash;
     } else {
         interval.low.key = Key::new();
-        interval.high.key = Key::from_slice(&[u8::MAX; 9]);
+        interval.high.key = Key::from_slice(&[u8::MAX; HASH + 1]);
     }
 }
 
@@ -297,7 +300,13 @@ fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<V
             };
         }
         extend(&mut bytes, edge, field);
-        if !field.hashed && !is_value(edge) {
+        // what comes next in a key stands behind a whole value, or hash
+        let is_whole = if field.hashed {
+            edge.key.len() == HASH
+        } else {
+            is_value(edge)
+        };
+        if !is_whole {
             break;
         }
     }
@@ -319,7 +328,7 @@ fn check(bytes: &[u8], fields: &[Field]) -> Checked {
     for (number, field) in fields.iter().enumerate() {
         let rest = bytes.get(at..).unwrap_or_default();
         let length = if field.hashed {
-            Some(8)
+            Some(HASH)
         } else {
             key::length(rest, field.flipped)
         };

@@ -401,5 +401,22 @@ def negations():
             yield from [{"count": "a", "query": {"a": {"$nin": list(chosen)}}}, {"count": "a", "query": {"$nor": [{"a": {"$in": list(chosen)}}]}}]
 
 
+@topic
+def patterns():
+    """The syntax of PCRE: what an option changes and what not, quotations, properties, names, and what is refused."""
+    texts = ["a", "A", "aB", "ab", "AB", "1", "8", "81", "9", "\u017f", "\u212a", "\u00e9", "\u00c9", "_", "-", "a-z", "x y", "\u01c5", "\u03a3", "\u0431", "\u00bd", "\u00a0", "\x85", "$", "[", "]", "Q", "E", "a # c", "S", "k"]
+    yield insert("a", *({"_id": at, "s": text} for at, text in enumerate(texts)))
+    classes = [r"[\p{Lu}x]", r"[^\p{Lu}x]", r"[\wé]", r"[^\wé]", r"[^\w]", r"[\W]", r"[[:upper:]]", r"[^[:upper:]]", r"[[:^lower:]b]", r"[[:alpha:]б]", r"[[:word:]]", r"\p{Ll}\p{Lu}", r"\P{Lu}", r"[\P{Lu}]", r"[\p{^Lu}]", r"\bs", r"\Bs", r"(?i)\p{Lu}(?-i)b", r"(?i:[\w])", r"[a-z]", r"[^k]"]
+    quoted = [r"\Qa", r"a # c", r"(?x)a # c", r"[\Qa-z\E]", r"[\Qa\E-z]", r"[a-\Qz\E]", r"[\E]", r"[\Q]\E]", r"[\Q\E]", r"[\Q", r"[^\Qa-z\E]", r"[a\Q]", r"[a\E-z]", r"a\Q\E+", r"\Qab\E+"]
+    posix = [r"[[.a.]]", r"[[=a=]]", r"[[.a]", r"[.a.]", r"[a[.b.]]", r"[:alpha:]", r"[[:a]", r"[[:alpha]]", r"[[:zork:]]", r"[:a]"]
+    names = [r"(?<a-b>x)", r"(?<aé>x)", r"(?<" + "n" * 32 + ">a)", r"(?<" + "n" * 33 + ">a)", r"(?P<a-b>x)", r"\k<a-b>", r"(?P=a-b)", r"\g{a-b}", r"(a)\g{-1}", r"(?C)a", r"(?C255)a", r"(?C256)a", r"(?Cx)a", r"(?C"]
+    escapes = [r"\7", r"\8", r"\9", r"\81", r"(a)\8", r"\N{2}", r"\N{U+41}", r"\N{,2}", r"\o{141}", r"\o", r"\o{}", r"\o{9}", r"\o{141", r"[\o{141}]", r"\o{77777777}"]
+    properties = [fr"\p{{{name}}}" for name in "L& Xan Xwd Xsp Xps Xuc ^Xan Alphabetic Letter greek Greek GREEK sc=Greek lu LU Emoji ASCII Lower LC Cyrillic Common Adlam Cn C".split()] + [r"[\p{L&}]", r"\P{Xan}", r"[^\p{Xwd}]", r"\p{}", r"\pS", r"\p"]
+    for pattern in classes + quoted + posix + names + escapes + properties:
+        for options in ("", "i") if pattern in classes else ("",):
+            yield find("a", {"s": {"$regex": pattern, "$options": options}}, projection={"_id": 1}, sort={"_id": 1})
+            yield run({"$project": {"r": {"$regexMatch": {"input": "$s", "regex": pattern, "options": options}}}}, {"$match": {"r": True}}, {"$group": {"_id": None, "n": {"$sum": "$_id"}}})
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

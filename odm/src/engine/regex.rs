@@ -59,11 +59,7 @@ impl Regex {
                 }
             }
         }
-        let modes = Modes {
-            multi_line: flags.multi_line,
-            extended: flags.extended,
-            look_behind: false,
-        };
+        let modes = flags.modes();
         let translated = |dialect| {
             pcre::translate(pattern, modes, dialect).map_err(|problem| match problem {
                 Problem::Invalid(message) => invalid(&message),
@@ -89,6 +85,21 @@ impl Regex {
                 exact_compiled: OnceLock::new(),
             }),
         })
+    }
+
+    /// Compiles the pattern of a filter: a server compiles that once more within a group, whose end a comment or a
+    /// quotation without an end swallows.
+    pub(crate) fn in_filter(pattern: &str, options: &str) -> Result<Self, ServerError> {
+        let regex = Self::new(pattern, options)?;
+        if pattern.contains("\\Q") || pattern.contains('#') {
+            let modes = regex.shared.flags.modes();
+            match pcre::translate(&format!("(?:{pattern})"), modes, Dialect::Exact) {
+                Err(Problem::Invalid(message)) => return Err(invalid(&message)),
+                Err(Problem::Unsupported(what)) => return Err(unsupported(what)),
+                Ok(_) => {}
+            }
+        }
+        Ok(regex)
     }
 
     pub(crate) fn pattern(&self) -> &str {
@@ -176,6 +187,17 @@ struct Flags {
     multi_line: bool,
     dot_all: bool,
     extended: bool,
+}
+
+impl Flags {
+    fn modes(self) -> Modes {
+        Modes {
+            caseless: self.ignore_case,
+            multi_line: self.multi_line,
+            extended: self.extended,
+            look_behind: false,
+        }
+    }
 }
 
 fn exhausted(_: fancy_regex::Error) -> ServerError {

@@ -178,6 +178,7 @@ cases::files!("command", file, input: [], [
     outs,
     overlooked,
     partial_depths,
+    patterns,
     plans,
     ranges_to_the_end,
     read_options,

@@ -11,6 +11,7 @@ use std::str::Chars;
 mod class;
 mod escape;
 mod group;
+mod property;
 
 /// Which texts a translation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,12 @@ pub(super) enum Dialect {
 
 /// The options that change the meaning of what follows, within their group.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the options of a pattern"
+)]
 pub(super) struct Modes {
+    pub(super) caseless: bool,
     pub(super) multi_line: bool,
     pub(super) extended: bool,
     /// Within a look-behind, whose length has to be fixed.
@@ -202,23 +208,33 @@ impl Translator<'_> {
         self.repeatable = false;
     }
 
-    /// `{n}`, `{n,}` and `{n,m}` are quantifiers, any other brace is itself.
-    fn braces(&mut self) -> Translated<()> {
-        let mut ahead = self.rest.clone();
+    /// What is between the braces that come, if they are a quantifier: `{n}`, `{n,}` or `{n,m}`.
+    fn counts(mut ahead: Peekable<Chars<'_>>) -> Option<(String, Peekable<Chars<'_>>)> {
         let mut text = String::new();
-        let closed = loop {
-            match ahead.next() {
-                Some('}') => break true,
-                Some(letter @ ('0'..='9' | ',')) => text.push(letter),
-                _ => break false,
+        loop {
+            match ahead.next()? {
+                '}' => break,
+                letter @ ('0'..='9' | ',') => text.push(letter),
+                _ => return None,
             }
-        };
+        }
         let (least, most) = text.split_once(',').unwrap_or((&text, &text));
-        let quantifier = closed && !least.is_empty() && !most.contains(',');
-        if !quantifier {
+        (!least.is_empty() && !most.contains(',')).then_some((text, ahead))
+    }
+
+    /// Whether an opening brace comes that begins a quantifier.
+    fn at_quantifier(&self) -> bool {
+        let mut ahead = self.rest.clone();
+        ahead.next() == Some('{') && Self::counts(ahead).is_some()
+    }
+
+    /// Any other brace is itself.
+    fn braces(&mut self) -> Translated<()> {
+        let Some((text, ahead)) = Self::counts(self.rest.clone()) else {
             self.literal('{');
             return Ok(());
-        }
+        };
+        let (least, most) = text.split_once(',').unwrap_or((&text, &text));
         let number = |text: &str| match text.parse::<u32>() {
             Ok(number) if number <= 65535 => Ok(number),
             _ => Err(Problem::Invalid("number too big in {} quantifier".into())),

@@ -35,7 +35,10 @@ pub(super) fn field(
             children.extend(operators_on(path, operators, globals)?);
         }
         RawBsonRef::RegularExpression(regex) => {
-            let test = Test::Regex(Regex::new(regex.pattern.as_str(), regex.options.as_str())?);
+            let test = Test::Regex(Regex::in_filter(
+                regex.pattern.as_str(),
+                regex.options.as_str(),
+            )?);
             children.push(leaf(path, test, "$regex", single(path, value)));
         }
         _ => children.push(leaf(path, equality(value)?, "$eq", single(path, value))),
@@ -185,7 +188,10 @@ fn alternatives(name: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<
                 return Err(bad_value("cannot nest $ under $in"));
             }
             RawBsonRef::RegularExpression(regex) => {
-                regexes.push(Regex::new(regex.pattern.as_str(), regex.options.as_str())?);
+                regexes.push(Regex::in_filter(
+                    regex.pattern.as_str(),
+                    regex.options.as_str(),
+                )?);
             }
             RawBsonRef::Undefined => {
                 return Err(bad_value("InMatchExpression equality cannot be undefined"));
@@ -365,14 +371,17 @@ fn regex(
     };
     // The options may stand anywhere, so all that stands beside the pattern is its specification.
     let source = nested(path, siblings.to_owned());
-    Ok((Regex::new(pattern, options)?, source))
+    Ok((Regex::in_filter(pattern, options)?, source))
 }
 
 fn not(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<Predicate> {
     let child = match value {
         RawBsonRef::RegularExpression(regex) => leaf(
             path,
-            Test::Regex(Regex::new(regex.pattern.as_str(), regex.options.as_str())?),
+            Test::Regex(Regex::in_filter(
+                regex.pattern.as_str(),
+                regex.options.as_str(),
+            )?),
             "$regex",
             single(path, value),
         ),
@@ -412,7 +421,10 @@ fn all(path: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<Predicate
             }
             (false, _) => match value {
                 RawBsonRef::RegularExpression(regex) => (
-                    Test::Regex(Regex::new(regex.pattern.as_str(), regex.options.as_str())?),
+                    Test::Regex(Regex::in_filter(
+                        regex.pattern.as_str(),
+                        regex.options.as_str(),
+                    )?),
                     "$regex",
                 ),
                 value => (equality(value)?, "$eq"),

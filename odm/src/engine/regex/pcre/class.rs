@@ -1,7 +1,7 @@
 //! Character classes.
 
 use super::escape::set;
-use super::{Translated, Translator, invalid, push_literal};
+use super::{Dialect, Translated, Translator, invalid, push_literal};
 
 /// The classes of POSIX, over ASCII.
 const POSIX: &[&str] = &[
@@ -9,46 +9,88 @@ const POSIX: &[&str] = &[
     "space", "upper", "word", "xdigit",
 ];
 
+const COLLATING: &str = "POSIX collating elements are not supported";
 const UNTERMINATED: &str = "missing terminating ] for character class";
 
 /// A member of a class.
 enum Member {
     One(char),
     Set(String),
+    /// A property of characters, which no case changes.
+    Property(String),
+}
+
+/// What a class is made of.
+#[derive(Default)]
+struct Members {
+    /// What another case of a character may stand for, too.
+    folded: String,
+    /// What is meant as it is.
+    strict: String,
+    /// Behind a `\Q`, up to the next `\E`.
+    quoted: bool,
 }
 
 impl Translator<'_> {
     pub(super) fn class(&mut self) -> Translated<()> {
-        let mut out = String::from("[");
-        if self.rest.next_if_eq(&'^').is_some() {
-            out.push('^');
+        if let Some((kind, _)) = self.posix_name() {
+            return invalid(match kind {
+                ':' => "POSIX named classes are supported only within a class",
+                _ => COLLATING,
+            });
         }
+        let negated = self.rest.next_if_eq(&'^').is_some();
+        let mut members = Members::default();
         // a bracket that comes first is a member
         let mut first = true;
-        while let Some(member) = self.member(first)? {
+        while let Some(member) = self.member(first, &mut members)? {
             first = false;
             match member {
-                Member::Set(text) => out.push_str(&text),
-                Member::One(from) if self.at_range() => {
-                    self.rest.next();
-                    self.range(from, &mut out)?;
+                Member::Property(text) if self.modes.caseless => members.strict.push_str(&text),
+                Member::Set(text) if self.modes.caseless && self.dialect == Dialect::Exact => {
+                    members.strict.push_str(&text);
                 }
-                Member::One(letter) => push_literal(&mut out, letter),
+                Member::Set(text) | Member::Property(text) => members.folded.push_str(&text),
+                Member::One(from) if self.at_range(&mut members) => {
+                    self.range(from, &mut members)?;
+                }
+                Member::One(letter) => push_literal(&mut members.folded, letter),
             }
         }
-        out.push(']');
-        self.atom(&out);
+        let sign = if negated { "^" } else { "" };
+        let Members { folded, strict, .. } = members;
+        let class = match (strict.is_empty(), folded.is_empty()) {
+            (true, _) => format!("[{sign}{folded}]"),
+            (_, true) => format!("(?-i:[{sign}{strict}])"),
+            _ if negated => format!("(?:(?!(?-i:[{strict}]))[^{folded}])"),
+            _ => format!("(?:(?-i:[{strict}])|[{folded}])"),
+        };
+        self.atom(&class);
         Ok(())
     }
 
-    /// Whether a hyphen follows that does not end the class.
-    fn at_range(&self) -> bool {
+    /// Passes by a hyphen, if one follows that does not end the class.
+    fn at_range(&mut self, members: &mut Members) -> bool {
         let mut ahead = self.rest.clone();
-        ahead.next() == Some('-') && !matches!(ahead.next(), Some(']') | None)
+        let mut quoted = members.quoted;
+        let hyphen = loop {
+            match ahead.next() {
+                Some('\\') if ahead.next_if_eq(&'E').is_some() => quoted = false,
+                letter => break letter == Some('-'),
+            }
+        };
+        let is_range = hyphen && !quoted && !matches!(ahead.peek(), Some(']') | None);
+        if is_range {
+            self.rest = ahead;
+            members.quoted = false;
+        }
+        is_range
     }
 
-    fn range(&mut self, from: char, out: &mut String) -> Translated<()> {
-        match self.member(false)? {
+    fn range(&mut self, from: char, members: &mut Members) -> Translated<()> {
+        let to = self.member(false, members)?;
+        let out = &mut members.folded;
+        match to {
             Some(Member::One(to)) if to < from => {
                 return invalid("range out of order in character class");
             }
@@ -58,7 +100,7 @@ impl Translator<'_> {
                 push_literal(out, to);
             }
             // a hyphen before a set is a member
-            Some(Member::Set(text)) => {
+            Some(Member::Set(text) | Member::Property(text)) => {
                 push_literal(out, from);
                 push_literal(out, '-');
                 out.push_str(&text);
@@ -69,40 +111,71 @@ impl Translator<'_> {
     }
 
     /// The next member, `None` at the end of the class.
-    fn member(&mut self, first: bool) -> Translated<Option<Member>> {
-        let Some(letter) = self.rest.next() else {
-            return invalid(UNTERMINATED);
-        };
-        match letter {
-            ']' if !first => Ok(None),
-            '[' => self.posix().map(Some),
-            '\\' => self.escaped_member().map(Some),
-            letter => Ok(Some(Member::One(letter))),
+    fn member(&mut self, first: bool, members: &mut Members) -> Translated<Option<Member>> {
+        loop {
+            let Some(letter) = self.rest.next() else {
+                return invalid(UNTERMINATED);
+            };
+            return match letter {
+                '\\' if self.rest.next_if_eq(&'E').is_some() => {
+                    members.quoted = false;
+                    continue;
+                }
+                letter if members.quoted => Ok(Some(Member::One(letter))),
+                '\\' if self.rest.next_if_eq(&'Q').is_some() => {
+                    members.quoted = true;
+                    continue;
+                }
+                ']' if !first => Ok(None),
+                '[' => self.posix().map(Some),
+                '\\' => self.escaped_member().map(Some),
+                letter => Ok(Some(Member::One(letter))),
+            };
         }
     }
 
     /// `[:alpha:]`, or a bracket that is itself.
     fn posix(&mut self) -> Translated<Member> {
-        let mut ahead = self.rest.clone();
-        if ahead.next() != Some(':') {
+        let Some((kind, name)) = self.posix_name() else {
             return Ok(Member::One('['));
-        }
-        let sign = match ahead.next_if_eq(&'^') {
-            Some(_) => "^",
-            None => "",
         };
-        let mut name = String::new();
-        while let Some(letter) = ahead.next_if(char::is_ascii_alphabetic) {
-            name.push(letter);
+        if kind != ':' {
+            return invalid(COLLATING);
         }
-        if ahead.next() != Some(':') || ahead.next() != Some(']') {
-            return Ok(Member::One('['));
-        }
-        if !POSIX.contains(&name.as_str()) {
+        let (sign, class) = match name.strip_prefix('^') {
+            Some(class) => ("^", class),
+            None => ("", &*name),
+        };
+        if !POSIX.contains(&class) {
             return invalid("unknown POSIX class name");
         }
-        self.rest = ahead;
-        Ok(Member::Set(format!("[:{sign}{name}:]")))
+        // the colons and the bracket
+        self.rest.nth(name.chars().count() + 2);
+        // without its case, either is any letter
+        let class = match class {
+            "upper" | "lower" if self.modes.caseless => "alpha",
+            class => class,
+        };
+        Ok(Member::Set(format!("[:{sign}{class}:]")))
+    }
+
+    /// The sign and the name in `:alpha:]`, `.a.]` and `=a=]`, if that is what comes.
+    fn posix_name(&self) -> Option<(char, String)> {
+        let mut ahead = self.rest.clone();
+        let kind = ahead.next_if(|letter| matches!(letter, ':' | '.' | '='))?;
+        let mut name = String::new();
+        loop {
+            match (ahead.next()?, ahead.peek()) {
+                ('\\', Some(letter @ (']' | '\\'))) => {
+                    name.push(*letter);
+                    ahead.next();
+                }
+                ('[', Some(next)) if *next == kind => return None,
+                (']', _) => return None,
+                (letter, Some(']')) if letter == kind => return Some((kind, name)),
+                (letter, _) => name.push(letter),
+            }
+        }
     }
 
     fn escaped_member(&mut self) -> Translated<Member> {
@@ -118,7 +191,7 @@ impl Translator<'_> {
         }
         match letter {
             'b' => Ok(Member::One('\x08')),
-            'p' | 'P' => self.property(letter).map(Member::Set),
+            'p' | 'P' => self.property(letter).map(Member::Property),
             '1'..='7' => {
                 let value = self.octal(letter.to_digit(8).unwrap_or(0), 2);
                 Ok(Member::One(char::from_u32(value).unwrap_or(letter)))

@@ -1,6 +1,6 @@
 //! What follows a backslash.
 
-use super::{Dialect, Problem, Translated, Translator, invalid};
+use super::{Dialect, Problem, Translated, Translator, invalid, property};
 
 const WORD: &str = "0-9A-Za-z_";
 const DIGIT: &str = "0-9";
@@ -9,6 +9,7 @@ const HORIZONTAL: &str = r"\t\x20\x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}
 const VERTICAL: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
 
 const NO_GROUP: &str = "reference to non-existent subpattern";
+const NOT_KNOWN: &str = "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u";
 const TOO_LARGE: &str = "character value in \\x{} or \\o{} is too large";
 
 /// A set that an escape stands for: its members, and whether they are meant or all others.
@@ -41,11 +42,12 @@ impl Translator<'_> {
         }
         match letter {
             'b' | 'B' if self.dialect == Dialect::Plain => self.boundary(&format!("\\{letter}")),
+            // as above
             'b' => self.boundary(&format!(
-                "(?:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
+                "(?-i:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
             )),
             'B' => self.boundary(&format!(
-                "(?:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))"
+                "(?-i:(?<=[{WORD}])(?=[{WORD}])|(?<![{WORD}])(?![{WORD}]))"
             )),
             'A' | 'G' => self.boundary(r"\A"),
             'z' => self.boundary(r"\z"),
@@ -55,6 +57,9 @@ impl Translator<'_> {
             }
             'K' => self.boundary(r"\K"),
             'R' => self.atom(r"(?>\r\n|[\n\x0B\x0C\r\x{85}\x{2028}\x{2029}])"),
+            'N' if self.rest.peek() == Some(&'{') && !self.at_quantifier() => {
+                return invalid(NOT_KNOWN);
+            }
             'N' => self.atom(r"[^\n]"),
             'X' => return Err(Problem::Unsupported("\\X")),
             'C' => return Err(Problem::Unsupported("\\C")),
@@ -62,7 +67,12 @@ impl Translator<'_> {
             'E' => {}
             'p' | 'P' => {
                 let property = self.property(letter)?;
-                self.atom(&property);
+                // a property is of a character, and of no other case of it
+                if self.modes.caseless {
+                    self.atom(&format!("(?-i:{property})"));
+                } else {
+                    self.atom(&property);
+                }
             }
             'k' => self.named_reference()?,
             'g' => self.reference()?,
@@ -105,11 +115,8 @@ impl Translator<'_> {
             Some(letter) => letter.to_string(),
             None => return invalid("malformed \\P or \\p sequence"),
         };
-        let text = format!("\\{}{{{name}}}", if negated { 'P' } else { 'p' });
-        if fancy_regex::Regex::new(&text).is_err() {
-            return invalid("unknown property name after \\P or \\p");
-        }
-        Ok(text)
+        property::translate(&name, negated)
+            .map_or_else(|| invalid("unknown property name after \\P or \\p"), Ok)
     }
 
     /// A character that is spelled by its number or a letter; `None` if the letter is itself.
@@ -123,6 +130,7 @@ impl Translator<'_> {
             't' => '\t',
             '0' => scalar(self.octal(0, 2))?,
             'x' => self.hexadecimal()?,
+            'o' => self.braced_octal()?,
             'c' => match self.rest.next() {
                 Some(letter) if letter.is_ascii() => {
                     char::from(u8::try_from(letter.to_ascii_uppercase()).unwrap_or(0) ^ 0x40)
@@ -131,7 +139,7 @@ impl Translator<'_> {
                 None => return invalid("\\c at end of pattern"),
             },
             'l' | 'L' | 'N' | 'U' | 'u' => {
-                return invalid("PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u");
+                return invalid(NOT_KNOWN);
             }
             _ => return Ok(None),
         }))
@@ -147,6 +155,29 @@ impl Translator<'_> {
             }
         }
         value
+    }
+
+    /// `\o{101}`
+    fn braced_octal(&mut self) -> Translated<char> {
+        if self.rest.next_if_eq(&'{').is_none() {
+            return invalid("missing opening brace after \\o");
+        }
+        if self.rest.peek() == Some(&'}') {
+            return invalid("digits missing in \\x{} or \\o{}");
+        }
+        let mut value = 0_u32;
+        loop {
+            match self.rest.next().map(|letter| (letter, letter.to_digit(8))) {
+                Some((_, Some(digit))) => match value.checked_mul(8) {
+                    Some(eightfold) => value = eightfold | digit,
+                    None => return invalid(TOO_LARGE),
+                },
+                Some(('}', None)) => return scalar(value),
+                _ => {
+                    return invalid("non-octal character in \\o{} (closing brace missing?)");
+                }
+            }
+        }
     }
 
     fn hexadecimal(&mut self) -> Translated<char> {
@@ -182,7 +213,8 @@ impl Translator<'_> {
             text.push(digit);
         }
         let number: usize = text.parse().unwrap_or(usize::MAX);
-        if number < 10 || number <= self.groups.count() {
+        // an eight or a nine without a group is itself
+        if number < 8 || number <= self.groups.count() {
             self.rest = ahead;
             return self.refer(number);
         }
@@ -229,7 +261,8 @@ impl Translator<'_> {
         let text = match self.rest.peek() {
             Some('{') => {
                 self.rest.next();
-                self.until('}')?
+                let sign = self.rest.next_if_eq(&'-');
+                sign.into_iter().chain(self.until('}')?.chars()).collect()
             }
             Some('<' | '\'') => return Err(Problem::Unsupported("a call of a group")),
             _ => {
@@ -264,7 +297,7 @@ impl Translator<'_> {
         loop {
             match self.rest.next() {
                 Some(letter) if letter == close => return Ok(text),
-                Some(letter) if letter == '_' || letter == '-' || letter.is_alphanumeric() => {
+                Some(letter) if letter == '_' || letter.is_ascii_alphanumeric() => {
                     text.push(letter);
                 }
                 _ => return invalid("syntax error in subpattern name (missing terminator)"),

@@ -121,6 +121,7 @@ impl Translator<'_> {
                 _ => return invalid("unrecognized character after (?P"),
             },
             Some('(') => self.condition()?,
+            Some('C') => self.callout()?,
             Some('|') => return Err(Problem::Unsupported("a branch reset group")),
             Some('R' | '&' | '0'..='9' | '+') => {
                 return Err(Problem::Unsupported("a call of a group"));
@@ -140,10 +141,28 @@ impl Translator<'_> {
             _ => return invalid(otherwise),
         }
         let name = self.until(close)?;
+        if name.len() > 32 {
+            return invalid("subpattern name is too long (maximum 32 characters)");
+        }
         if self.names.contains(&name) {
             return invalid("two named subpatterns have the same name");
         }
         self.capture(name);
+        Ok(())
+    }
+
+    /// `(?C)`, `(?C1)`: nobody is there to be called.
+    fn callout(&mut self) -> Translated<()> {
+        let mut number = 0_u32;
+        while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
+            number = (number * 10 + digit.to_digit(10).unwrap_or(0)).min(256);
+        }
+        if self.rest.next() != Some(')') {
+            return invalid("closing ) for (?C expected");
+        }
+        if number > 255 {
+            return invalid("number after (?C is > 255");
+        }
         Ok(())
     }
 
@@ -174,9 +193,13 @@ impl Translator<'_> {
             match letter {
                 Some('-') if !off => off = true,
                 Some('m') => modes.multi_line = !off,
+                Some('i') => {
+                    modes.caseless = !off;
+                    if off { &mut without } else { &mut on }.push('i');
+                }
                 Some('x') => modes.extended = !off,
-                Some(option @ ('i' | 's' | 'U')) if off => without.push(option),
-                Some(option @ ('i' | 's' | 'U')) => on.push(option),
+                Some(option @ ('s' | 'U')) if off => without.push(option),
+                Some(option @ ('s' | 'U')) => on.push(option),
                 Some('J') => return Err(Problem::Unsupported("the option J")),
                 Some(':') => break true,
                 Some(')') => break false,

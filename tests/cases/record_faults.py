@@ -418,5 +418,27 @@ def patterns():
             yield run({"$project": {"r": {"$regexMatch": {"input": "$s", "regex": pattern, "options": options}}}}, {"$match": {"r": True}}, {"$group": {"_id": None, "n": {"$sum": "$_id"}}})
 
 
+@topic
+def last_matches():
+    """Which element the positional $ means where several conditions match: to a projection the last as written, to an
+    update the last as a server sorts them."""
+    whole = {"_id": 1, "b": [1, 2, 3], "c": [{"x": 1}, {"x": 2}, {"x": 3}], "a": [5, 6, 7]}
+    yield insert("a", whole)
+    conditions = [{"b": 3}, {"c.x": 1}, {"a": 6}, {"c": {"$elemMatch": {"x": 2}}}, {"b": {"$gt": 1}}, {"a": {"$in": [7]}}, {"c.x": {"$gte": 3}}, {"a": {"$lt": 6}}, {"b": {"$elemMatch": {"$gt": 2}}}]
+    for one in conditions:
+        for other in conditions:
+            if one.keys() != other.keys():
+                query = {**one, **other}
+                yield find("a", query, projection={"b.$": 1})
+                yield find("a", {"$and": [one, {"$and": [other]}]}, projection={"c.$": 1})
+                yield {FM: "a", "query": query, "update": {"$set": {"z": 1}}, "fields": {"a.$": 1}}
+                yield from [{FM: "a", "query": query, "update": {"$set": {"b.$": 0}}, "new": True}, update("a", {"q": {}, "u": whole})]
+    for pattern in (re.compile("z"), "z"):
+        yield from [insert("t", {"_id": 1, "b": ["x", "y"], "s": ["x", "z"]}), find("t", {"s": {"$in": [pattern]}, "b": "x"}, projection={"b.$": 1})]
+        yield from [{FM: "t", "query": {"s": {"$in": [pattern]}, "b": "x"}, "update": {"$set": {"b.$": 0}}, "new": True}, {"drop": "t"}]
+    change = {FM: "a", "query": {"_id": 1}}
+    yield from [{**change, "remove": True, "fields": {"c.$": 1}}, {**change, "update": {"$set": {"z": 1}}, "fields": {"c.$": 1}}, {**change, "update": {"$set": {"b.$": 1}}, "sort": {"a": 2}}, {**change, "update": {"$set": {"b": 1}}, "sort": {"a": 2}}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -83,6 +83,15 @@ impl Matcher {
         Ok(validator)
     }
 
+    /// The same with its conditions evaluated in the order in which they were written: so does a server for the
+    /// positional `$` of a projection, which is where the last of them matched.
+    #[cfg(feature = "memory")]
+    pub(crate) fn as_written(&self) -> Self {
+        let mut it = self.clone();
+        it.predicate.keep_order();
+        it
+    }
+
     /// Compiles what an update asks of the elements of an array: no conditions but on their fields.
     #[cfg(feature = "memory")]
     pub(crate) fn parse_condition(

@@ -1,6 +1,5 @@
 //! `find`.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bson::raw::{CString, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
@@ -247,7 +246,15 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         return Ok(Batch::default().of(0, namespace));
     };
     let uuid = collection.uuid;
-    let matcher = prepared.matcher.clone();
+    let has_position = find
+        .projection
+        .as_ref()
+        .is_some_and(Projection::needs_position);
+    let matcher = prepared
+        .matcher
+        .as_ref()
+        .filter(|_| has_position)
+        .map(|matcher| matcher.as_written());
     let while_running = |error: ServerError| error.within("Executor error during find command");
     let tells = asks_for_metadata(find.projection_document);
     let found = prepared
@@ -487,7 +494,8 @@ pub(crate) fn project(
 struct Projected {
     found: Found,
     projection: Option<Projection>,
-    matcher: Option<Arc<Matcher>>,
+    /// Of a projection with a positional `$`.
+    matcher: Option<Matcher>,
     globals: Globals,
     /// The projection asks for what is known beyond the fields.
     tells: bool,
@@ -552,7 +560,7 @@ impl Projected {
             None => item,
             Some(projection) => Item::Made(project(
                 projection,
-                self.matcher.as_deref(),
+                self.matcher.as_ref(),
                 item.document(),
                 &self.globals,
             )?),

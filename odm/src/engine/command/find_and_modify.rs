@@ -89,7 +89,11 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .map(|change| change.check(&target))
         .transpose()?;
     check_filter(&target)?;
-    Order::parse(target.sort)?;
+    // A server reads the whole query where it needs to know what matched.
+    let has_position = checked
+        .as_ref()
+        .is_some_and(|checked| checked.update.needs_position());
+    Order::parse(args.filled("sort").filter(|_| has_position).or(target.sort))?;
     let returns_new = args.flag("new");
     let sort_key = |fields| meta::mentions(RawBsonRef::Document(fields), Some("sortKey"));
     if args.filled("fields").is_some_and(sort_key) {
@@ -132,7 +136,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         None => Ok(document.to_owned()),
         Some(projection) => {
             // Which element matched is known of the document as it was.
-            let matcher = Matcher::parse_query(target.filter, &target.globals)?;
+            let matcher = Matcher::parse_query(target.filter, &target.globals)?.as_written();
             project_one(projection, Some(&matcher), document, &target.globals)
         }
     };
@@ -155,7 +159,11 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         };
         retry.remember(vec![(0, statement)]);
     }
-    reply(fields(last, image.map(project).transpose()?))
+    let value = image
+        .map(project)
+        .transpose()
+        .map_err(|error| explain(error, call, &namespace))?;
+    reply(fields(last, value))
 }
 
 /// The answer to what was executed before: the document comes whole, whatever `fields` says, as from a server.

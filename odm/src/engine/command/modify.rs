@@ -57,7 +57,7 @@ pub(crate) struct Outcome {
 /// An update that has passed the checks which need no document.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    update: Update,
+    pub(crate) update: Update,
 }
 
 impl Change<'_> {

@@ -169,6 +169,7 @@ cases::files!("command", file, input: [], [
     renames,
     repeats,
     merges,
+    last_matches,
     metas,
     missing_properties,
     near_options,

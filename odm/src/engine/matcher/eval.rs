@@ -183,6 +183,7 @@ fn field_matches(
     match &field.test {
         Test::Element(condition) => {
             let mut found = None;
+            let mut on_the_way = None;
             let mut search = Search {
                 leaf: Leaf::Whole,
                 test: |element: Option<&Element<'_>>| match element {
@@ -193,12 +194,12 @@ fn field_matches(
                     }
                     None => Ok(false),
                 },
-                position,
+                position: &mut on_the_way,
             };
             let matched = search.run(fields, &field.path)?;
             // an array on the way counts before the array that was asked about
-            if matched && position.is_none() {
-                *position = found;
+            if matched {
+                *position = on_the_way.or(found).or(*position);
             }
             Ok(matched)
         }

@@ -440,5 +440,41 @@ def last_matches():
     yield from [{**change, "remove": True, "fields": {"c.$": 1}}, {**change, "update": {"$set": {"z": 1}}, "fields": {"c.$": 1}}, {**change, "update": {"$set": {"b.$": 1}}, "sort": {"a": 2}}, {**change, "update": {"$set": {"b": 1}}, "sort": {"a": 2}}]
 
 
+@topic
+def probed():
+    """What no random case drew."""
+    yield insert("a", {"_id": 1, "s": "A", "l": ["A"]}, {"_id": 2, "s": "b", "l": ["á", "b"]})
+    weak = {"locale": "en", "strength": 1}
+    for union in ([["a"], "$l"], ["$l", ["a"]], [["a", "á"], "$l", ["B"]], ["$l", ["a"], ["á", "B"]]):
+        yield {**run({"$project": {"r": {"$setUnion": union}}}), "collation": weak}
+        yield run({"$project": {"r": {"$setUnion": union}}})
+    # Views.
+    yield {"create": "p", "viewOn": "a", "pipeline": [{"$project": {"_id": 0, "s": 1}}]}
+    yield run({"$graphLookup": {"from": "p", "startWith": "$s", "connectFromField": "s", "connectToField": "s", "as": "j"}})
+    yield from [find("p", min={"_id": 1}, hint={"_id": 1}), find("p", max={"_id": 1}, hint={"_id": 1}), find("p", tailable=True, min={"_id": 1})]
+    yield from [{"create": "q", "viewOn": name, "pipeline": []} for name in (".a", "a\0b", "a$b", "")]
+    # Renames.
+    for target in ("$db.p", "$db.z\0y", "$db_other.a", "$db.q"):
+        yield {"renameCollection": "$db.nope", "to": target, "$on": "admin"}
+    yield from [{"renameCollection": "$db.a", "to": "$db.z\0y", "$on": "admin"}, find("a", {"_id": 1})]
+    # Capped collections.
+    yield from [{"create": "c", "validator": {"a": 1}, "collation": {"locale": "de"}}, {"convertToCapped": "c", "size": -5}, {"convertToCapped": "c", "size": 1000}, {"listCollections": 1, "filter": {"name": "c"}}]
+    # Names of codes.
+    yield from [{FM: "a", "query": {"_id.a": 1}, "update": {"z": 1}, "upsert": True}]
+    # Validators.
+    for types in ([1], ["int", 1], "integer", ["integer"], "missing", "zork"):
+        yield find("a", {"$jsonSchema": {"bsonType": types}})
+    yield from [find("a", {"$jsonSchema": {"type": [1]}}), {"create": "n", "validator": {"$near": 1}}, {"create": "n", "validator": {"$and": [{"$near": 1}]}}, {"create": "n", "validator": {"$and": [{"a": {"$not": {"$near": [0, 0]}}}]}}]
+    square = {"$geometry": {"type": "Polygon", "coordinates": [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]]}}
+    for path in ("a", "a.b", "a.0", "a.0.b"):
+        for rule in ({"$geoWithin": square}, {"$not": {"$geoWithin": square}}, {"$geoIntersects": square}):
+            yield from [{"drop": "g"}, {"create": "g", "validator": {path: rule}}]
+            for value in ([1, 2], [11, 2], [[1, 2]], {"x": 1, "y": 2}, [{"x": 11, "y": 2}, 3], {"0": [11, 2]}):
+                yield from [insert("g", {"a": value, "_id": 1}), insert("g", {"a": {"b": value}, "_id": 2}), insert("g", {"a": [{"b": value}, {"b": 5}], "_id": 3}), {"delete": "g", "deletes": [{"q": {}, "limit": 0}]}]
+    # What a conflict shows.
+    yield create(index([("a", 1)], "h", hidden=True), collection="i")
+    yield from [create(index([("b", 1)], "h"), collection="i"), create(index([("a", 1)], "h", sparse=True, hidden=True), collection="i")]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -95,7 +95,7 @@ impl Root {
         match clash {
             None => Ok(()),
             Some(known) => Err(ServerError::new(
-                Code::location(13297),
+                Code::DATABASE_DIFFER_CASE,
                 format!(
                     "db already exists with different case already have: [{known}] trying to create [{database}]"
                 ),

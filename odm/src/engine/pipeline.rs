@@ -69,6 +69,11 @@ pub(crate) trait Source {
         globals: &Globals,
     ) -> Result<bool, ServerError>;
 
+    /// The full name of another collection of the database, for messages.
+    fn name_of(&self, collection: &str) -> String {
+        collection.to_owned()
+    }
+
     /// Refuses to replace what is no collection, or one of a fixed size.
     fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError>;
 

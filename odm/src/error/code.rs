@@ -75,6 +75,7 @@ codes! {
     SHUTDOWN_IN_PROGRESS = 91 "ShutdownInProgress";
     OPERATION_FAILED = 96 "OperationFailed";
     CANNOT_SATISFY_WRITE_CONCERN = 100 "UnsatisfiableWriteConcern";
+    NOT_EXACT_VALUE_FIELD = 111 "NotExactValueField";
     WRITE_CONFLICT = 112 "WriteConflict";
     COMMAND_NOT_SUPPORTED = 115 "CommandNotSupported";
     CONFLICTING_OPERATION_IN_PROGRESS = 117 "ConflictingOperationInProgress";
@@ -131,6 +132,7 @@ codes! {
     INTERRUPTED = 11601 "Interrupted";
     INTERRUPTED_DUE_TO_REPL_STATE_CHANGE = 11602 "InterruptedDueToReplStateChange";
     MERGE_STAGE_NO_MATCHING_DOCUMENT = 13113 "MergeStageNoMatchingDocument";
+    DATABASE_DIFFER_CASE = 13297 "DatabaseDifferCase";
     NOT_PRIMARY_NO_SECONDARY_OK = 13435 "NotPrimaryNoSecondaryOk";
     NOT_PRIMARY_OR_SECONDARY = 13436 "NotPrimaryOrSecondary";
     NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";

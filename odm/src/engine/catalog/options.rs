@@ -95,7 +95,7 @@ impl Options {
         filter: &Document,
         collation: Option<&Collator>,
     ) -> Result<Matcher, ServerError> {
-        check_operators(filter)?;
+        check_operators(filter, false)?;
         let globals = stored_globals().with_collator(collation.cloned());
         Matcher::parse_validator(&to_raw(filter)?, &globals)
     }
@@ -146,7 +146,7 @@ impl Options {
 }
 
 /// Refuses the operators that the server keeps out of validators.
-fn check_operators(filter: &Document) -> Result<(), ServerError> {
+fn check_operators(filter: &Document, of_field: bool) -> Result<(), ServerError> {
     for (name, value) in filter {
         match name.as_str() {
             "$where" | "$text" => {
@@ -155,7 +155,7 @@ fn check_operators(filter: &Document) -> Result<(), ServerError> {
                     format!("{name} is not allowed in this context"),
                 ));
             }
-            "$near" | "$nearSphere" | "$geoNear" => {
+            "$near" | "$nearSphere" | "$geoNear" if of_field => {
                 return Err(ServerError::new(
                     Code::location(5_626_500),
                     "$geoNear, $near, and $nearSphere are not allowed in this context",
@@ -168,15 +168,15 @@ fn check_operators(filter: &Document) -> Result<(), ServerError> {
                 clauses
                     .iter()
                     .filter_map(Bson::as_document)
-                    .try_for_each(check_operators)?;
+                    .try_for_each(|clause| check_operators(clause, name == "$all"))?;
             }
-            ("$not" | "$elemMatch", Bson::Document(inner)) => check_operators(inner)?,
+            ("$not" | "$elemMatch", Bson::Document(inner)) => check_operators(inner, true)?,
             // What another operator takes is a value, and so is a document without operators.
             (field, Bson::Document(inner))
                 if !field.starts_with('$')
                     && inner.keys().next().is_some_and(|key| key.starts_with('$')) =>
             {
-                check_operators(inner)?;
+                check_operators(inner, true)?;
             }
             _ => {}
         }

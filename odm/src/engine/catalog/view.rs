@@ -61,7 +61,8 @@ impl View {
                 "'viewOn' cannot be empty",
             ));
         }
-        if on.contains(['$', '\0']) {
+        outline::check_readable(namespace.place().database, on)?;
+        if on.contains('$') {
             return Err(ServerError::new(
                 Code::INVALID_NAMESPACE,
                 format!("invalid name for 'viewOn': {on}"),

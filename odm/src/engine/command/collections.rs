@@ -225,6 +225,9 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )
     })?;
     let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
+    if to.contains('\0') {
+        target.check()?;
+    }
     let drop_target = call.args.flag("dropTarget");
     if source == target {
         return Err(illegal("Can't rename a collection to itself"));
@@ -244,15 +247,17 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             format!("cannot rename view: {source}"),
         ));
     }
+    let Some(collection) = catalog.collection(&source) else {
+        let fault = if source.database == target.database {
+            format!("Source collection {source} does not exist")
+        } else {
+            "source namespace does not exist".to_owned()
+        };
+        return Err(ServerError::new(Code::NAMESPACE_NOT_FOUND, fault));
+    };
     if catalog.view(&target).is_some() {
         return Err(view_in_the_way(&target));
     }
-    let Some(collection) = catalog.collection(&source) else {
-        return Err(ServerError::new(
-            Code::NAMESPACE_NOT_FOUND,
-            format!("Source collection {source} does not exist"),
-        ));
-    };
     let existing = catalog.collection(&target);
     if existing.is_some() && !drop_target {
         return Err(ServerError::new(

@@ -106,6 +106,7 @@ fn size(args: &Args<'_>) -> Result<i64, ServerError> {
             Err(ServerError::new(Code::BAD_VALUE, "size cannot exceed 1 PB"))
         }
         Some(size) if size > 0 => Ok(rounded(size)),
+        Some(size) if size < 0 => Err(ServerError::new(Code::BAD_VALUE, "size has to be >= 0")),
         _ => Err(ServerError::new(
             Code::COMMAND_FAILED,
             "invalid command spec",
@@ -127,10 +128,12 @@ fn capped(
     (uuid, now): ([u8; 16], DateTime),
     size: i64,
 ) -> Result<Collection, ServerError> {
-    let mut options = source.options.document.clone();
-    options.insert("capped", true);
-    options.insert("size", int(size));
-    options.remove("max");
+    let mut options = doc! { "capped": true, "size": int(size) };
+    for (name, value) in &source.options.document {
+        if !matches!(name.as_str(), "capped" | "size" | "max") {
+            options.insert(name, value);
+        }
+    }
     let options = Options::compile(options)?;
     let id = Index::new(Spec::id(options.collation.as_ref()).into());
     id.spec.uses.begin(now);

@@ -210,6 +210,10 @@ impl Source for CallSource<'_, '_> {
         Ok(was_there.unwrap_or(false))
     }
 
+    fn name_of(&self, collection: &str) -> String {
+        self.namespace(None, collection).to_string()
+    }
+
     fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError> {
         let namespace = self.namespace(database, collection);
         let call = self.call.borrow();

@@ -181,6 +181,7 @@ cases::files!("command", file, input: [], [
     partial_depths,
     patterns,
     plans,
+    probed,
     ranges_to_the_end,
     read_options,
     recorded_images,

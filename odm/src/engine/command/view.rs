@@ -24,6 +24,11 @@ pub(crate) fn find<'a>(
     // What is wrong with the query itself comes first.
     let find = Find::parse(call, &namespace, args)?;
     find.query.prepare(None)?;
+    for option in ["min", "max"] {
+        if args.filled(option).is_some() {
+            return Err(no_option(option));
+        }
+    }
     if args.flag("tailable") {
         return Err(ServerError::new(
             Code::INVALID_PIPELINE_OPERATOR,

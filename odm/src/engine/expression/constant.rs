@@ -206,7 +206,7 @@ fn check_some<'a>(
             globals: env.globals,
         })
     };
-    if is_commutative(operator.name) {
+    if is_commutative(operator.name, env.globals.collator().is_some()) {
         let together: Vec<_> = values.iter().flatten().cloned().collect();
         if together.len() > 1 {
             run(together)?;

@@ -236,6 +236,7 @@ impl Globals {
             is_stored: self.0.stored,
             // A server optimizes nothing that it keeps.
             is_as_written: self.0.stored,
+            is_collated: self.0.collator.is_some(),
             has_plain_sets: false,
             has_sort_keys: self.0.has_sort_keys,
             sees_document: Arc::default(),
@@ -258,6 +259,7 @@ impl Globals {
 pub(crate) struct Scope {
     is_stored: bool,
     is_as_written: bool,
+    is_collated: bool,
     has_plain_sets: bool,
     has_sort_keys: bool,
     sees_document: Arc<AtomicBool>,
@@ -271,6 +273,11 @@ impl Scope {
         let mut scope = self.clone();
         scope.names.push(name.into());
         scope
+    }
+
+    /// Whether strings are compared by a collation.
+    pub(crate) fn is_collated(&self) -> bool {
+        self.is_collated
     }
 
     /// Whether the expression is kept with a collection, as validators are.

@@ -311,12 +311,13 @@ fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
 }
 
 /// Whether a server puts the constant arguments of an operator last: a null among the others then hides what is
-/// wrong with them.
-pub(super) fn is_commutative(name: &str) -> bool {
-    matches!(
-        name,
-        "$add" | "$max" | "$min" | "$multiply" | "$setIntersection" | "$setUnion"
-    )
+/// wrong with them. Of strings that a collation makes equal, a union keeps the first.
+pub(super) fn is_commutative(name: &str, is_collated: bool) -> bool {
+    match name {
+        "$add" | "$max" | "$min" | "$multiply" | "$setIntersection" => true,
+        "$setUnion" => !is_collated,
+        _ => false,
+    }
 }
 
 /// Takes numbers that stand among the arguments of a sum or a product together, last, as a server does before it
@@ -367,7 +368,7 @@ fn listed(
         let arguments = fold(name, arguments);
         let is_constant =
             |argument: &Option<Node>| argument.as_ref().is_some_and(Node::is_constant);
-        return Ok(if is_commutative(name) {
+        return Ok(if is_commutative(name, scope.is_collated()) {
             arrange(arguments, is_constant)
         } else {
             (arguments, Written::default())

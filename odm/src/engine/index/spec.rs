@@ -330,7 +330,7 @@ impl Spec {
     /// The specification as messages about conflicts show it.
     pub(crate) fn shown(&self) -> String {
         let mut document = Document::new();
-        for key in ["v", "unique", "prepareUnique", "key", "name"] {
+        for key in ["v", "unique", "prepareUnique", "hidden", "key", "name"] {
             if let Some(value) = self.document.get(key) {
                 document.insert(key, value);
             }

@@ -257,9 +257,10 @@ impl Outcome<'_> {
             }
         }
         let (yes, no) = match test {
-            // A server looks at elements as well as at the whole array.
+            // A server looks at elements, and at a whole array where it is a field of the document itself.
             Test::Geo(_) if !self.has_geometry(path) => {
-                ("", "could not find a valid geometry at the given path")
+                const NONE: &str = "could not find a valid geometry at the given path";
+                (NONE, NONE)
             }
             test => reasons(test),
         };
@@ -272,8 +273,10 @@ impl Outcome<'_> {
     }
 
     fn has_geometry(&self, path: &Path) -> bool {
-        [true, false].into_iter().any(|expand| {
-            self.values(path, expand)
+        let is_whole = path.segments().len() == 1;
+        let ways: &[bool] = if is_whole { &[true, false] } else { &[true] };
+        ways.iter().any(|expand| {
+            self.values(path, *expand)
                 .unwrap_or_default()
                 .into_iter()
                 .any(|value| geometry(value).is_some())

@@ -36,7 +36,7 @@ impl Place<'_> {
 }
 
 /// Refuses a name that cannot even be read as one.
-pub(super) fn check_readable(database: &str, collection: &str) -> Result<(), ServerError> {
+pub(crate) fn check_readable(database: &str, collection: &str) -> Result<(), ServerError> {
     if database.contains('.') {
         return refuse(format!(
             "'.' is an invalid character in the database name: {database}"

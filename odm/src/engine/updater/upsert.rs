@@ -28,7 +28,7 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
         && let Some((path, _)) = found.iter().find(|(path, _)| path.starts_with("_id."))
     {
         return Err(ServerError::new(
-            Code::location(111),
+            Code::NOT_EXACT_VALUE_FIELD,
             format!("field at '_id' must be exactly specified, field at sub-path '{path}'found"),
         ));
     }

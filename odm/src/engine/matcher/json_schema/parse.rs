@@ -158,7 +158,11 @@ impl<'a> Parser<'a> {
             RawBsonRef::String(name) => names.push(name),
             RawBsonRef::Array(list) => {
                 for value in raw::values(list) {
-                    let name = value.as_str().ok_or_else(shape)?;
+                    let name = value.as_str().ok_or_else(|| {
+                        mismatch(format!(
+                            "$jsonSchema keyword '{keyword}' array elements must be strings"
+                        ))
+                    })?;
                     if names.contains(&name) {
                         return Err(failed(format!(
                             "$jsonSchema keyword '{keyword}' has duplicate value: {name}"
@@ -532,7 +536,14 @@ fn document<'a>(value: RawBsonRef<'a>, keyword: &str) -> Parsed<&'a RawDocument>
 }
 
 fn unknown_type(name: &str) -> ServerError {
-    ServerError::new(Code::BAD_VALUE, format!("Unknown type name alias: {name}"))
+    match name {
+        "integer" => failed("$jsonSchema type 'integer' is not currently supported."),
+        "missing" => ServerError::new(
+            Code::BAD_VALUE,
+            "'missing' is not a legal type name. To query for non-existence of a field, use {$exists:false}.",
+        ),
+        name => ServerError::new(Code::BAD_VALUE, format!("Unknown type name alias: {name}")),
+    }
 }
 
 /// The types of JSON, under the names of JSON Schema.

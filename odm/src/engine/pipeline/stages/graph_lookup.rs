@@ -195,7 +195,15 @@ impl GraphLookup {
             let filter = both(Some(self.wanted(&frontier)), self.restriction.clone());
             let mut next = Vec::new();
             for found in cx.source.find(None, &self.from, &filter, cx.globals)? {
-                let id = get(&found, "_id").unwrap_or(RawBsonRef::Null);
+                let Some(id) = get(&found, "_id") else {
+                    return Err(ServerError::new(
+                        Code::location(40271),
+                        format!(
+                            "Documents in the '{}' namespace must contain an _id for de-duplication in $graphLookup",
+                            cx.source.name_of(&self.from)
+                        ),
+                    ));
+                };
                 if !visited.insert(key::of(id, None)) {
                     continue;
                 }

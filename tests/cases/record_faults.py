@@ -476,5 +476,31 @@ def probed():
     yield from [create(index([("b", 1)], "h"), collection="i"), create(index([("a", 1)], "h", sparse=True, hidden=True), collection="i")]
 
 
+@topic
+def never_met():
+    """What an upsert takes of a filter where some of it can match nothing."""
+    string, none = {"bsonType": "string"}, {"a": {"$all": []}}
+    schemas = [string, {"type": "array"}, {"bsonType": ["string", "int"]}, {"bsonType": ["string", "object"]}, {"required": ["a"]}, {"not": {}}, {"not": {"bsonType": "object"}}, {"enum": [1]}, {"enum": [1, {"a": 1}]}, {"enum": [{"a": 1}]}, {"properties": {"x": {"not": {}}}}, {"required": ["x"], "properties": {"x": {"not": {}}}}, {"minProperties": 5, "maxProperties": 1}, {"additionalProperties": False}, {"items": string}, {"not": {"anyOf": [{}, {"minimum": 1}]}}]
+    schemas += [{word: parts} for word in ("anyOf", "oneOf", "allOf") for parts in ([string], [string, {"type": "array"}], [string, {}], [{"not": {}}, {"enum": [1]}], [{"oneOf": [string]}], [{"anyOf": [string, {"enum": [2]}]}, string])]
+    filters = [{"$jsonSchema": schema} for schema in schemas] + [none, {"a": {"$in": []}}, {"$alwaysFalse": 1}, {"a": {"$in": [], "$eq": 2}}, {"a": {"$elemMatch": {"$in": []}}}, {"a": {"$not": {"$nin": []}}}, {"a": {"$elemMatch": {"x": {"$all": []}}}}, {"$nor": [{}]}, {"$nor": [{"$alwaysTrue": 1}]}]
+    shapes = [lambda f: {"b": 1, **f}, lambda f: {"b": 1, "$and": [f]}, lambda f: {"b": 1, "$or": [f]}, lambda f: {"b": 1, "$or": [f, {"c": 1}]}, lambda f: {"$or": [{"$and": [{"b": 1}, f]}, {"c": 2, "d": {"$gt": 1}}]}, lambda f: {"$and": [{"$or": [{"b": 1}]}, {"$or": [{"$and": [{"d": 1}, f]}]}]}, lambda f: {"_id": 5, "$and": [{"c": 1}, {"$nor": [f]}]}, lambda f: {"_id": 5, "$or": [{"$or": [f]}, {"c": 1}]}]
+    for at, filter in enumerate(filters):
+        for shape in shapes:
+            yield {"update": "a", "updates": [{"q": shape(filter), "u": [{"$set": {"q": 1}}, {"q": 1}][at % 2], "upsert": True}], "$only": ["n", "writeErrors", "ok"]}
+            yield from [run({"$project": {"_id": {"$cond": [{"$eq": [{"$type": "$_id"}, "objectId"]}, None, "$_id"]}, "b": 1, "c": 1, "d": 1, "q": 1}}), {"delete": "a", "deletes": [{"q": {}, "limit": 0}]}]
+
+
+@topic
+def zips():
+    """Which of the inputs of $zip are looked at."""
+    yield insert("a", {"_id": 1, "n": None, "a": [1, 2], "b": [3], "s": "x", "z": 0})
+    fault = {"$divide": [1, "$z"]}
+    inputs = [["$n", fault], ["$s", fault], ["$a", fault], [fault, "$n"], ["$missing", fault], [[1], fault], ["$a", "$n", fault], ["$a", "$s", fault], ["$n", "$s"], ["$s", "$n"], [{"$divide": [1, 0]}, "$n"], ["$n", {"$divide": [1, 0]}]]
+    yield from [run({"$project": {"r": {"$zip": {"inputs": of}}}}) for of in inputs]
+    for of in (["$a", "$a"], ["$n", "$a"], ["$a", "$b"], ["$a", ["x", 2, 3]]):
+        for defaults in ([1, fault], [fault, 1], ["$n", 2], ["$missing", fault], [fault, fault]):
+            yield run({"$project": {"r": {"$zip": {"inputs": of, "useLongestLength": True, "defaults": defaults}}}})
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -173,6 +173,7 @@ cases::files!("command", file, input: [], [
     metas,
     missing_properties,
     near_options,
+    never_met,
     negations,
     numbered_plans,
     outlines,
@@ -211,6 +212,7 @@ cases::files!("command", file, input: [], [
     views,
     wildcard_fields,
     write_options,
+    zips,
 ]);
 
 /// What `explain` says of a query: the stages from the outside in, the index, and how much was looked at.

@@ -126,8 +126,10 @@ impl Schema {
                 Demand::Type(types) => !types.contains(bson::spec::ElementType::EmbeddedDocument),
                 Demand::Enum(values) => !values.iter().any(is_document),
                 Demand::AllOf(schemas) => schemas.iter().any(Self::is_never_met),
-                Demand::AnyOf(schemas) | Demand::OneOf(schemas) => {
-                    schemas.iter().all(Self::is_never_met)
+                Demand::AnyOf(schemas) => schemas.iter().all(Self::is_never_met),
+                // A server does not see it of several of which one should match.
+                Demand::OneOf(schemas) => {
+                    matches!(schemas.as_slice(), [only] if only.is_never_met())
                 }
                 _ => false,
             })

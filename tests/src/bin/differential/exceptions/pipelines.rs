@@ -25,7 +25,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Moved stages", moved),
     ("Moved stages", moved_into_view),
     ("Moved stages", moved_null),
-    ("$zip", zip),
     ("Batches of no documents", unread),
 ];
 
@@ -143,10 +142,6 @@ fn moved_null(seen: &Seen<'_>) -> bool {
         && seen.stages() > 0
         && seen.has(&["$set", "$addFields"])
         && seen.mentions(&|key, value| key.contains('.') && *value == Bson::Null)
-}
-
-fn zip(seen: &Seen<'_>) -> bool {
-    seen.here() && !seen.there() && seen.has(&["$zip"])
 }
 
 fn unread(seen: &Seen<'_>) -> bool {

@@ -16,7 +16,6 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
     ("`term` of find", term),
-    ("Upserts by a $jsonSchema", upserts_by_schema),
 ];
 
 fn symbols_with_collation(seen: &Seen<'_>) -> bool {
@@ -85,8 +84,4 @@ fn expr_beside(seen: &Seen<'_>) -> bool {
 
 fn term(seen: &Seen<'_>) -> bool {
     seen.command.contains_key("find") && seen.command.contains_key("term")
-}
-
-fn upserts_by_schema(seen: &Seen<'_>) -> bool {
-    seen.has(&["upsert"]) && seen.has(&["$jsonSchema"])
 }

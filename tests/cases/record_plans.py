@@ -125,5 +125,36 @@ def ranges_to_the_end():
         yield explained(find("p", {"a": condition}))
 
 
+@topic
+def alternative_plans():
+    """$or: in which order its alternatives are walked, what each of them tests, and when keys are enough to count."""
+    yield insert("a", *({"_id": at, "a": at % 7, "b": at % 5, "c": at % 3, "d": at} for at in range(40)))
+    yield create(index([("b", 1), ("c", 1)], "bc"), index([("a", 1)], "a"), collection="a")
+    stages = ("ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan", "executionStats.executionStages.nCounted", "executionStats.executionStages.nSkipped",
+              "executionStats.executionStages.works", "executionStats.executionStages.inputStage.works", "executionStats.executionStages.inputStage.inputStage.dupsTested",
+              "executionStats.executionStages.inputStage.inputStage.dupsDropped", "executionStats.executionStages.inputStage.docsExamined", *RAN)
+    either = ({"$or": [{"a": 1}, {"b": 2}]}, {"$or": [{"a": 1, "d": {"$gt": 3}}, {"b": 2}]}, {"$or": [{"b": 1, "c": 1}, {"a": {"$lt": 2}}]}, {"$or": [{"a": 1}, {"d": 2}]}, {"$or": [{"a": 1, "d": 3}, {"b": 2, "e": {"$exists": False}}]})
+    for query in (*either, {}, {"a": 1}, {"d": {"$gt": 3}}):
+        for window in ({}, {"skip": 2}, {"limit": 3}, {"skip": 1, "limit": 2}, {"limit": 100}, {"skip": 100}):
+            yield explained({"count": "a", "query": query, **window}, *stages)
+            yield {"count": "a", "query": query, **window}
+    for query in either:
+        yield explained(find("a", query), *stages)
+        yield find("a", query, sort={"_id": 1}, projection={"_id": 1})
+        yield explained(find("a", query, skip=2, limit=4), "ok", "queryPlanner.parsedQuery", "executionStats.nReturned")
+    # What is left behind an index, in its order.
+    for query in ({"a": 1, "d": 5, "c": {"$gt": 1}}, {"a": 1, "d": {"$in": [1, 2]}, "c": 5, "e": {"$exists": False}}, {"a": {"$in": [1, None]}, "d": {"$gt": 4}}, {"b": 1, "$nor": [{"d": 1}, {"c": 2}], "d": {"$type": 16}, "e": {"$in": [1, None]}},
+                  {"a": 1, "$or": [{"d": {"$gt": 3}, "c": {"$nin": [5, 6]}}, {"c": {"$lte": 5}, "e": None}, {"e": 4}]}, {"a": {"$type": ["int", "null"]}, "d": {"$type": ["string", "number", "int"]}}):
+        yield explained(find("a", query))
+    # A hint at a wildcard index that has nothing of what is asked for, and one that can't serve it.
+    yield insert("w", {"_id": 1, "a": {"b": 1}})
+    yield create(index([("a.$**", 1)], "w"), collection="w")
+    yield from [find("w", query, hint="w") for query in ({}, {"b": 1}, {"b": {"$gt": 1}, "c": 2}, {"b": 1, "a.c": None}, {"a.c": None}, {"a.b": 1}, {"a": {"$elemMatch": {"b": 1}}}, {"$expr": {"$eq": ["$a.b", 1]}})]
+    # As filters are shown.
+    for query in ({"$or": [{"a": 2, "d": {"$ne": 5}}, {"d": 5, "c": {"$lt": 5}}, {"b": {"$gt": 7}}]}, {"$nor": [{"a": 1}]}, {"$nor": [{"a": 1, "b": 2}]}, {"d": {"$ne": 1}, "c": {"$exists": False}}, {"e": {"$bitsAllSet": 5}}, {"e": {"$bitsAnyClear": [1, 2]}}, {"e": {"$type": "number"}}, {"e": {"$type": [2, "int", 16.0]}}, {"e": {"$type": -1}}):
+        yield explained(find("a", query, hint={"$natural": 1}), "ok", "queryPlanner.parsedQuery")
+    yield from [explained({"distinct": "a", "key": key, "query": query}) for key, query in (("d", {"a": 1}), ("a", {"b": 1}), ("_id", {"a": 1}), ("x", {}), ("a.x", {}))]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

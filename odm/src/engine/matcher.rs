@@ -31,7 +31,7 @@ use crate::value::text::Fields;
 
 pub(crate) use self::ast::Predicate;
 #[cfg(feature = "memory")]
-pub(crate) use self::ast::{Comparison, ElementMatch, Operand, Test, TextTest};
+pub(crate) use self::ast::{Comparison, ElementMatch, Group, Operand, Test, TextTest};
 #[cfg(feature = "memory")]
 pub(crate) use self::geo::{GeoTest, Near};
 #[cfg(all(test, feature = "memory"))]
@@ -143,11 +143,7 @@ impl Matcher {
     #[cfg(feature = "memory")]
     pub(crate) fn with(&self, conditions: Vec<Predicate>) -> Self {
         Self {
-            predicate: Predicate::And(ast::Group::new(
-                conditions,
-                None,
-                bson::RawDocumentBuf::new(),
-            )),
+            predicate: Predicate::And(Group::new(conditions, None, bson::RawDocumentBuf::new())),
             globals: self.globals.clone(),
         }
     }

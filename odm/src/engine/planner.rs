@@ -123,10 +123,12 @@ pub(crate) fn plan(
                 search.records(false)
             }
             Hinted::Index(index) if index.spec.kind == Kind::Wildcard => {
-                return Err(hint::no_plan(if wanted.filter.is_none() {
-                    "No query solutions"
-                } else {
+                let is_asked =
+                    (wanted.filter).is_some_and(|filter| wildcard::is_asked(index, filter));
+                return Err(hint::no_plan(if is_asked {
                     "$hint: refusing to build whole-index solution, because it's a wildcard index"
+                } else {
+                    "No query solutions"
                 }));
             }
             Hinted::Index(index) => search.finish(index, Draft::whole(index)),
@@ -313,7 +315,7 @@ impl Search<'_, '_> {
             let best = if candidates.len() > 1 {
                 let nodes = candidates
                     .iter()
-                    .map(|(_, draft)| {
+                    .map(|(.., draft)| {
                         Node::leaf(Step::Index(draft.scan.clone())).under(Step::Fetch {
                             answered: draft.answered.clone(),
                             all: false,
@@ -343,7 +345,7 @@ impl Search<'_, '_> {
                 self.branch(indexes, branch, &self.conditions.all, is_hinted)
                     .into_iter()
                     .rev()
-                    .max_by_key(|(_, draft)| {
+                    .max_by_key(|(.., draft)| {
                         draft
                             .scan
                             .fields
@@ -362,7 +364,7 @@ impl Search<'_, '_> {
         branch: &Predicate,
         beside: &[Condition],
         is_hinted: bool,
-    ) -> Vec<(&'i Index, Draft)> {
+    ) -> Vec<(usize, &'i Index, Draft)> {
         let conditions = conditions::of(branch, self.wanted.collation);
         let own = conditions.all.len();
         let mut all = conditions.all;
@@ -370,13 +372,14 @@ impl Search<'_, '_> {
         let given = Given { all: &all, own };
         indexes
             .iter()
-            .filter(|index| {
+            .enumerate()
+            .filter(|(_, index)| {
                 is_hinted || complete::is_complete(&index.spec, given.all, self.wanted.collation)
             })
-            .flat_map(|index| {
+            .flat_map(|(place, index)| {
                 bounds::drafts(index, given, self.wanted.collation)
                     .into_iter()
-                    .map(|draft| (*index, draft))
+                    .map(move |draft| (place, *index, draft))
             })
             .collect()
     }
@@ -386,24 +389,39 @@ impl Search<'_, '_> {
         &self,
         child: usize,
         branches: &[&Predicate],
-        mut drafts: Vec<(&Index, Draft)>,
+        drafts: Vec<(usize, &Index, Draft)>,
     ) -> Node {
+        let mut drafts: Vec<_> = drafts.into_iter().zip(branches).enumerate().collect();
+        // By their indexes, as a server goes through them.
+        drafts.sort_by_key(|(_, ((place, ..), branch))| {
+            let (kind, path) = branch.rank();
+            (*place, path, kind)
+        });
+        let mut drafts = single_last(drafts, |(_, (_, branch))| {
+            matches!(
+                conditions::children(branch).as_slice(),
+                [Predicate::Field(_)]
+            )
+        });
         let directions: Option<Vec<bool>> = self.wanted.sort.and_then(|sort| {
             drafts
                 .iter()
-                .map(|(index, draft)| self.direction(index, &draft.scan, sort))
+                .map(|(_, ((_, index, draft), _))| self.direction(index, &draft.scan, sort))
                 .collect()
         });
         let sorted = directions.is_some();
-        for ((_, draft), backwards) in drafts.iter_mut().zip(directions.unwrap_or_default()) {
+        for ((_, ((.., draft), _)), backwards) in
+            drafts.iter_mut().zip(directions.unwrap_or_default())
+        {
             draft.scan.backwards = backwards;
         }
+        // Where keys tell which records these are, nothing is left to look at but for results.
+        let mut is_told = self.children == 1;
         let inputs = drafts
             .into_iter()
-            .zip(branches)
-            .enumerate()
-            .map(|(at, ((_, draft), branch))| {
+            .map(|(at, ((.., draft), branch))| {
                 let all = conditions::children(branch).len();
+                is_told &= draft.answered.len() < all || draft.exact;
                 let node = Node {
                     branch: Some(at),
                     ..Node::leaf(Step::Index(draft.scan))
@@ -421,10 +439,11 @@ impl Search<'_, '_> {
             })
             .collect();
         let mut node = Node::over(if sorted { Step::Merge } else { Step::Or }, inputs);
-        if !node.is_fetched() || self.children > 1 {
+        let is_done = node.is_fetched() && self.children == 1 || self.wanted.counts && is_told;
+        if !is_done {
             node = node.under(Step::Fetch {
                 answered: vec![child],
-                all: false,
+                all: is_told,
             });
         }
         self.wanted.top(node, sorted)
@@ -508,4 +527,19 @@ impl Search<'_, '_> {
                     known && !index.arrays.has(name)
                 }))
     }
+}
+
+/// A server holds a walk for a single condition back until the next of these comes, and what is between goes first.
+fn single_last<T>(items: Vec<T>, is_single: impl Fn(&T) -> bool) -> Vec<T> {
+    let mut ordered = Vec::with_capacity(items.len());
+    let mut held = None;
+    for item in items {
+        if is_single(&item) {
+            ordered.extend(held.replace(item));
+        } else {
+            ordered.push(item);
+        }
+    }
+    ordered.extend(held);
+    ordered
 }

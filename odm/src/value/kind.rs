@@ -97,6 +97,13 @@ pub(crate) fn alias(kind: ElementType) -> &'static str {
         .map_or("missing", |(_, _, alias)| alias)
 }
 
+/// The number of a type.
+#[cfg(feature = "memory")]
+pub(crate) fn code(kind: ElementType) -> Option<i32> {
+    let (_, code, _) = TYPES.iter().find(|(known, ..)| *known == kind)?;
+    Some(*code)
+}
+
 /// Every type, in the order of the BSON specification.
 #[cfg(feature = "memory")]
 pub(crate) fn every_type() -> impl Iterator<Item = ElementType> {

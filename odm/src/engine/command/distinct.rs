@@ -62,13 +62,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Err(refusal);
     }
     let path = Path::new(key);
-    let mut only = RawDocumentBuf::new();
-    if key != "_id" {
-        only.append(cstr!("_id"), 0);
-    }
-    if let Ok(name) = <&CStr>::try_from(key) {
-        only.append(name, 1);
-    }
+    let only = projection(key);
     let index = collection
         .as_deref()
         .filter(|_| filter.is_none_or(RawDocument::is_empty))
@@ -114,6 +108,18 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
     }
     Ok(values.into_reply(call, RawBson::Double(1.0)))
+}
+
+/// What keeps one field.
+pub(crate) fn projection(key: &str) -> RawDocumentBuf {
+    let mut only = RawDocumentBuf::new();
+    if key != "_id" {
+        only.append(cstr!("_id"), 0);
+    }
+    if let Ok(name) = <&CStr>::try_from(key) {
+        only.append(name, 1);
+    }
+    only
 }
 
 /// The index whose keys are the values: a server reads these, and so answers null for what is missing, and undefined

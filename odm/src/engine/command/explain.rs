@@ -20,11 +20,12 @@ use crate::engine::command::insert::batch;
 use crate::engine::command::pictured::explain_hint;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{self, Command, InTransaction, Target};
-use crate::engine::command::{count, delete, find_and_modify, update, view};
+use crate::engine::command::{count, delete, distinct, find_and_modify, update, view};
 use crate::engine::cursor::exec::Work;
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::cursor::trial::Tried;
 use crate::engine::expression::Globals;
+use crate::engine::index::Index;
 use crate::engine::matcher::{Matcher, Predicate};
 use crate::engine::planner::tree::{Node, Step};
 use crate::engine::updater::Update;
@@ -86,11 +87,14 @@ struct Around<'a> {
     projection: Option<&'a RawDocument>,
     sort: Option<Document>,
     goal: Goal,
+    /// Of a `distinct`, whose projection a server doesn't show.
+    is_distinct: bool,
 }
 
 impl Around<'_> {
     fn projected(&self) -> Document {
         self.projection
+            .filter(|_| !self.is_distinct)
             .and_then(|projection| Document::try_from(projection).ok())
             .unwrap_or_default()
     }
@@ -172,7 +176,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             let around = Around {
                 projection: find.projection_document,
                 sort: find.sort.map(to_document).transpose()?,
-                goal: Goal::Read,
+                ..Around::default()
             };
             answer(
                 call,
@@ -196,21 +200,25 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "distinct" => {
-            let query = plain(
+            let mut query = plain(
                 call,
                 &namespace,
                 args.document("query"),
                 args.document("collation"),
             )?;
-            answer(
-                call,
-                inner,
-                &namespace,
-                &args,
-                &query,
-                &Around::default(),
-                verbosity,
-            )
+            let key = args.str("key").unwrap_or_default();
+            let only = distinct::projection(key);
+            // A server keeps one field where an index has it.
+            let has_key = |index: &Index| index.spec.key.contains_key(key);
+            let collection = call.find_collection(&namespace);
+            let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));
+            query.shape.projection = kept.then_some(&*only);
+            let around = Around {
+                projection: query.shape.projection,
+                is_distinct: true,
+                ..Around::default()
+            };
+            answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "aggregate" => {
             let aggregate = Aggregate::parse(call, value, &args)?;
@@ -540,7 +548,11 @@ impl Whole<'_> {
         if self.subplanned {
             let mut above = doc! { "stage": "SUBPLAN" };
             above.extend(common(root));
-            above.insert("works", number(outer.works));
+            // What has enough asks no more.
+            above.insert(
+                "works",
+                number(outer.works - u64::from(outer.met >= self.most())),
+            );
             above.insert("needTime", number(outer.again));
             above.insert("inputStage", stages);
             stages = above;
@@ -590,7 +602,13 @@ impl Whole<'_> {
                     "nCounted",
                     number(limit.map_or(left, |limit| left.min(limit))),
                 );
-                stage.insert("nSkipped", number(outer.met.min(*skip)));
+                // A number alone is not counted through.
+                let skipped = if self.fast {
+                    *skip
+                } else {
+                    outer.met.min(*skip)
+                };
+                stage.insert("nSkipped", number(skipped));
             }
             Goal::Update { upsert, .. } => {
                 stage.insert("nMatched", number(outer.met));
@@ -607,15 +625,20 @@ impl Whole<'_> {
         stage
     }
 
-    /// Gives the goal what it asks for.
-    fn drain(&self, found: &mut Found, trial: u64, outer: &mut Outer) -> Result<(), ServerError> {
-        let most = match self.goal() {
+    /// So many records the goal asks for.
+    fn most(&self) -> u64 {
+        match self.goal() {
             Goal::Count { skip, limit } => {
                 limit.map_or(u64::MAX, |limit| limit.saturating_add(*skip))
             }
             Goal::Update { multi: false, .. } | Goal::Delete { multi: false, .. } => 1,
             _ => u64::MAX,
-        };
+        }
+    }
+
+    /// Gives the goal what it asks for.
+    fn drain(&self, found: &mut Found, trial: u64, outer: &mut Outer) -> Result<(), ServerError> {
+        let most = self.most();
         for _ in 0..trial {
             if outer.met < most
                 && let Some(row) = found.next()

@@ -133,6 +133,7 @@ fn file(name: &str) {
 
 cases::files!("command", file, input: [], [
     aggregates,
+    alternative_plans,
     borders,
     capped,
     coll_mods,

@@ -21,7 +21,8 @@ use crate::engine::cursor::query::Deadline;
 use crate::engine::cursor::sort::Sort;
 use crate::engine::index::RecordId;
 use crate::engine::index::tree::records::{Content, Stored};
-use crate::engine::matcher::Matcher;
+use crate::engine::matcher::{Matcher, Predicate};
+use crate::engine::planner::conditions;
 use crate::engine::planner::tree::Node;
 use crate::error::ServerError;
 use crate::value::collation::Collator;
@@ -134,6 +135,18 @@ impl Shared {
             || document(bytes)
                 .is_some_and(|document| matcher.matches_by_text(document).unwrap_or(false));
         accepted.then_some(*score)
+    }
+
+    /// What one alternative asks for, where the filter is nothing but alternatives: another one finds the rest.
+    fn alternative(&self, at: usize) -> Option<Matcher> {
+        let matcher = self.matcher.as_deref()?;
+        let children = conditions::children(matcher.predicate());
+        let [Predicate::Or(group)] = children.as_slice() else {
+            return None;
+        };
+        let own = conditions::children(group.evaluated().nth(at)?);
+        let own = matcher.with(own.into_iter().cloned().collect());
+        Some(own.behind_index().unwrap_or(own))
     }
 
     /// Whether what an index found matches.

@@ -1,5 +1,6 @@
 //! The predicates of filters, as plain data.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bson::{RawBson, RawBsonRef, RawDocumentBuf};
@@ -64,7 +65,12 @@ impl Group {
         source: RawDocumentBuf,
     ) -> Self {
         let mut order: Vec<usize> = (0..children.len()).collect();
-        order.sort_by_key(|index| children.get(*index).map(Predicate::rank));
+        order.sort_by(
+            |one, other| match (children.get(*one), children.get(*other)) {
+                (Some(one), Some(other)) => one.compare(other),
+                _ => Ordering::Equal,
+            },
+        );
         Self {
             children,
             order,
@@ -184,6 +190,48 @@ impl Predicate {
             Self::Schema(_) => Some("$jsonSchema"),
             Self::Text(_) => Some("$text"),
             Self::Field(_) | Self::Always(_) => None,
+        }
+    }
+
+    /// The order in which a server evaluates conditions that stand beside each other: by their own places, then by those
+    /// of the conditions in them.
+    fn compare(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank()).then_with(|| {
+            let (own, others) = (self.parts(), other.parts());
+            let pairs = own.iter().zip(&others);
+            pairs
+                .map(|(one, other)| one.compare(other))
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| own.len().cmp(&others.len()))
+        })
+    }
+
+    /// The order that a server gives conditions behind an index: by their paths first.
+    #[cfg(feature = "memory")]
+    pub(crate) fn compare_by_path(&self, other: &Self) -> Ordering {
+        let ((kind, path), (other_kind, other_path)) = (self.rank(), other.rank());
+        (path, kind).cmp(&(other_path, other_kind)).then_with(|| {
+            let (mut own, mut others) = (self.parts(), other.parts());
+            own.sort_by(|one, other| one.compare_by_path(other));
+            others.sort_by(|one, other| one.compare_by_path(other));
+            let pairs = own.iter().zip(&others);
+            pairs
+                .map(|(one, other)| one.compare_by_path(other))
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| own.len().cmp(&others.len()))
+        })
+    }
+
+    /// The conditions in it, as they are evaluated. One alone stands for itself.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::And(group) | Self::Or(group) => match group.children.as_slice() {
+                [only] => only.parts(),
+                _ => group.evaluated().collect(),
+            },
+            Self::Nor(group) => group.evaluated().collect(),
+            Self::Not(negation) => vec![&*negation.child],
+            _ => Vec::new(),
         }
     }
 

@@ -40,7 +40,16 @@ pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
             for child in &mut group.children {
                 compare_fields(child, globals);
             }
-            let children = std::mem::take(&mut group.children);
+            let is_or = group.operator == Some("$or");
+            let mut children = std::mem::take(&mut group.children);
+            // One alternative alone is a condition like others.
+            if is_or
+                && children.len() == 1
+                && let Some(only) = children.pop()
+            {
+                *predicate = only;
+                return;
+            }
             *group = Group::new(children, group.operator, std::mem::take(&mut group.source));
         }
         Predicate::Expr(expr) => {

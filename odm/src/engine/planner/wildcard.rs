@@ -18,6 +18,15 @@ pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Colla
     asked.serves(filter, "")
 }
 
+/// Whether a filter asks for anything at a path that an index holds.
+pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
+    let asked = Asked {
+        index,
+        same_collation: true,
+    };
+    asked.is_asked(filter, "")
+}
+
 struct Asked<'i> {
     index: &'i Index,
     /// Strings have the keys that the query looks for.
@@ -58,6 +67,30 @@ impl Asked<'_> {
             Predicate::Nor(_)
             | Predicate::Not(_)
             | Predicate::Expr(_)
+            | Predicate::Schema(_)
+            | Predicate::Text(_)
+            | Predicate::Always(_) => false,
+        }
+    }
+
+    fn is_asked(&self, predicate: &Predicate, prefix: &str) -> bool {
+        match predicate {
+            Predicate::And(group) | Predicate::Or(group) | Predicate::Nor(group) => {
+                group.children.iter().any(|it| self.is_asked(it, prefix))
+            }
+            Predicate::Not(negation) => self.is_asked(&negation.child, prefix),
+            Predicate::Field(field) => {
+                let path = format!("{prefix}{}", field.path.as_str());
+                match &field.test {
+                    Test::Element(ElementMatch::Document(inner)) => {
+                        self.is_asked(inner, &format!("{path}."))
+                    }
+                    // No index has keys for these.
+                    Test::Size(_) | Test::Bits(_) => false,
+                    _ => self.holds(&path),
+                }
+            }
+            Predicate::Expr(_)
             | Predicate::Schema(_)
             | Predicate::Text(_)
             | Predicate::Always(_) => false,

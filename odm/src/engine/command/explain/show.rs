@@ -3,36 +3,65 @@
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::matcher::{Comparison, ElementMatch, Predicate, Test, compared};
+use crate::engine::matcher::{Comparison, ElementMatch, Group, Predicate, Test, compared};
 use crate::engine::planner::conditions;
+use crate::value::kind::{self, TypeSet};
+
+/// In which order conditions are shown that stand beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sorted {
+    /// As they are evaluated.
+    ByKind,
+    /// As a server has them behind an index.
+    ByPath,
+}
 
 /// A whole filter.
 pub(super) fn filter(predicate: &Predicate) -> Document {
-    all(&conditions::children(predicate))
+    within(predicate, Sorted::ByKind)
 }
 
-/// Some conditions, all of which hold.
-pub(super) fn all(predicates: &[&Predicate]) -> Document {
+fn within(predicate: &Predicate, sorted: Sorted) -> Document {
+    let mut children = conditions::children(predicate);
+    sorted.sort(&mut children);
+    all(&children, sorted)
+}
+
+/// Some conditions, all of which hold, in their order.
+pub(super) fn all(predicates: &[&Predicate], sorted: Sorted) -> Document {
     match predicates {
         [] => Document::new(),
-        [only] => one(only),
-        several => doc! { "$and": list(several.iter().copied()) },
+        [only] => one(only, sorted),
+        several => {
+            let shown = several.iter().map(|it| within(it, sorted));
+            doc! { "$and": shown.collect::<Vec<_>>() }
+        }
     }
 }
 
-fn list<'a>(predicates: impl Iterator<Item = &'a Predicate>) -> Vec<Document> {
-    predicates.map(filter).collect()
+impl Sorted {
+    fn sort(self, predicates: &mut [&Predicate]) {
+        if self == Self::ByPath {
+            predicates.sort_by(|one, other| one.compare_by_path(other));
+        }
+    }
 }
 
-fn one(predicate: &Predicate) -> Document {
+fn list(group: &Group, sorted: Sorted) -> Vec<Document> {
+    let mut children: Vec<_> = group.evaluated().collect();
+    sorted.sort(&mut children);
+    children.into_iter().map(|it| within(it, sorted)).collect()
+}
+
+fn one(predicate: &Predicate, sorted: Sorted) -> Document {
     match predicate {
-        Predicate::And(group) => doc! { "$and": list(group.evaluated()) },
-        Predicate::Or(group) => doc! { "$or": list(group.evaluated()) },
+        Predicate::And(group) => doc! { "$and": list(group, sorted) },
+        Predicate::Or(group) => doc! { "$or": list(group, sorted) },
         Predicate::Nor(group) => {
             if let [only @ Predicate::Field(_)] = group.children.as_slice() {
                 negated(only, &group.source)
             } else {
-                doc! { "$nor": list(group.evaluated()) }
+                doc! { "$nor": list(group, sorted) }
             }
         }
         Predicate::Not(negation) => negated(&negation.child, &negation.source),
@@ -128,24 +157,79 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
         Test::Element(ElementMatch::Document(inner)) => {
             Bson::Document(doc! { "$elemMatch": filter(inner) })
         }
-        Test::Type(_)
-        | Test::Bits(_)
-        | Test::Geo(_)
-        | Test::Near(_)
-        | Test::Element(ElementMatch::Value(_)) => {
-            let mut shown = written(source);
-            // `{path: {operator: operand}}`: the path is shown already.
-            let only = shown
-                .keys()
-                .next()
-                .cloned()
-                .filter(|name| !name.starts_with('$'));
-            match only.and_then(|name| shown.remove(name)) {
-                Some(inner) => inner,
-                None => Bson::Document(shown),
+        Test::Type(_) => match operators(source) {
+            Bson::Document(shown) => {
+                let operand = shown.get("$type").cloned().unwrap_or(Bson::Null);
+                Bson::Document(doc! { "$type": types(operand) })
+            }
+            other => other,
+        },
+        Test::Bits(bits) => {
+            let positions = bits.positions.iter();
+            let positions = positions.map(|at| small(i64::try_from(*at).unwrap_or(i64::MAX)));
+            match operators(source) {
+                Bson::Document(mut shown) => {
+                    for (_, operand) in shown.iter_mut() {
+                        *operand = Bson::Array(positions.clone().collect());
+                    }
+                    Bson::Document(shown)
+                }
+                other => other,
             }
         }
+        Test::Geo(_) | Test::Near(_) | Test::Element(ElementMatch::Value(_)) => operators(source),
     }
+}
+
+/// What a condition was written as, without the path: that is shown already.
+fn operators(source: &RawDocument) -> Bson {
+    let mut shown = written(source);
+    let only = shown
+        .keys()
+        .next()
+        .cloned()
+        .filter(|name| !name.starts_with('$'));
+    match only.and_then(|name| shown.remove(name)) {
+        Some(inner) => inner,
+        None => Bson::Document(shown),
+    }
+}
+
+/// The types that `$type` asks for, by their numbers; the numbers together have none.
+fn types(operand: Bson) -> Vec<Bson> {
+    let listed = match operand {
+        Bson::Array(values) => values,
+        one => vec![one],
+    };
+    let mut codes = Vec::new();
+    let mut shown = Vec::new();
+    for value in listed {
+        match &value {
+            Bson::String(name) if name == "number" => shown.push(value),
+            Bson::String(name) => {
+                let types = TypeSet::from_alias(name);
+                codes.extend(
+                    kind::every_type()
+                        .filter(|kind| types.is_some_and(|types| types.contains(*kind)))
+                        .filter_map(kind::code),
+                );
+            }
+            Bson::Int32(code) => codes.push(*code),
+            Bson::Int64(code) => codes.extend(i32::try_from(*code)),
+            Bson::Double(code) => {
+                codes.extend(
+                    kind::every_type()
+                        .filter_map(kind::code)
+                        .filter(|known| f64::from(*known).total_cmp(code).is_eq()),
+                );
+            }
+            _ => shown.push(value),
+        }
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    shown.extend(codes.into_iter().map(Bson::Int32));
+    shown
 }
 
 /// A number in the smallest type that holds it.

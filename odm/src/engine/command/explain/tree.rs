@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use crate::engine::catalog::collection::Collection;
-use crate::engine::command::explain::show::{self, small};
+use crate::engine::command::explain::show::{self, Sorted, small};
 use crate::engine::command::explain::text;
 use crate::engine::command::explain::{Around, Goal};
 use crate::engine::cursor::exec::Stage;
@@ -81,6 +81,7 @@ impl Tree<'_> {
     /// The part of the filter that a stage tests.
     fn residual(&self, node: &Node, filter: Option<&Predicate>) -> Option<Document> {
         let children = conditions::children(filter?);
+        let mut sorted = Sorted::ByKind;
         let tested: Vec<&Predicate> = match &node.step {
             Step::Records { .. } => {
                 return Some(show::filter(filter?)).filter(|shown| !shown.is_empty());
@@ -94,10 +95,9 @@ impl Tree<'_> {
                     .collect();
                 // Behind an index, a server looks first at what bounds that, and then goes by the names of the paths.
                 if node.is_narrowed() {
-                    tested.sort_by_key(|child| {
-                        let (kind, path) = child.rank();
-                        (!self.is_bounding(node, path), path, kind)
-                    });
+                    sorted = Sorted::ByPath;
+                    tested.sort_by(|one, other| one.compare_by_path(other));
+                    tested.sort_by_key(|child| !self.is_bounding(node, child.rank().1));
                 }
                 tested
             }
@@ -108,7 +108,7 @@ impl Tree<'_> {
                 .collect(),
             _ => Vec::new(),
         };
-        (!tested.is_empty()).then(|| show::all(&tested))
+        (!tested.is_empty()).then(|| show::all(&tested, sorted))
     }
 
     /// Whether the index below a stage may be bounded at a path.

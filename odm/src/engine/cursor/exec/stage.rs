@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::special;
@@ -10,6 +11,7 @@ use crate::engine::cursor::exec::natural::Natural;
 use crate::engine::cursor::exec::sorter::{self, Kept, Sorter};
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work, near};
 use crate::engine::index::RecordId;
+use crate::engine::matcher::Matcher;
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::error::ServerError;
@@ -49,6 +51,8 @@ enum State {
         fetched: bool,
         /// The bounds of the index say all that the filter does.
         answered: bool,
+        /// Of an alternative, what that asks for.
+        own: Option<Arc<Matcher>>,
     },
     Or {
         at: usize,
@@ -100,6 +104,10 @@ impl Stage {
                     && alone
                     && node.branch.is_none()
                     && matches!(node.inputs.as_slice(), [only] if matches!(only.step, Step::Index(_))),
+                own: node
+                    .branch
+                    .and_then(|at| shared.alternative(at))
+                    .map(Arc::new),
             },
             Step::Or => State::Or {
                 at: 0,
@@ -267,7 +275,11 @@ impl State {
             Self::Listed(records) => Ok(records
                 .next()
                 .map_or(Work::End, |record| Work::Row((record, Bytes::None)))),
-            Self::Fetch { fetched, answered } => {
+            Self::Fetch {
+                fetched,
+                answered,
+                own,
+            } => {
                 let Some(input) = inputs.first_mut().filter(|input| !input.is_at_end()) else {
                     return Ok(Work::End);
                 };
@@ -284,7 +296,12 @@ impl State {
                     return Ok(Work::Again);
                 };
                 counters.docs += 1;
-                Ok(if *answered || shared.matches_fetched(stored.bytes)? {
+                let matches = match own {
+                    _ if *answered => true,
+                    Some(own) => own.matches_bytes(stored.bytes)?,
+                    None => shared.matches_fetched(stored.bytes)?,
+                };
+                Ok(if matches {
                     Work::Row((record, Bytes::Stored(stored)))
                 } else {
                     shared.forget(record);

@@ -29,7 +29,9 @@ pub(super) fn one_value(
         Test::Type(types) => {
             let (intervals, fit) = of_types(*types)?;
             // A wildcard index has keys of what is in a document, not of the document.
-            let about = if types.contains(ElementType::EmbeddedDocument) {
+            let about = if types.contains(ElementType::Null) {
+                About::Null
+            } else if types.contains(ElementType::EmbeddedDocument) {
                 About::Whole
             } else {
                 About::Values
@@ -98,18 +100,14 @@ pub(super) fn one_value(
 
 fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
     // An array is a type of the whole value, which no key tells; nor do keys tell undefined from an empty array.
-    if [
-        ElementType::Array,
-        ElementType::Undefined,
-        ElementType::Null,
-    ]
-    .into_iter()
-    .any(|kind| types.contains(kind))
-    {
+    if types.contains(ElementType::Array) || types.contains(ElementType::Undefined) {
         return None;
     }
     let fit = if types == TypeSet::NUMBER {
         Fit::Exact
+    } else if types.contains(ElementType::Null) {
+        // The key of null may stand for a missing field.
+        Fit::Loose
     } else {
         Fit::Value
     };

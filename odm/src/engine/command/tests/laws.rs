@@ -432,6 +432,103 @@ proptest! {
     }
 }
 
+/// As text, in which NaN is equal to itself.
+fn shown(rows: Vec<Bson>) -> Vec<String> {
+    rows.iter().map(Bson::to_string).collect()
+}
+
+/// A write that each document can take, so that how far it came does not depend on the order of documents.
+fn write() -> BoxedStrategy<Document> {
+    let path = || prop_oneof![3 => Just("a"), 2 => Just("b"), 1 => Just("d")];
+    let to_arrays = |operator: &'static str, value: Bson| {
+        let operators = doc! { operator: { "a": value } };
+        doc! { "q": { "a": { "$type": "array" } }, "u": operators, "multi": true }
+    };
+    let update = prop_oneof![
+        4 => (path(), value()).prop_map(|(path, value)| Bson::Document(doc! { "$set": { path: value } })),
+        2 => path().prop_map(|path| Bson::Document(doc! { "$unset": { path: "" } })),
+        1 => (path(), scalar()).prop_map(|(path, value)| Bson::Document(doc! { "$min": { path: value } })),
+        1 => (path(), scalar()).prop_map(|(path, value)| Bson::Document(doc! { "$max": { path: value } })),
+        1 => Just(Bson::Document(doc! { "$rename": { "b": "d" } })),
+        1 => (path(), path()).prop_map(|(to, from)| Bson::from(vec![doc! { "$set": { to: format!("${from}") } }])),
+        1 => value().prop_map(|value| Bson::from(vec![doc! { "$replaceWith": { "_id": "$_id", "a": { "$literal": value } } }])),
+    ];
+    prop_oneof![
+        6 => (filter(), update).prop_map(|(filter, update)| doc! { "q": filter, "u": update, "multi": true }),
+        1 => value().prop_map(move |value| to_arrays("$push", value)),
+        1 => value().prop_map(move |value| to_arrays("$addToSet", value)),
+        1 => scalar().prop_map(move |value| to_arrays("$pull", value)),
+        1 => Just(to_arrays("$pop", Bson::from(1))),
+        1 => (0..16_i32, document(value()))
+            .prop_map(|(id, document)| doc! { "q": { "_id": id }, "u": document, "upsert": true }),
+        1 => filter().prop_map(|filter| doc! { "q": filter, "limit": 0 }),
+    ]
+    .boxed()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(
+        std::env::var("ODM_LAWS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
+    ))]
+
+    #[test]
+    fn writes_leave_the_entries_that_the_documents_have(
+        documents in documents(),
+        indexes in proptest::collection::vec(index(), 1..4),
+        writes in proptest::collection::vec(write(), 1..6),
+    ) {
+        let (engine, context) = (Engine::new(), Context::system());
+        let run = |command: Document| run(&engine, &context, "x", &command);
+        let create = |collection: &str| {
+            for (at, index) in indexes.iter().enumerate() {
+                let mut index = index.clone();
+                index.insert("name", format!("i{at}"));
+                run(doc! { "createIndexes": collection, "indexes": [index] });
+            }
+        };
+        create("written");
+        for (mut document, id) in documents.into_iter().zip(0_i32..) {
+            document.insert("_id", id);
+            if run(doc! { "insert": "written", "documents": [document.clone()] }).get("n") == Some(&Bson::Int32(1)) {
+                run(doc! { "insert": "plain", "documents": [document] });
+            }
+        }
+        for write in writes {
+            let (command, statements) = if write.contains_key("limit") {
+                ("delete", "deletes")
+            } else {
+                ("update", "updates")
+            };
+            let ask = |collection: &str| run(doc! { command: collection, statements: [write.clone()] });
+            // What an index refuses ends it: how far it came depends on the plan.
+            let (written, plain) = (ask("written"), ask("plain"));
+            if written.contains_key("writeErrors") || plain.contains_key("writeErrors") {
+                return Ok(());
+            }
+            prop_assert_eq!((written.get("n"), written.get("nModified")), (plain.get("n"), plain.get("nModified")));
+        }
+        let all = |collection: &str| rows(&run(doc! { "find": collection, "sort": { "_id": 1 }, "batchSize": 1000 }));
+        prop_assert_eq!(shown(all("written")), shown(all("plain")));
+        run(doc! { "create": "fresh" });
+        for document in all("written") {
+            run(doc! { "insert": "fresh", "documents": [document] });
+        }
+        create("fresh");
+        for at in 0..indexes.len() {
+            let entries = |collection: &str| {
+                let find = doc! { "find": collection, "hint": format!("i{at}"), "batchSize": 1000 };
+                let explained = run(doc! { "explain": find.clone(), "verbosity": "executionStats" });
+                let examined = explained.get_document("executionStats").ok()?.get("totalKeysExamined").cloned();
+                // what has equal keys comes in the order of insertion
+                let mut found = shown(rows(&run(find)));
+                found.sort_unstable();
+                Some((examined, found))
+            };
+            prop_assert_eq!(entries("written"), entries("fresh"));
+        }
+    }
+}
+
 #[test]
 fn a_wildcard_index_does_not_lose_whole_documents() {
     let (engine, context) = (Engine::new(), Context::system());

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use super::run;
 use crate::engine::{Context, Engine};
 
+mod places;
+
 fn scalar() -> BoxedStrategy<Bson> {
     prop_oneof![
         (-3_i32..4).prop_map(Bson::Int32),

@@ -471,6 +471,11 @@ def probed():
             yield from [{"drop": "g"}, {"create": "g", "validator": {path: rule}}]
             for value in ([1, 2], [11, 2], [[1, 2]], {"x": 1, "y": 2}, [{"x": 11, "y": 2}, 3], {"0": [11, 2]}):
                 yield from [insert("g", {"a": value, "_id": 1}), insert("g", {"a": {"b": value}, "_id": 2}), insert("g", {"a": [{"b": value}, {"b": 5}], "_id": 3}), {"delete": "g", "deletes": [{"q": {}, "limit": 0}]}]
+    # Conditions of a partial index that are the same.
+    conditions = [{"b": 1}, {"b": 1.0}, {"b": {"$eq": Int64(1)}}, {"b": 2}, {"b": 1, "c": 2}, {"c": 2.0, "b": 1}, {"b": {"x": 1, "y": 2}}, {"b": {"y": 2, "x": 1}}, {"b": {"$gt": 1}}, {"b": {"$gt": 1.0}}]
+    for one in conditions:
+        for other in conditions:
+            yield from [create(index([("a", 1)], "p", partialFilterExpression=condition), collection="j") for condition in (one, other)] + [{"dropIndexes": "j", "index": "*"}]
     # What a conflict shows.
     yield create(index([("a", 1)], "h", hidden=True), collection="i")
     yield from [create(index([("b", 1)], "h"), collection="i"), create(index([("a", 1)], "h", sparse=True, hidden=True), collection="i")]

@@ -435,7 +435,7 @@ proptest! {
 }
 
 /// As text, in which NaN is equal to itself.
-fn shown(rows: Vec<Bson>) -> Vec<String> {
+fn shown(rows: &[Bson]) -> Vec<String> {
     rows.iter().map(Bson::to_string).collect()
 }
 
@@ -510,7 +510,7 @@ proptest! {
             prop_assert_eq!((written.get("n"), written.get("nModified")), (plain.get("n"), plain.get("nModified")));
         }
         let all = |collection: &str| rows(&run(doc! { "find": collection, "sort": { "_id": 1 }, "batchSize": 1000 }));
-        prop_assert_eq!(shown(all("written")), shown(all("plain")));
+        prop_assert_eq!(shown(&all("written")), shown(&all("plain")));
         run(doc! { "create": "fresh" });
         for document in all("written") {
             run(doc! { "insert": "fresh", "documents": [document] });
@@ -522,7 +522,7 @@ proptest! {
                 let explained = run(doc! { "explain": find.clone(), "verbosity": "executionStats" });
                 let examined = explained.get_document("executionStats").ok()?.get("totalKeysExamined").cloned();
                 // what has equal keys comes in the order of insertion
-                let mut found = shown(rows(&run(find)));
+                let mut found = shown(&rows(&run(find)));
                 found.sort_unstable();
                 Some((examined, found))
             };

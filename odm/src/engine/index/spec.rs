@@ -3,8 +3,9 @@
 mod id;
 pub(in crate::engine::index) mod kept;
 pub(in crate::engine::index) mod projection;
+mod same;
 
-use bson::raw::{RawBson, RawDocument, RawDocumentBuf};
+use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::spec::ElementType;
 use bson::{Bson, Document};
 
@@ -18,7 +19,7 @@ use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::Direction;
 use crate::value::path::Path;
-use crate::value::{kind, order, print};
+use crate::value::{kind, print};
 
 /// How the values of a document become the entries of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,69 +300,6 @@ impl Spec {
         )
     }
 
-    /// Whether both order the same documents by the same keys, which makes them one index to the server.
-    pub(crate) fn same_signature(&self, other: &Self) -> bool {
-        let projection = |spec: &Self| spec.document.get("wildcardProjection").cloned();
-        same_key(&self.key, &other.key)
-            && projection(self) == projection(other)
-            && self.collation == other.collation
-            && self.unique == other.unique
-            && self.sparse == other.sparse
-            && self.same_part(other)
-    }
-
-    /// Whether both hold documents of the same condition: equal numbers are the same in it, and a value is `$eq`.
-    fn same_part(&self, other: &Self) -> bool {
-        let (ours, theirs) = match (&self.partial, &other.partial) {
-            (None, None) => return true,
-            (Some(ours), Some(theirs)) => (&ours.document, &theirs.document),
-            _ => return false,
-        };
-        let fields = |filter: &Document| -> Option<Vec<(String, RawBson)>> {
-            let mut fields: Vec<_> = filter
-                .clone()
-                .into_iter()
-                .map(|(name, condition)| Some((name, RawBson::try_from(plain(condition)).ok()?)))
-                .collect::<Option<_>>()?;
-            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
-            Some(fields)
-        };
-        let (Some(ours), Some(theirs)) = (fields(ours), fields(theirs)) else {
-            return false;
-        };
-        ours.len() == theirs.len()
-            && ours
-                .iter()
-                .zip(&theirs)
-                .all(|((name, one), (other_name, other))| {
-                    let (one, other) = (one.as_raw_bson_ref(), other.as_raw_bson_ref());
-                    name == other_name && order::compare(one, other, None).is_eq()
-                })
-    }
-
-    /// Whether every option is equal, `hidden` aside.
-    pub(crate) fn same_options(&self, other: &Self) -> bool {
-        let options = |spec: &Self| {
-            let mut document = spec.document.clone();
-            for option in [
-                "v",
-                "key",
-                "name",
-                "hidden",
-                "background",
-                "partialFilterExpression",
-            ] {
-                document.remove(option);
-            }
-            document
-        };
-        let (ours, theirs) = (options(self), options(other));
-        ours.len() == theirs.len()
-            && ours
-                .iter()
-                .all(|(key, value)| theirs.get(key) == Some(value))
-    }
-
     /// The specification as messages about conflicts show it.
     pub(crate) fn shown(&self) -> String {
         let mut document = Document::new();
@@ -381,16 +319,6 @@ impl Spec {
             document.insert(version, value);
         }
         show(&document)
-    }
-}
-
-/// What an `$eq` alone says.
-fn plain(condition: Bson) -> Bson {
-    match condition {
-        Bson::Document(mut operators) if operators.len() == 1 => {
-            operators.remove("$eq").unwrap_or(Bson::Document(operators))
-        }
-        condition => condition,
     }
 }
 

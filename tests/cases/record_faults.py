@@ -8,7 +8,7 @@ import random
 import re
 import sys
 
-from bson import Decimal128, Int64
+from bson import Decimal128, Int64, MaxKey, MinKey
 
 from record_commands import FM, SON, create, find, index, insert, key, main, run, update
 
@@ -395,6 +395,9 @@ def negations():
         yield create(index([("b", -1), ("d", "hashed"), ("c", last)], f"h{last}"), collection="h")
         for query in ({"b": {"$not": {"$gt": 0}}}, {"b": {"$in": [0, 2]}}, {"b": {"$ne": 1}, "c": 1}, {"b": {"$in": [0, 2]}, "c": {"$gt": 0}}, {"b": {"$in": [0, 2]}, "d": 6}, {"b": {"$in": [0, 2]}, "d": {"$in": [6, 8]}, "c": {"$gte": 0}}):
             yield {"count": "h", "query": query, "hint": f"h{last}"}
+    yield insert("w", {"_id": 0, "a": {"c": 0}}, {"_id": 2, "a": 1}, {"_id": 3}, {"_id": 4, "a": {}}, {"_id": 5, "a": None})
+    yield create(index([("$**", 1)]), collection="w")
+    yield from [{"count": "w", "query": {"a": {"$nin": [None, *more]}}} for more in ([], [MinKey()], [MaxKey()], [MinKey(), MaxKey()], [1], ["a"], [{}], [True])]
     listed = [None, [1], [], [[1]], re.compile("z"), re.compile("^a"), 1, "a", {"x": 1}, [None], ["a", None]]
     for count in (1, 2):
         for chosen in itertools.combinations(listed, count):

@@ -405,7 +405,7 @@ fn meets_documents(given: Given<'_>, chosen: &[usize]) -> bool {
 
 /// `$ne: null`, and nothing else that is excluded.
 fn excludes_null_only(condition: &Condition) -> bool {
-    condition.intervals.len() == 2
+    condition.intervals.len() == 2 && spans_all(&condition.intervals)
 }
 
 /// Every value there is, but perhaps for null.

@@ -510,5 +510,36 @@ def zips():
             yield run({"$project": {"r": {"$zip": {"inputs": of, "useLongestLength": True, "defaults": defaults}}}})
 
 
+@topic
+def found_again():
+    """The smallest forms of what later random cases showed."""
+    ends = [{"b.c": {"$gte": MinKey()}}, {"b.c": {"$gt": MinKey()}}, {"b.c": {"$lte": MaxKey()}}, {"b.c": {"$lt": MaxKey()}}]
+    values = [[], None, [{}], 3, {"c": 1}, [1], {"c": []}]
+    for name, collation in (("a", None), ("e", {"locale": "de"})):
+        yield {"create": name, **({"collation": collation} if collation else {})}
+        yield insert(name, *({"_id": at, "b": value} for at, value in enumerate(values)), {"_id": 9})
+        yield create(index([("b.c", 1)], collation={"locale": "de"}), collection=name)
+        yield from [{"count": name, "query": query} for query in ends]
+        yield from [{"count": name, "query": query, "collation": {"locale": "simple"}} for query in ends]
+    resort = [{"$push": {"b.0": {"$each": [], "$sort": 1}}}, {"$push": {"b.0": {"$each": []}}}]
+    for options in ({}, {"validator": {}}, {"validator": {"$jsonSchema": {}}}, {"validator": {"x": 1}}, {"validator": {"x": 1}, "validationLevel": "off"}, {"validator": {"x": 2}, "validationAction": "warn"}):
+        yield from [{"create": "v", **options}, insert("v", {"_id": 1, "x": 1, "b": [[]]})]
+        yield from [update("v", {"q": {}, "u": change}) for change in resort]
+        yield {"drop": "v"}
+    yield from [{"distinct": "a", "key": "b", "$queryOptions": value} for value in ([], 5, None, {}, {"x": 1})]
+    hashed = [[1, 2], [], [1], "x", ["$b"], {"$literal": [1, 2]}]
+    yield from [run({"$sort": {"_id": 1}}, {"$limit": 1}, {"$project": {"r": {"$toHashedIndexKey": value}}}) for value in hashed]
+    yield insert("s", {"_id": 1, "x": 2147483648.0, "y": 0.7071067811865475, "z": Int64(-2147483647), "w": -2147483647.0, "i": -2147483647, "o": 1.0, "l": Int64(2147483648), "m": Int64(2**62 + 3), "n": -(2.0**62)})
+    for names in ("xyz", "xzy", "zxy", "yxz", "yzx", "xyi", "xyw", "yxw", "lyz", "lyw", "xwy", "ywx", "xywo", "xyzo", "myn", "mny", "nmy", "mnyo"):
+        sums = ["$" + name for name in names]
+        yield run({"$project": {"a": {"$add": sums}, "s": {"$sum": sums}, "v": {"$avg": sums}}}, collection="s")
+    never = [{"$setEquals": [[1], [1]]}, {"$setUnion": [{"$setEquals": [[], []]}]}, {"$setEquals": [1, [1]]}, {"$not": [{"$setEquals": [[], []]}]}, {"$subtract": [{"$dayOfWeek": [{"$setEquals": [[], []]}]}, {"$add": [{}]}]}]
+    yield from [run({"$project": {"r": value}}, collection="none") for value in never]
+    yield insert("d", {"_id": 1}, {"_id": 2, "a": {"x": 1}}, {"_id": 3, "a": {}}, {"_id": 4, "a": 2})
+    yield create(index([("a", -1)]), collection="d")
+    for query in ({"a": {"$nin": [{}]}}, {"a": {"$ne": {"x": 1}}}, {"a": {"$nin": [{}, {"x": 1}, 2]}}, {"a": {"$nin": [None, {}]}}, {"a": {"$not": {"$eq": {}}}}):
+        yield from [find("d", query), {"distinct": "d", "key": "a", "query": query}, {"count": "d", "query": query}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -107,6 +107,11 @@ impl Options {
             .is_none_or(|validator| passes(validator, document))
     }
 
+    /// Whether there is a validator.
+    pub(crate) fn is_validated(&self) -> bool {
+        self.validator.is_some()
+    }
+
     /// Refuses a document that the validator does not let pass. `before` is the document that it replaces.
     pub(crate) fn validate(
         &self,

@@ -6,7 +6,7 @@ use std::slice;
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::collection::{Collection, document};
-use crate::engine::command::args::{Field, Kind, field, required};
+use crate::engine::command::args::{Field, Kind, field, required, type_name};
 use crate::engine::command::call::Call;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
@@ -25,7 +25,19 @@ pub(crate) const FIELDS: &[Field] = &[
     required("key", Kind::Str),
     field("query", Kind::Object),
     field("collation", Kind::Object),
+    field("$queryOptions", Kind::Any).checked(is_document),
 ];
+
+fn is_document(_: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    if value.as_document().is_some() {
+        return Ok(());
+    }
+    let found = type_name(value.element_type());
+    Err(ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!("\"$queryOptions\" had the wrong type. Expected object, found {found}"),
+    ))
+}
 
 pub(crate) const DISTINCT: Command = Command {
     name: "distinct",

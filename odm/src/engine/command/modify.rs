@@ -240,10 +240,11 @@ pub(crate) fn update(
     Ok(outcome)
 }
 
-/// Whether an index may be on one of the arrays that were sorted.
+/// Whether an index may be on one of the arrays that were sorted, or a validator looks at the document.
 fn is_resorted(collection: &Collection, paths: &[String]) -> bool {
     let mut indexes = collection.indexes.iter();
-    indexes.any(|index| paths.iter().any(|path| index.spec.may_cover(path)))
+    let is_validated = !paths.is_empty() && collection.options.is_validated();
+    is_validated || indexes.any(|index| paths.iter().any(|path| index.spec.may_cover(path)))
 }
 
 /// The code of an update that makes a document too large.

@@ -36,6 +36,8 @@ pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: 
 pub(super) enum Shape {
     /// `{$op: [a, b]}`, or `{$op: a}` for a single one; at least and at most this many.
     Listed(usize, usize),
+    /// `{$op: a}`: whatever is written is the argument, also where it is a list.
+    Whole,
     /// `{$op: {input: a, …}}`: names, and whether each must be there.
     Named(&'static [(&'static str, bool)]),
 }

@@ -44,6 +44,7 @@ pub(super) fn is_folded(name: &str) -> bool {
             | "$regexMatch"
             | "$replaceAll"
             | "$replaceOne"
+            | "$setEquals"
             | "$setField"
             | "$sortArray"
             | "$unsetField"
@@ -262,6 +263,7 @@ pub(super) fn parse_operator(
     let (arguments, written) = match operator.shape {
         Shape::Listed(_, 0) => (Vec::new(), Written::default()),
         Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
+        Shape::Whole => (vec![Some(parse(argument, scope)?)], Written::default()),
         Shape::Named(names) => (named(operator, argument, names, scope)?, Written::default()),
     };
     let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());

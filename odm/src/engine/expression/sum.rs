@@ -38,8 +38,9 @@ impl Sum {
                 self.long = true;
                 self.integers += i128::from(n);
                 let rest = n % (1 << 32);
-                self.add_double((n - rest) as f64);
+                // in this order: each addition makes up for what the one before it lost
                 self.add_double(rest as f64);
+                self.add_double((n - rest) as f64);
             }
             Number::Double(n) => {
                 self.double = true;

@@ -76,7 +76,7 @@ pub(crate) fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = FAMILIES.iter().copied().flatten();
     let named = rows.filter_map(|row| match row.shape {
         Shape::Named(names) => Some((row.name, names.iter().map(|(name, _)| *name).collect())),
-        Shape::Listed(..) => None,
+        Shape::Listed(..) | Shape::Whole => None,
     });
     let forms = super::forms::ARGUMENTS.iter();
     named

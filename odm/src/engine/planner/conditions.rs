@@ -357,11 +357,15 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
             Fit::Loose,
             About::Missing,
         ),
-        (Test::Compare(..) | Test::In(_), About::Values) if condition.fit == Fit::Exact => (
-            interval::complement(&condition.intervals),
-            Fit::Exact,
-            About::Negation,
-        ),
+        (Test::Compare(..) | Test::In(_), About::Values | About::Whole)
+            if condition.fit == Fit::Exact =>
+        {
+            (
+                interval::complement(&condition.intervals),
+                Fit::Exact,
+                About::Negation,
+            )
+        }
         (test, About::Null) if is_exact_beside_null(test) => {
             let mut inside = condition.intervals.clone();
             // What lies between them is nothing.

@@ -11,6 +11,10 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Wildcard indexes as hints", wildcard_hints),
     ("Ranges of all values", everything),
     ("null by an index of a path with a number", null_by_number),
+    (
+        "null by an index of a path with a number",
+        compared_by_number,
+    ),
     ("null by an index of a path with a number", nested_ranges),
     ("null by an index of a path with a number", nothing),
     ("Null ranges by a wildcard or sparse index", null_ranges),
@@ -28,10 +32,20 @@ fn wildcard_hints(seen: &Seen<'_>) -> bool {
                 key,
                 "$expr" | "$jsonSchema" | "$exists" | "$ne" | "$not" | "$nin" | "$nor"
             )
+            || matches!((key, value), ("$all", Bson::Array(values)) if values.iter().any(is_unclear))
             || *value == Bson::Null
     };
     has_no_plan(seen.memory) != has_no_plan(seen.server)
         && (seen.mentions(&unclear) || seen.indexed(&|key, _| key == "partialFilterExpression"))
+}
+
+/// A pattern or an empty document, for which a wildcard index has no bounds of its own.
+fn is_unclear(value: &Bson) -> bool {
+    match value {
+        Bson::RegularExpression(_) => true,
+        Bson::Document(fields) => fields.is_empty(),
+        _ => false,
+    }
 }
 
 fn everything(seen: &Seen<'_>) -> bool {
@@ -44,10 +58,21 @@ fn everything(seen: &Seen<'_>) -> bool {
     seen.finds_more() && seen.mentions(&all)
 }
 
+/// What is null, and so, the other way round, what is not.
 fn null_by_number(seen: &Seen<'_>) -> bool {
-    seen.loses()
-        && seen.indexed(&|key, _| key.split('.').skip(1).any(is_number))
+    let is_other = seen.has(&["$ne", "$nin", "$not", "$nor"]);
+    (seen.loses() || is_other && seen.finds_more())
+        && has_numbered_index(seen)
         && seen.mentions(&|_, value| has_null(value))
+}
+
+/// $expr takes an array for what is found within its elements, the keys of such an index are the element's.
+fn compared_by_number(seen: &Seen<'_>) -> bool {
+    seen.loses() && has_numbered_index(seen) && seen.has(&["$expr"])
+}
+
+fn has_numbered_index(seen: &Seen<'_>) -> bool {
+    seen.indexed(&|key, _| key.split('.').skip(1).any(is_number))
 }
 
 fn has_null(value: &Bson) -> bool {

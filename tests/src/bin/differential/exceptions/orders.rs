@@ -29,8 +29,8 @@ fn by_number(seen: &Seen<'_>) -> bool {
 fn equal_values(seen: &Seen<'_>) -> bool {
     let count = |reply: &Document| reply.get_array("values").map(Vec::len).ok();
     seen.command.contains_key("distinct")
-        && seen.command.contains_key("collation")
-        && seen.indexed(&|key, _| key == "collation")
+        && (seen.command.contains_key("collation") || seen.was_collated())
+        && seen.indexed(&|_, _| true)
         && count(seen.memory).is_some()
         && count(seen.memory) == count(seen.server)
 }

@@ -101,14 +101,20 @@ fn old_places(seen: &Seen<'_>) -> bool {
 fn old_elements(seen: &Seen<'_>) -> bool {
     let is_update = seen.was_piped() || seen.command.get_array("update").is_ok();
     let nested = |key: &str, _: &Bson| key.contains('.');
-    seen.both_answer()
-        && is_update
+    let is_unwound = seen.both_answer()
+        && seen.finds_more()
         && seen.mentions(&nested)
         && seen.has(&["$project"])
-        && seen.has(&["$set", "$addFields"])
-        && ["[[", "[]"]
-            .iter()
-            .any(|text| json(seen.memory).contains(text))
+        && seen.has(&["$unwind"]);
+    is_unwound
+        || seen.both_answer()
+            && is_update
+            && seen.mentions(&nested)
+            && seen.has(&["$project"])
+            && seen.has(&["$set", "$addFields"])
+            && ["[[", "[]"]
+                .iter()
+                .any(|text| json(seen.memory).contains(text))
 }
 
 fn moved(seen: &Seen<'_>) -> bool {
@@ -133,7 +139,10 @@ fn moved_into_view(seen: &Seen<'_>) -> bool {
     let mut stages = views.filter_map(Bson::as_document);
     seen.both_answer()
         && seen.has(&["$lookup"])
-        && stages.any(|stage| stage.contains_key("$set") || stage.contains_key("$addFields"))
+        && stages.any(|stage| {
+            let mut names = ["$set", "$addFields", "$unwind"].into_iter();
+            names.any(|name| stage.contains_key(name))
+        })
 }
 
 /// A server asks for null where a stage in front puts a document.

@@ -527,6 +527,22 @@ def found_again():
         yield from [update("v", {"q": {}, "u": change}) for change in resort]
         yield {"drop": "v"}
     yield from [{"distinct": "a", "key": "b", "$queryOptions": value} for value in ([], 5, None, {}, {"x": 1})]
+    yield from [{**command, "$queryOptions": value} for command in ({"count": "a"}, {"aggregate": "a", "pipeline": [], "cursor": {}}) for value in ([], 5, None, {})]
+    yield from [{"create": "p"}, insert("p", {"_id": 0, "b": []}, {"_id": 1, "b": [{"c": {"d": 1}}]}), create(index([("b.c.d", -1)], partialFilterExpression={"b": {"$exists": True}}), collection="p")]
+    yield from [find("p", {"b.c.d": end}, hint="n") for end in ({"$gte": MinKey()}, {"$lt": MaxKey()})]
+    numbered = [{"_id": 0}, {"_id": 1, "c": {"1": 5}}, {"_id": 2, "c": 5}, {"_id": 3, "c": {"1": None}}, {"_id": 4, "b": {"c": 1}}]
+    for at, keys in enumerate(([("b.c", -1), ("c.1", 1)], [("c.1", 1)], [("c.1", 1), ("b.c", 1)])):
+        for document in numbered:
+            yield from [insert(f"n{at}", document), create(index(keys), collection=f"n{at}")]
+            yield from [{"distinct": f"n{at}", "key": "c.1", "query": query} for query in ({"b.c": {"$ne": 3}}, {"c.1": {"$gte": 0}}, {"c.1": {"$ne": 7}}, {"b.c": None}, {})]
+            yield {"delete": f"n{at}", "deletes": [{"q": {}, "limit": 0}]}
+    yield insert("g", {"_id": 7, "a": 0}, {"_id": 8, "a": 1}, {"_id": 9, "a": 9})
+    yield from [run({"$match": {"_id": 8}}, {"$graphLookup": {"from": "g", "startWith": "$a", "connectFromField": onward, "connectToField": "a", "as": "g", "depthField": depth}}, collection="g") for onward in ("_id", "a", "a.b") for depth in ("_id", "a", "a.b", "x")]
+    yield insert("f", {"_id": 1, "a": "x", "b": {"a": 5}})
+    failing = {"$expr": {"$abs": "$a"}}
+    yield from [find("f", query) for query in ({**failing, "c": {"$all": []}}, {**failing, "c": {"$in": []}}, {"$and": [failing, {"c": {"$in": []}}]}, {"$or": [{"c": {"$in": []}}, failing]}, {"$and": [{"$and": [{"c": {"$in": []}}]}, failing]})]
+    for value in ({"$elemMatch": {}}, {"$elemMatch": {"$gt": 1}}, {"$size": 2}, {"$mod": [2, 1]}, {"$regex": "a"}, {"$bitsAllSet": 4}, {"$gt": "x"}, {"$type": "string"}, {"$in": ["x"]}):
+        yield from [{"collMod": "f", "validator": {"$nor": [{**failing, "b.a": value, "x": 1}]}}, insert("f", {"_id": 2, "a": "x", "b": {"a": 5}}), insert("f", {"_id": 3, "a": "x", "b": {"a": "y"}})]
     hashed = [[1, 2], [], [1], "x", ["$b"], {"$literal": [1, 2]}]
     yield from [run({"$sort": {"_id": 1}}, {"$limit": 1}, {"$project": {"r": {"$toHashedIndexKey": value}}}) for value in hashed]
     yield insert("s", {"_id": 1, "x": 2147483648.0, "y": 0.7071067811865475, "z": Int64(-2147483647), "w": -2147483647.0, "i": -2147483647, "o": 1.0, "l": Int64(2147483648), "m": Int64(2**62 + 3), "n": -(2.0**62)})

@@ -33,6 +33,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("hint", Kind::Any),
     field("let", Kind::Object),
     field("collation", Kind::Object),
+    field("$queryOptions", Kind::Object),
     // What a router says of what it asks for, of which a server's reply tells nothing.
     field("fromMongos", Kind::FindBool),
     field("isMapReduceCommand", Kind::FindBool),

@@ -22,6 +22,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("skip", Kind::SafeInt),
     field("hint", Kind::Any),
     field("collation", Kind::Object),
+    field("$queryOptions", Kind::Object),
     field("fields", Kind::Any),
 ];
 

@@ -77,7 +77,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let only = projection(key);
     let index = collection
         .as_deref()
-        .filter(|_| filter.is_none_or(RawDocument::is_empty))
+        .filter(|_| only.is_some() && filter.is_none_or(RawDocument::is_empty))
         .and_then(|collection| index_of(collection, &path, globals.collator()));
     let query = Query {
         filter,
@@ -87,7 +87,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         limit: None,
         globals,
         shape: Shape {
-            projection: Some(&only),
+            projection: only.as_deref(),
             ..Shape::default()
         },
     };
@@ -122,8 +122,12 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(values.into_reply(call, RawBson::Double(1.0)))
 }
 
-/// What keeps one field.
-pub(crate) fn projection(key: &str) -> RawDocumentBuf {
+/// What keeps one field. A path with a number in it is read in documents: its keys don't tell what is an element.
+pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if key.split('.').skip(1).any(is_number) {
+        return None;
+    }
     let mut only = RawDocumentBuf::new();
     if key != "_id" {
         only.append(cstr!("_id"), 0);
@@ -131,7 +135,7 @@ pub(crate) fn projection(key: &str) -> RawDocumentBuf {
     if let Ok(name) = <&CStr>::try_from(key) {
         only.append(name, 1);
     }
-    only
+    Some(only)
 }
 
 /// The index whose keys are the values: a server reads these, and so answers null for what is missing, and undefined

@@ -212,7 +212,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             let has_key = |index: &Index| index.spec.key.contains_key(key);
             let collection = call.find_collection(&namespace);
             let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));
-            query.shape.projection = kept.then_some(&*only);
+            query.shape.projection = only.as_deref().filter(|_| kept);
             let around = Around {
                 projection: query.shape.projection,
                 is_distinct: true,

@@ -250,7 +250,8 @@ impl Predicate {
                 Some(path) => (Test::Exists.rank(), path.as_str()),
                 None => (39, ""),
             },
-            Self::Expr(_) | Self::Always(_) => (40, ""),
+            Self::Always(false) => (Test::NEVER, ""),
+            Self::Expr(_) | Self::Always(true) => (40, ""),
             #[cfg(feature = "memory")]
             Self::Text(_) => (41, ""),
         }
@@ -258,6 +259,9 @@ impl Predicate {
 }
 
 impl Test {
+    /// The rank of what nothing matches: a server evaluates nothing else then.
+    const NEVER: u8 = 0;
+
     fn rank(&self) -> u8 {
         match self {
             Self::Element(ElementMatch::Document(_)) => 2,
@@ -277,6 +281,7 @@ impl Test {
             Self::In(list) => match (list.values.as_slice(), list.regexes.as_slice()) {
                 ([_], []) => 5,
                 ([], [_]) => 10,
+                ([], []) => Self::NEVER,
                 _ => 13,
             },
             Self::Bits(_) => 14,

@@ -243,7 +243,8 @@ impl Outcome<'_> {
             details.insert("reason", "field was missing");
             return details;
         };
-        if !holds && let Some((expected, names)) = expected(test) {
+        // also where it was to be negated, and was looked at because an expression beside it failed
+        if let Some((expected, names)) = expected(test) {
             let fits = |value: &RawBsonRef<'_>| expected.contains(value.element_type());
             if !values.iter().any(fits) {
                 details.insert("reason", "type did not match");

@@ -266,8 +266,8 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
             Fit::Exact
         }
         About::Negation if arrays => Fit::Loose,
-        // what a collation makes of strings may lie anywhere among the keys
-        About::Beyond if spec.collation.is_some() => Fit::Loose,
+        // a server looks at documents behind such indexes, whatever the bounds say
+        About::Beyond if spec.collation.is_some() || spec.partial.is_some() => Fit::Loose,
         About::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => Fit::Loose,
         About::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
         _ if arrays && condition.fit == Fit::Value => Fit::Loose,

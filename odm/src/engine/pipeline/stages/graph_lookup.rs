@@ -207,17 +207,14 @@ impl GraphLookup {
                 if !visited.insert(key::of(id, None)) {
                     continue;
                 }
-                next.extend(
-                    spread(&self.connect_from, &found)
-                        .into_iter()
-                        .map(RawBson::from),
-                );
-                match &self.depth_field {
-                    Some(field) => {
-                        reached.push(with(&found, field, Some(RawBsonRef::Int64(depth))));
-                    }
-                    None => reached.push(found),
-                }
+                // what leads on is read beside the depth, which may stand in its place
+                let found = match &self.depth_field {
+                    Some(field) => with(&found, field, Some(RawBsonRef::Int64(depth))),
+                    None => found,
+                };
+                let onward = spread(&self.connect_from, &found).into_iter();
+                next.extend(onward.map(RawBson::from));
+                reached.push(found);
                 if reached.as_bytes().len() > memory::LIMIT {
                     return Err(ServerError::new(
                         Code::location(40099),

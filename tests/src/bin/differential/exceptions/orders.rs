@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Collations", newer_collations),
     ("Symbols and collations", symbols),
     ("Order by an index", first_of_others),
+    ("Order by an index", first_by_wildcard),
 ];
 
 fn by_number(seen: &Seen<'_>) -> bool {
@@ -61,6 +62,17 @@ fn first_of_others(seen: &Seen<'_>) -> bool {
         (key == "_id" || is_indexed) && matches!(other, Some(Bson::Document(_)))
     };
     seen.both_answer() && (seen.mentions(&is_other) || seen.mentioned(&is_other))
+}
+
+/// Which of the documents that a wildcard index and another plan find alike is the first.
+fn first_by_wildcard(seen: &Seen<'_>) -> bool {
+    let writes = ["delete", "update", "findAndModify"];
+    let is_write = writes.iter().any(|name| seen.command.contains_key(*name));
+    seen.both_answer()
+        && seen.indexed(&|key, _| key.ends_with("$**"))
+        && (is_write || seen.mentioned(&|key, _| writes.contains(&key)))
+        && seen.loses()
+        && seen.finds_more()
 }
 
 fn limited(seen: &Seen<'_>) -> bool {

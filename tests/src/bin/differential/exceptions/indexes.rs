@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[Exception] = &[
         "null by an index of a path with a number",
         compared_by_number,
     ),
+    ("null by an index of a path with a number", number_within),
     ("null by an index of a path with a number", nested_ranges),
     ("null by an index of a path with a number", nothing),
     ("Null ranges by a wildcard or sparse index", null_ranges),
@@ -69,6 +70,14 @@ fn null_by_number(seen: &Seen<'_>) -> bool {
 /// $expr takes an array for what is found within its elements, the keys of such an index are the element's.
 fn compared_by_number(seen: &Seen<'_>) -> bool {
     seen.loses() && has_numbered_index(seen) && seen.has(&["$expr"])
+}
+
+/// A number that stands within an $elemMatch for an element of an array in an array.
+fn number_within(seen: &Seen<'_>) -> bool {
+    seen.loses()
+        && seen.indexed(&|key, _| key.ends_with("$**"))
+        && seen.has(&["$elemMatch"])
+        && seen.mentions(&|key, _| is_number(key) || has_number(key))
 }
 
 fn has_numbered_index(seen: &Seen<'_>) -> bool {

@@ -133,6 +133,18 @@ fn moved(seen: &Seen<'_>) -> bool {
             && sorted(seen.memory) == sorted(seen.server)
 }
 
+/// A server closes the cursor with the last document, where its plan knows that there are no more.
+fn closed_at_once(seen: &Seen<'_>) -> bool {
+    let open = |reply: &Document| {
+        let cursor = reply.get_document("cursor");
+        cursor.is_ok_and(|cursor| cursor.get_i64("id").is_ok_and(|id| id != 0))
+    };
+    seen.command.contains_key("getMore")
+        && seen.mentioned(&|key, value| key == "batchSize" && *value == Bson::Int32(0))
+        && (seen.both_answer() && open(seen.memory) && !open(seen.server)
+            || message(seen.server).contains("not found") && !seen.here())
+}
+
 /// A server looks a field up before the view's stages put documents in its way.
 fn moved_into_view(seen: &Seen<'_>) -> bool {
     let views = seen.command.get_array("views").into_iter().flatten();
@@ -155,7 +167,8 @@ fn moved_null(seen: &Seen<'_>) -> bool {
 
 fn unread(seen: &Seen<'_>) -> bool {
     let cursor = seen.command.get_document("cursor").unwrap_or(&seen.command);
-    seen.here()
-        && (matches!(cursor.get("batchSize"), Some(Bson::Int32(0)))
-            || seen.command.contains_key("getMore"))
+    closed_at_once(seen)
+        || seen.here()
+            && (matches!(cursor.get("batchSize"), Some(Bson::Int32(0)))
+                || seen.command.contains_key("getMore"))
 }

@@ -12,6 +12,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Filters in stages", unread_filters),
     ("Which of two refusals", which_of_two),
     ("Negated ranges of symbols and code", negated_ranges),
+    ("The code of $setIsSubset", of_subset),
     ("Positional projections", positional),
     ("Constants that fail", constants),
     ("$expr beside other conditions", expr_beside),
@@ -51,6 +52,10 @@ fn which_of_two(seen: &Seen<'_>) -> bool {
 
 fn negated_ranges(seen: &Seen<'_>) -> bool {
     code(seen.server) == 4_457_011
+}
+
+fn of_subset(seen: &Seen<'_>) -> bool {
+    seen.both_say("both operands of $setIsSubset must be arrays")
 }
 
 fn positional(seen: &Seen<'_>) -> bool {

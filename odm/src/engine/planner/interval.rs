@@ -102,15 +102,8 @@ impl Interval {
         collation: Option<&Collator>,
     ) -> Option<Self> {
         let here = edge(value, inclusive, collation);
-        let bracket = Bracket::of(value);
-        let (first, last) = ends(bracket);
-        let (low, high) = if above { (here, last) } else { (first, here) };
-        let interval = Self {
-            low,
-            high,
-            collated: is_collated(value),
-        };
-        (!interval.is_empty()).then_some(interval)
+        let ends = ends(Bracket::of(value));
+        Self::from_edge(here, above, ends, is_collated(value))
     }
 
     /// The values of any bracket above (or below) one.
@@ -122,15 +115,21 @@ impl Interval {
     ) -> Option<Self> {
         let here = edge(value, inclusive, collation);
         let all = Self::all();
-        let (low, high) = if above {
-            (here, all.high)
-        } else {
-            (all.low, here)
-        };
+        Self::from_edge(here, above, (all.low, all.high), is_collated(value))
+    }
+
+    /// What lies above (or below) an edge and within the ends, if anything does.
+    fn from_edge(
+        here: Edge,
+        above: bool,
+        (first, last): (Edge, Edge),
+        collated: bool,
+    ) -> Option<Self> {
+        let (low, high) = if above { (here, last) } else { (first, here) };
         let interval = Self {
             low,
             high,
-            collated: is_collated(value),
+            collated,
         };
         (!interval.is_empty()).then_some(interval)
     }

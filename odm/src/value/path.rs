@@ -47,6 +47,12 @@ impl Segment {
     }
 }
 
+/// Whether a part of a path is made of digits alone, and so may stand for an element.
+#[cfg(feature = "memory")]
+pub(crate) fn is_number(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The array index that a field name spells: digits without a leading zero.
 pub(crate) fn index(name: &str) -> Option<usize> {
     let plain = name == "0" || !name.starts_with('0');

@@ -18,7 +18,7 @@ use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key;
-use crate::value::path::{Path, Segment};
+use crate::value::path::{self, Path, Segment};
 use crate::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -124,8 +124,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// What keeps one field. A path with a number in it is read in documents: its keys don't tell what is an element.
 pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if key.split('.').skip(1).any(is_number) {
+    if key.split('.').skip(1).any(path::is_number) {
         return None;
     }
     let mut only = RawDocumentBuf::new();

@@ -3,6 +3,7 @@
 use bson::{Bson, Document};
 
 use crate::engine::index::spec::Spec;
+use crate::value::path::is_number;
 
 impl Spec {
     /// Whether the index reads something at the path, on the way to it or below it. Elements are not told apart.
@@ -51,7 +52,6 @@ pub(super) fn overlap(one: &str, other: &str) -> bool {
 
 /// A path without the numbers behind its first part.
 fn without_numbers(path: &str) -> String {
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let parts = path.split('.').enumerate();
     let kept = parts.filter(|(at, part)| *at == 0 || !is_number(part));
     kept.map(|(_, part)| part).collect::<Vec<_>>().join(".")

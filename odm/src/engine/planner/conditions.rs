@@ -11,6 +11,7 @@ use bson::raw::RawBsonRef;
 use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
 use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
+use crate::value::path::is_number;
 
 use self::values::one_value;
 
@@ -217,7 +218,6 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
     if path.split('.').any(str::is_empty) {
         return false;
     }
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let numbered = !place.numbers && path.split('.').skip(1).any(is_number);
     let (intervals, fit, about) = match &field.test {
         Test::Element(ElementMatch::Document(inner)) => {

@@ -8,6 +8,7 @@ use bson::raw::RawBsonRef;
 use crate::engine::index::Index;
 use crate::engine::matcher::{Comparison, ElementMatch, Operand, Predicate, Test};
 use crate::value::collation::Collator;
+use crate::value::path::is_number;
 
 /// Whether a server finds a plan for a filter by this index alone.
 pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Collator>) -> bool {
@@ -48,7 +49,6 @@ impl Asked<'_> {
                         self.serves(inner, &format!("{path}."))
                     }
                     Test::Element(ElementMatch::Value(tests)) => {
-                        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
                         self.holds(&path)
                             && !path.split('.').any(is_number)
                             && tests.iter().all(|test| match test {

@@ -318,7 +318,7 @@ impl Engine {
                 .changes
                 .set_now(bson::DateTime::from_millis(now));
         }
-        if self.sessions.has_open() {
+        if self.sessions.is_due(bson::DateTime::from_millis(now)) {
             self.sessions.expire(bson::DateTime::from_millis(now));
         }
         let last = self.ticked.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Sessions: which transaction or retryable write is theirs, and what became of it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -17,6 +17,9 @@ use crate::value::raw;
 
 /// How long an unused session is remembered, in milliseconds.
 const LIFETIME: i64 = 30 * 60_000;
+
+/// When to look again after a session that was in use, in milliseconds: its transaction may be over, or go on.
+const AGAIN: i64 = 1_000;
 
 /// How many sessions are remembered at once, as on a server.
 const MOST: usize = 1_000_000;
@@ -92,13 +95,17 @@ pub(crate) enum State {
     Aborted,
 }
 
+/// The sessions of an engine. Who works with one has its `Arc`, which is handed out under the lock of them all: one that
+/// only this map has is used by nobody, and only such a one is forgotten.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     known: Mutex<HashMap<SessionId, Arc<Mutex<Session>>>>,
     /// How many are remembered at once.
     most: usize,
-    /// How many transactions are open, so that the tick costs nothing when none is.
+    /// How many transactions are open.
     open: AtomicUsize,
+    /// Until when no open transaction expires, in milliseconds, so that it costs nothing to ask.
+    due: AtomicI64,
 }
 
 impl Mode {
@@ -173,6 +180,7 @@ impl Sessions {
             known: Mutex::default(),
             most,
             open: AtomicUsize::new(0),
+            due: AtomicI64::new(i64::MAX),
         }
     }
 
@@ -198,14 +206,13 @@ impl Sessions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets a session, unless it has a transaction that is not over: that goes on, until it is over or expires.
+    /// Forgets a session, unless it is in use or has a transaction that is not over: that goes on, until it is over or
+    /// expires.
     pub(crate) fn end(&self, id: &SessionId) {
-        let Some(session) = self.map().get(id).map(Arc::clone) else {
-            return;
-        };
-        let session = lock(&session);
-        if !matches!(session.state, State::InProgress(_)) {
-            self.map().remove(id);
+        let mut map = self.map();
+        let unused = map.get_mut(id).and_then(unused);
+        if unused.is_some_and(|session| !matches!(session.state, State::InProgress(_))) {
+            map.remove(id);
         }
     }
 
@@ -254,36 +261,40 @@ impl Sessions {
         }
     }
 
+    /// Whether a transaction may have been open too long.
+    pub(crate) fn is_due(&self, now: DateTime) -> bool {
+        now.timestamp_millis() > self.due.load(Ordering::Relaxed)
+    }
+
     /// Aborts transactions that are open too long, and forgets sessions that nobody uses.
     pub(crate) fn expire(&self, now: DateTime) {
         let now_millis = now.timestamp_millis();
-        let idle = |session: &Session| now_millis.saturating_sub(session.used) > LIFETIME;
-        let sessions: Vec<_> = self
-            .map()
-            .iter()
-            .map(|(id, session)| (id.clone(), Arc::clone(session)))
-            .collect();
-        for (id, session) in sessions {
-            // A session that is busy just now is neither idle nor abandoned.
-            let Ok(mut session) = session.try_lock() else {
-                continue;
+        let mut forgotten = Vec::new();
+        let mut map = self.map();
+        let mut due = i64::MAX;
+        map.retain(|_, session| {
+            let Some(state) = unused(session) else {
+                due = due.min(now_millis.saturating_add(AGAIN));
+                return true;
             };
-            let expired = match &session.state {
+            let idle = now_millis.saturating_sub(state.used) > LIFETIME;
+            let expired = match &state.state {
                 State::InProgress(transaction) => transaction.is_expired(now),
                 _ => false,
             };
-            if (expired || idle(&session)) && !session.try_abort(self) {
-                continue; // a writer is at work where the transaction has locks: the next tick will do
+            let aborted = (expired || idle) && state.try_abort(self);
+            if let State::InProgress(transaction) = &state.state {
+                due = due.min(transaction.due());
             }
-            if idle(&session) {
-                drop(session);
-                self.map().remove(&id);
+            let forget = idle && aborted;
+            if forget {
+                forgotten.push(Arc::clone(session));
             }
-        }
-    }
-
-    pub(crate) fn has_open(&self) -> bool {
-        self.open.load(Ordering::Relaxed) > 0
+            !forget
+        });
+        self.due.store(due, Ordering::Relaxed);
+        drop(map);
+        drop(forgotten); // what a transaction has read and written goes while others go on
     }
 
     /// How many sessions are known, and how many transactions are open.
@@ -291,6 +302,12 @@ impl Sessions {
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.map().len(), self.open.load(Ordering::Relaxed))
     }
+}
+
+/// A session that only the map has.
+fn unused(session: &mut Arc<Mutex<Session>>) -> Option<&mut Session> {
+    let session = Arc::get_mut(session)?;
+    Some(session.get_mut().unwrap_or_else(PoisonError::into_inner))
 }
 
 pub(crate) fn lock(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
@@ -359,7 +376,9 @@ impl Session {
         }
         self.abort(sessions);
         self.number = Some(number);
-        self.state = State::InProgress(Box::new(Transaction::begin(snapshot, now)));
+        let transaction = Transaction::begin(snapshot, now);
+        sessions.due.fetch_min(transaction.due(), Ordering::Relaxed);
+        self.state = State::InProgress(Box::new(transaction));
         sessions.open.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -506,6 +525,52 @@ mod tests {
         assert_eq!(listed, [(id.clone(), 2_000)]);
         sessions.end(&id);
         assert!(sessions.map().is_empty());
+    }
+
+    /// Whoever has got a session works with it a moment later, and others look for what has expired meanwhile.
+    #[test]
+    fn a_session_in_use_is_not_forgotten() {
+        let sessions = Sessions::default();
+        let id = bson::rawdoc! { "id": 1 }.into_bytes();
+        let now = DateTime::from_millis(1_700_000_000_000);
+        let in_use = sessions.get(&id).unwrap();
+        sessions.expire(now);
+        sessions.end(&id);
+        assert!(Arc::ptr_eq(&in_use, &sessions.get(&id).unwrap()));
+        drop(in_use);
+        sessions.expire(now);
+        assert!(sessions.map().is_empty());
+    }
+
+    #[test]
+    fn a_transaction_expires_when_it_is_due_and_is_not_looked_for_before() {
+        let sessions = Sessions::default();
+        let ids = [1, 2].map(|id| bson::rawdoc! { "id": id }.into_bytes());
+        let begun = 1_700_000_000_000;
+        let at = |after: i64| DateTime::from_millis(begun + after);
+        assert!(!sessions.is_due(at(i64::MAX / 2)));
+        for (id, after) in ids.iter().zip([0, 500]) {
+            let session = sessions.get(id).unwrap();
+            let mut session = lock(&session);
+            session.touch(at(after));
+            session
+                .start(&sessions, id, 1, Root::default(), at(after))
+                .unwrap();
+        }
+        let open = || sessions.open.load(Ordering::Relaxed);
+        let in_use = sessions.get(&ids[1]).unwrap();
+        assert!(!sessions.is_due(at(60_000)));
+        assert!(sessions.is_due(at(60_001)));
+        sessions.expire(at(60_001));
+        assert_eq!(open(), 1);
+        assert!(!sessions.is_due(at(60_500)));
+        assert!(sessions.is_due(at(61_500)));
+        sessions.expire(at(61_500));
+        assert_eq!(open(), 1, "it is in use");
+        drop(in_use);
+        sessions.expire(at(62_600));
+        assert_eq!(open(), 0);
+        assert!(!sessions.is_due(at(i64::MAX / 2)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::engine::txn::{TRANSIENT, write_conflict};
 use crate::error::{Code, ServerError};
 
 /// How long a transaction may stay open, in milliseconds.
-pub(crate) const LIFETIME: i64 = 60_000;
+const LIFETIME: i64 = 60_000;
 
 #[derive(Debug)]
 pub(crate) struct Transaction {
@@ -45,10 +45,13 @@ impl Transaction {
         }
     }
 
+    /// Until when it may stay open, in milliseconds.
+    pub(crate) fn due(&self) -> i64 {
+        self.started.timestamp_millis().saturating_add(LIFETIME)
+    }
+
     pub(crate) fn is_expired(&self, now: DateTime) -> bool {
-        now.timestamp_millis()
-            .saturating_sub(self.started.timestamp_millis())
-            > LIFETIME
+        now.timestamp_millis() > self.due()
     }
 
     /// What the transaction sees: its snapshot and its own writes.

@@ -118,7 +118,7 @@ async fn a_cursor_waits_at_the_end_of_a_capped_collection() {
         let mut tail = queue
             .find(doc! {})
             .cursor_type(CursorType::TailableAwait)
-            .max_await_time(Duration::from_secs(3))
+            .max_await_time(Duration::from_secs(30))
             .await
             .unwrap();
         assert!(tail.try_next().await.unwrap().is_some());
@@ -129,7 +129,7 @@ async fn a_cursor_waits_at_the_end_of_a_capped_collection() {
         });
         assert_eq!(next.unwrap().unwrap(), doc! { "_id": 2 });
         // It did not wait to the end.
-        assert!(began.elapsed() < Duration::from_millis(2500));
+        assert!(began.elapsed() < Duration::from_secs(20));
         // What it would go on with is overwritten.
         for id in 3..20 {
             insert(&queue, id).await;

@@ -23,15 +23,18 @@ fn too_many_and_too_quiet_connections_are_closed() {
     let ping = doc! { "ping": 1, "$db": "admin" };
     let server = Server::options()
         .max_connections(1)
-        .idle_timeout(Duration::from_millis(100))
+        .idle_timeout(Duration::from_secs(2))
         .bind(&Db::memory(), "127.0.0.1:0")
         .unwrap();
     let mut first = Wire::to(server.address());
     assert!(first.command(&ping).is_some());
     assert!(Wire::to(server.address()).command(&ping).is_none());
-    std::thread::sleep(Duration::from_millis(400));
-    assert!(first.command(&ping).is_none());
-    assert!(Wire::to(server.address()).command(&ping).is_some());
+    assert_eq!(first.reply(), None);
+    // The server lets the next one in once it has forgotten the first.
+    let began = Instant::now();
+    while Wire::to(server.address()).command(&ping).is_none() {
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
     server.stop();
 }
 
@@ -39,7 +42,7 @@ fn too_many_and_too_quiet_connections_are_closed() {
 fn who_begins_and_does_not_go_on_holds_nobody_up() {
     let ping = doc! { "ping": 1, "$db": "admin" };
     let server = Server::options()
-        .idle_timeout(Duration::from_millis(500))
+        .idle_timeout(Duration::from_secs(2))
         .bind(&Db::memory(), "127.0.0.1:0")
         .unwrap();
     let plain = frame(OP_MSG, &message(0, &[section(&ping)]));
@@ -59,7 +62,7 @@ fn who_begins_and_does_not_go_on_holds_nobody_up() {
     for wire in &mut slow {
         assert_eq!(wire.reply(), None);
     }
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(10));
     // One that says that it has said all is closed at once.
     let mut wire = Wire::to(server.address());
     wire.0.write_all(&plain[..20]).unwrap();
@@ -72,7 +75,7 @@ fn who_begins_and_does_not_go_on_holds_nobody_up() {
 #[test]
 fn who_does_not_read_is_not_answered_for_ever() {
     let server = Server::options()
-        .idle_timeout(Duration::from_millis(500))
+        .idle_timeout(Duration::from_secs(2))
         .bind(&Db::memory(), "127.0.0.1:0")
         .unwrap();
     let mut wire = Wire::to(server.address());
@@ -165,7 +168,7 @@ fn connections(wire: &mut Wire) -> i32 {
 fn settles(wire: &mut Wire, expected: i32) {
     let began = Instant::now();
     while connections(wire) != expected {
-        assert!(began.elapsed() < Duration::from_secs(10));
+        assert!(began.elapsed() < Duration::from_secs(30));
         std::thread::sleep(Duration::from_millis(20));
     }
 }

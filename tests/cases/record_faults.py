@@ -485,6 +485,40 @@ def probed():
 
 
 @topic
+def agreements():
+    """What of a query excludes each other, and which of it is told first."""
+    yield from [insert("c", {"_id": 1, "a": 1}, {"_id": 2, "a": [1, 2]}), create(index([("a", 1)], "a_1")), {"create": "v", "viewOn": "c", "pipeline": []}]
+    yield create(index([("s", "text")], "s"), index([("a", "2d")], "a_2d"), collection="t")
+    orders = [{"$natural": value} for value in (1, -1, 2, -2, 0, "x", 1.0, -1.5, Int64(1), True, {"a": 1}, None, Decimal128("1"), Decimal128("-1"))]
+    orders += [SON([("$natural", 1), ("a", 1)]), SON([("a", 1), ("$natural", 1)]), {"a.$natural": 1}, {"a": 1}]
+    hints = ["a_1", {"a": 1}, {"$natural": 1}, {"$natural": -1}, {"$natural": "x"}, {"$natural": -1.0}, {"$natural": 2}, {"$natural": -2}, SON([("a", 1), ("$natural", 1)]), SON([("$natural", 1), ("a", 1)]), "", {}, {"$hint": "a_1"}, {"$hint": "b"}, {"$hint": 1}, "$natural"]
+    for sort, hint in itertools.product(orders, hints):
+        yield {"find": "c", "sort": sort, "hint": hint}
+        yield {FM: "c", "sort": sort, "hint": hint, "update": {"$set": {"b": 1}}}
+    for hint in hints:
+        for sort in orders[:2] + orders[-4:]:
+            for options in ({"filter": {"$zork": 1}}, {"projection": {"a": 1, "b": 0}}, {"tailable": True}, {"min": {"a": 1}}, {"filter": {"_id": 1}}, {"collation": {"locale": "zz"}}):
+                yield {"find": "c", "sort": sort, "hint": hint, **options}
+            yield {"find": "v", "sort": sort, "hint": hint}
+        yield from [{"find": "c", "hint": hint}, {"count": "c", "hint": hint}, {**run(collection="c"), "hint": hint}]
+        yield from [{"delete": "c", "deletes": [{"q": {"b": 3}, "limit": 1, "hint": hint}]}, update("c", {"q": {"b": 3}, "u": {"$set": {"c": 1}}, "hint": hint})]
+    search, near = {"$text": {"$search": "x"}}, {"a": {"$near": [0, 0]}}
+    options = [{"sort": {"$natural": 1}}, {"hint": {"$natural": 1}}, {"hint": "a_1"}, {"hint": {}}, {"tailable": True}, {"sort": {"$natural": 1}, "hint": {"$natural": -1}}, {"sort": {"$natural": 1}, "projection": {"a": 1, "b": 0}}, {"sort": {"a": 1}, "hint": "z"}, {"tailable": True, "hint": "z"}, {}]
+    yield from [{"find": name, "filter": filter_, **more} for filter_ in (search, near, {**search, **near}) for name in ("t", "n") for more in options]
+    # So many fields are too many to sort by, where documents are sorted.
+    many = SON([(f"f{number}", 1) for number in range(33)])
+    yield from [run(*stages, collection=name) for name in ("c", "n") for stages in ([{"$sort": many}], [{"$set": {"z": 1}}, {"$sort": many}], [{"$facet": {"z": [{"$sort": many}]}}], [{"$lookup": {"from": "n", "as": "z", "pipeline": [{"$sort": many}]}}])]
+    yield {"create": "w", "viewOn": "c", "pipeline": [{"$sort": many}]}
+    yield from [{"find": name, "sort": many, **more} for name in ("c", "n", "v") for more in ({}, {"hint": "z"}, {"min": {"a": 1}}, {"filter": {"_id": 1}}, {"filter": {"_id": 1}, "skip": 1}, {"filter": {"_id": 1}, "hint": "_id_"}, {"limit": 1}, {"returnKey": True})]
+    yield from [{FM: name, "sort": many, "query": query, "update": {"$set": {"a": 1}}, **more} for name in ("c", "n") for query in ({"_id": 1}, {"a": 1}) for more in ({}, {"upsert": True})]
+    # The path without a name is the whole document to an upsert.
+    filters = [{"": 1}, {"": [1]}, {"": {"$eq": 1}}, {"": {"$in": [1]}}, {"": {"$in": [1, 2]}}, {"": {"$all": [1]}}, {"": {"$gt": 1}}, {"": 1, "a": 2}, {"$and": [{"": 1}, {"": 2}]}, {"_id": 5, "": 1}, {"a..b": 1}, {"a.": 1}, {".a": 1}, {"a": {"": 1}}]
+    for filter_ in filters:
+        for change in ({"$set": {"b": 1, "_id": 7}}, {"_id": 7, "b": 1}, [{"$set": {"_id": 7}}]):
+            yield from [update("u", {"q": filter_, "u": change, "upsert": True}), {FM: "u", "query": filter_, "update": change, "upsert": True}, find("u"), {"delete": "u", "deletes": [{"q": {}, "limit": 0}]}]
+
+
+@topic
 def never_met():
     """What an upsert takes of a filter where some of it can match nothing."""
     string, none = {"bsonType": "string"}, {"a": {"$all": []}}

@@ -7,6 +7,7 @@
 //! What this module is not: it reads no documents and runs nothing. Where documents are looked at, the whole filter is
 //! applied, so bounds may be too wide but never too narrow.
 
+pub(crate) mod agreement;
 mod bounds;
 mod complete;
 pub(crate) mod conditions;

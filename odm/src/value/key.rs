@@ -5,6 +5,8 @@
 
 use bson::{RawBsonRef, RawDocument, spec::BinarySubtype};
 
+#[cfg(feature = "memory")]
+use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::decimal::scientific;
 use crate::value::kind::Bracket;
@@ -21,6 +23,23 @@ pub(crate) enum Direction {
     Ascending,
     Descending,
 }
+
+/// Refuses a key of so many parts, in an index or a sort.
+#[cfg(feature = "memory")]
+pub(crate) fn check_parts(count: usize) -> Result<(), ServerError> {
+    if count > MOST_PARTS {
+        return Err(ServerError::new(TOO_MANY_PARTS, "too many compound keys"));
+    }
+    Ok(())
+}
+
+/// The most parts of a key.
+#[cfg(feature = "memory")]
+const MOST_PARTS: usize = 32;
+
+/// What a key of more parts is refused with.
+#[cfg(feature = "memory")]
+pub(crate) const TOO_MANY_PARTS: Code = Code::location(13103);
 
 /// Ends a document or an array; brackets are greater.
 const END: u8 = 0;

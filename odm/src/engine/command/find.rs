@@ -122,16 +122,39 @@ impl<'a> Find<'a> {
         } else {
             globals.clone()
         };
+        let (min, max) = (args.filled("min"), args.filled("max"));
+        let query = Query {
+            filter: args.document("filter"),
+            sort,
+            hint,
+            skip: args.natural("skip")?.unwrap_or(0),
+            limit: args.natural("limit")?.filter(|limit| *limit > 0),
+            globals,
+            shape: Shape {
+                scored: asks_for_metadata(projection_document),
+                projection: projection_document,
+                counts: false,
+                min,
+                max,
+                keyed: args.flag("returnKey"),
+                tailable: args.flag("tailable"),
+            },
+        };
         let projection = projection_document
-            .map(|projection| projected(projection, args.document("filter"), &sees_sort))
-            .transpose()?;
+            .map(|projection| projected(projection, query.filter, &sees_sort))
+            .transpose()
+            .or_else(|error| {
+                let matcher = query.matcher(collection.as_deref());
+                matcher
+                    .map_err(|error| pictured::explain_find(error, namespace, args))
+                    .and(Err(error))
+            })?;
         if shows_sort && sort.is_none() {
             return Err(ServerError::new(
                 Code::BAD_VALUE,
                 "cannot use sortKey $meta projection without a sort",
             ));
         }
-        let (min, max) = (args.filled("min"), args.filled("max"));
         if let (Some(min), Some(max)) = (min, max)
             && !raw::elements(min)
                 .map(|(name, _)| name)
@@ -143,22 +166,7 @@ impl<'a> Find<'a> {
             ));
         }
         Ok(Self {
-            query: Query {
-                filter: args.document("filter"),
-                sort,
-                hint,
-                skip: args.natural("skip")?.unwrap_or(0),
-                limit: args.natural("limit")?.filter(|limit| *limit > 0),
-                globals,
-                shape: Shape {
-                    scored: asks_for_metadata(projection_document),
-                    projection: projection_document,
-                    counts: false,
-                    min,
-                    max,
-                    keyed: args.flag("returnKey"),
-                },
-            },
+            query,
             projection,
             projection_document,
             sort,
@@ -187,7 +195,6 @@ pub(crate) fn projected(
     let check = || filter()?.refuse_whole_document_operators();
     Projection::parse(projection, globals, &check)
         .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
-        .or_else(|error| filter()?.check_constants(globals).and(Err(error)))
 }
 
 fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

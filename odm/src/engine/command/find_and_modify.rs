@@ -18,10 +18,11 @@ use crate::engine::expression::meta;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::outline;
 use crate::engine::pipeline::projection::Projection;
+use crate::engine::planner::agreement;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use crate::value::{key, raw};
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),
@@ -93,7 +94,14 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let has_position = checked
         .as_ref()
         .is_some_and(|checked| checked.update.needs_position());
-    Order::parse(args.filled("sort").filter(|_| has_position).or(target.sort))?;
+    let sort = args.filled("sort").filter(|_| has_position).or(target.sort);
+    agreement::check(&agreement::Parts {
+        filter: None,
+        sort,
+        hint: target.hint,
+        tailable: false,
+    })?;
+    Order::parse(sort)?;
     let returns_new = args.flag("new");
     let sort_key = |fields| meta::mentions(RawBsonRef::Document(fields), Some("sortKey"));
     if args.filled("fields").is_some_and(sort_key) {
@@ -261,7 +269,9 @@ fn explain(
     if error.message().starts_with("error processing query")
         || matches!(
             error.code(),
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION | Code::SNAPSHOT_UNAVAILABLE
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION
+                | Code::SNAPSHOT_UNAVAILABLE
+                | key::TOO_MANY_PARTS
         )
     {
         return error;

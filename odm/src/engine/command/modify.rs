@@ -147,7 +147,10 @@ fn find(
             filter: Some(target.filter),
             sort: target.sort,
             projection: None,
-            window: String::new(),
+            // A server limits what it sorts, and takes the first of what it does not.
+            window: target
+                .sort
+                .map_or_else(String::new, |_| " limit=1".to_owned()),
             collation,
         };
         pictured.explain_hint(error)

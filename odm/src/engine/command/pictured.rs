@@ -101,6 +101,8 @@ impl Pictured<'_> {
         let shown = |document: Option<&RawDocument>| {
             document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
         };
+        // A server takes it for a hint.
+        let is_hint = |sort: &&RawDocument| raw::get(sort, "$natural").is_some();
         let tree = match self.filter {
             None => "$and\n".to_owned(),
             Some(filter) => tree(filter),
@@ -111,7 +113,7 @@ impl Pictured<'_> {
                 "error processing query: ns={}{}Tree: {tree}Sort: {}\nProj: {}\n{} {}",
                 self.namespace,
                 self.window,
-                shown(self.sort),
+                shown(self.sort.filter(|sort| !is_hint(sort))),
                 shown(self.projection),
                 self.collation,
                 error.message()

@@ -150,6 +150,7 @@ cases::files!("command", file, input: [], [
     fields_of_the_wrong_kind,
     find_and_modify,
     finds,
+    agreements,
     found_again,
     found_by_differential,
     geo,

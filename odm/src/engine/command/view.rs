@@ -64,7 +64,8 @@ pub(crate) fn find<'a>(
         stages: &stages,
         collation: args.document("collation"),
         variables: args.document("let"),
-        hint: find.query.hint.or(natural.map(RawBsonRef::Document)),
+        // A hint beside it agrees with it, or says nothing.
+        hint: natural.map(RawBsonRef::Document).or(find.query.hint),
     };
     Aggregate::over(call, namespace, &asked).map_err(|error| {
         if error.message().contains("$elemMatch") {

@@ -17,10 +17,10 @@ use crate::engine::expression::{Globals, meta};
 use crate::engine::matcher::Matcher;
 use crate::engine::planner::special::{self, text::TextScan};
 use crate::engine::planner::tree::{Node, Step};
-use crate::engine::planner::{self, Wanted};
+use crate::engine::planner::{self, Wanted, agreement};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::key::Direction;
+use crate::value::key::{Direction, check_parts};
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::raw;
@@ -114,6 +114,10 @@ pub(crate) struct Query<'a> {
 
 /// What is made of the records, as far as it matters to the plan.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a command asks for each on its own"
+)]
 pub(crate) struct Shape<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
     /// Only the number of the results matters.
@@ -124,6 +128,8 @@ pub(crate) struct Shape<'a> {
     pub(crate) scored: bool,
     /// The keys that records are found by are asked for.
     pub(crate) keyed: bool,
+    /// The cursor is to stay open at the end.
+    pub(crate) tailable: bool,
 }
 
 impl Shape<'_> {
@@ -172,9 +178,11 @@ pub(crate) struct Prepared {
 }
 
 impl Query<'_> {
-    /// Checks the filter and the sort, and finds plans. `collection` is absent if there is none: then only the checks
-    /// count.
-    pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
+    /// The filter, unless it is empty. Refuses what is wrong with it, and with what stands beside it.
+    pub(crate) fn matcher(
+        &self,
+        collection: Option<&Collection>,
+    ) -> Result<Option<Matcher>, ServerError> {
         let matcher = match self.filter {
             Some(filter) if !filter.is_empty() => {
                 let mut matcher = Matcher::parse_query(filter, &self.globals)?;
@@ -186,10 +194,23 @@ impl Query<'_> {
                     })?;
                 matcher.check_constants(&self.globals)?;
                 matcher.compare_fields();
-                Some(Arc::new(matcher))
+                Some(matcher)
             }
             _ => None,
         };
+        agreement::check(&agreement::Parts {
+            filter: matcher.as_ref().map(Matcher::predicate),
+            sort: self.sort,
+            hint: self.hint,
+            tailable: self.shape.tailable,
+        })?;
+        Ok(matcher)
+    }
+
+    /// Checks the filter and the sort, and finds plans. `collection` is absent if there is none: then only the checks
+    /// count.
+    pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
+        let matcher = self.matcher(collection)?.map(Arc::new);
         let order = Order::parse(self.sort)?;
         let sorts_by_score = matches!(&order, Order::Fields(sort) if !sort.scores.is_empty());
         let has_text = matcher
@@ -252,6 +273,12 @@ impl Query<'_> {
             scored: has_text && (sorts_by_score || self.shape.scored),
         };
         let plans = planner::plan(&collection.indexes, &wanted, &mut pick)?;
+        let sorts = |step: &Step| matches!(step, Step::Sort { .. });
+        if let Some(sort) = &prepared.sort
+            && plans.iter().any(|plan| plan.any(&sorts))
+        {
+            check_parts(sort.paths.len())?;
+        }
         let text = special::text::scan(&collection.indexes, &wanted)?;
         prepared.text = text.filter(|text| text.scored).map(Arc::new);
         prepared.plans = plans;

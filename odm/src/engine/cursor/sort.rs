@@ -4,6 +4,7 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument};
 
 use crate::engine::index::keys::{self, Straight};
 use crate::engine::pipeline::sort::check_meta;
+use crate::engine::planner::agreement::is_backwards;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::key::{Direction, Head};
@@ -33,6 +34,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    /// `$natural` stands alone: who sorts records checks that before (`planner::agreement`).
     pub(crate) fn parse(pattern: Option<&RawDocument>) -> Result<Self, ServerError> {
         let Some(pattern) = pattern else {
             return Ok(Self::None);
@@ -44,7 +46,9 @@ impl Order {
         };
         for (name, value) in raw::elements(pattern) {
             if name == "$natural" {
-                return natural(pattern, value);
+                return Ok(Self::Natural {
+                    backwards: is_backwards(value),
+                });
             }
             if let RawBsonRef::Document(meta) = value {
                 check_meta(meta)?;
@@ -59,9 +63,6 @@ impl Order {
                 sort.paths.push(Path::new(name));
                 sort.directions.push(direction);
             }
-        }
-        if sort.paths.len() > 32 {
-            return Err(ServerError::new(Code::BAD_VALUE, "too many compound keys"));
         }
         Ok(if sort.paths.is_empty() && sort.scores.is_empty() {
             Self::None
@@ -135,22 +136,6 @@ impl Order {
             ),
         }
     }
-}
-
-fn natural(pattern: &RawDocument, value: RawBsonRef<'_>) -> Result<Order, ServerError> {
-    if raw::elements(pattern).count() > 1 {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            format!(
-                "$natural sort cannot be set to a value other than -1 or 1 or be combined with other fields: {}",
-                print::document(pattern)
-            ),
-        ));
-    }
-    // Anything but -1 is forwards.
-    Ok(Order::Natural {
-        backwards: unit(value) == Some(Direction::Descending),
-    })
 }
 
 /// 1 or −1, in any numeric type; what follows the point doesn't count.

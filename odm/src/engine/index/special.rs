@@ -7,6 +7,7 @@ use crate::engine::index::spec::kept::int;
 use crate::engine::index::spec::{number, projection, refused, show, wrong_type};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
+use crate::value::key::check_parts;
 use crate::value::text::Language;
 use crate::value::{kind as types, print};
 
@@ -348,17 +349,9 @@ fn check_levels(options: &Document) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The most fields of an index.
-const MOST_FIELDS: usize = 32;
-
 /// What a server asks of an index when it begins to build it.
 pub(crate) fn check_build(key: &Document, options: &Document) -> Result<(), ServerError> {
-    if key.len() > MOST_FIELDS {
-        return Err(ServerError::new(
-            Code::location(13103),
-            "too many compound keys",
-        ));
-    }
+    check_parts(key.len())?;
     if kind(key) == Some("2dsphere") {
         return check_levels(options);
     }

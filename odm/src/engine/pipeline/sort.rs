@@ -73,6 +73,7 @@ impl SortPattern {
                 "$sort stage must have at least one sort key".to_owned(),
             );
         }
+        key::check_parts(paths.len())?;
         Ok(Self {
             paths,
             directions,

@@ -12,6 +12,7 @@ use crate::engine::planner::Wanted;
 use crate::engine::planner::bounds::{Draft, Given, nearest};
 use crate::engine::planner::complete::is_complete;
 use crate::engine::planner::conditions::{self, Conditions, intersect};
+use crate::engine::planner::hint::{self, Hinted};
 use crate::engine::planner::interval::{self, Interval};
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
@@ -21,7 +22,7 @@ use crate::value::geo::flat::{Flat, Rect};
 use crate::value::geo::region::Region;
 use crate::value::geo::vector::Vector;
 use crate::value::path::Path;
-use crate::value::{print, raw};
+use crate::value::print;
 
 /// So many cells, or a few more, hold what a query asks for.
 const MOST_CELLS: usize = 24;
@@ -238,28 +239,11 @@ pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
     let Some((path, near)) = filter.near()? else {
         return Ok(None);
     };
-    let natural = |what: &str| {
-        ServerError::new(
-            Code::BAD_VALUE,
-            format!("geoNear expression not allowed with $natural {what}"),
-        )
-    };
-    if wanted.natural.is_some() {
-        return Err(natural("sort order"));
-    }
-    let hinted = |index: &Index| match wanted.hint {
-        Some(RawBsonRef::String(name)) => index.spec.name == name,
-        Some(RawBsonRef::Document(key)) if raw::elements(key).next().is_some() => {
-            bson::Document::try_from(key)
-                .is_ok_and(|key| crate::engine::index::spec::same_key(&index.spec.key, &key))
-        }
+    let hinted = hint::find(indexes, wanted)?;
+    let is_meant = |index: &Index| match &hinted {
+        Hinted::Index(hinted) => std::ptr::eq(*hinted, index),
         _ => true,
     };
-    if let Some(RawBsonRef::Document(key)) = wanted.hint
-        && raw::get(key, "$natural").is_some()
-    {
-        return Err(natural("hint"));
-    }
     let conditions = conditions::of(filter, wanted.collation);
     let given = Given {
         all: &conditions.all,
@@ -267,7 +251,7 @@ pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
     };
     let best = indexes
         .iter()
-        .filter(|index| !index.spec.hidden && hinted(index))
+        .filter(|index| !index.spec.hidden && is_meant(index))
         .filter_map(|index| {
             let (at, grid) = place(index, path, near, wanted, &conditions)?;
             Some((index, at, grid, nearest(index, given, wanted.collation)))

@@ -6,6 +6,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::index::spec::{Kind, same_key};
 use crate::engine::index::{Index, append};
 use crate::engine::planner::Wanted;
+use crate::engine::planner::agreement::is_backwards;
 use crate::engine::planner::interval::is_collated;
 use crate::engine::planner::tree::Limits;
 use crate::error::{Code, ServerError};
@@ -24,16 +25,18 @@ pub(super) fn find<'i>(
 ) -> Result<Hinted<'i>, ServerError> {
     let index = match wanted.hint {
         None => return without(wanted),
-        Some(RawBsonRef::String(name)) => indexes.iter().find(|index| index.spec.name == name),
+        Some(RawBsonRef::String(name)) => named(indexes, name),
         Some(RawBsonRef::Document(key)) => {
+            if let Some(RawBsonRef::String(name)) = raw::get(key, "$hint") {
+                return existing(named(indexes, name));
+            }
             if let Some(value) = raw::get(key, "$natural") {
                 if wanted.min.is_some() || wanted.max.is_some() {
                     return Err(no_plan("min and max are incompatible with $natural"));
                 }
-                let backwards =
-                    matches!(value, RawBsonRef::Int32(..=-1) | RawBsonRef::Int64(..=-1))
-                        || matches!(value, RawBsonRef::Double(value) if value < 0.0);
-                return Ok(Hinted::Records { backwards });
+                return Ok(Hinted::Records {
+                    backwards: is_backwards(value),
+                });
             }
             let Ok(key) = Document::try_from(key) else {
                 return without(wanted);
@@ -56,6 +59,15 @@ pub(super) fn find<'i>(
             ));
         }
     };
+    existing(index)
+}
+
+fn named<'i>(indexes: &'i [Index], name: &str) -> Option<&'i Index> {
+    indexes.iter().find(|index| index.spec.name == name)
+}
+
+/// The index of a hint, unless it is not there or hidden.
+fn existing(index: Option<&Index>) -> Result<Hinted<'_>, ServerError> {
     let Some(index) = index.filter(|index| !index.spec.hidden) else {
         return Err(ServerError::new(
             Code::BAD_VALUE,
@@ -100,6 +112,9 @@ fn ambiguous(one: &Index, other: &Index) -> ServerError {
 
 fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
     if wanted.min.is_some() || wanted.max.is_some() {
+        if wanted.natural.is_some() {
+            return Err(no_plan("min and max are incompatible with $natural"));
+        }
         return Err(ServerError::new(
             Code::location(51173),
             "planner returned error :: caused by :: When using min()/max() a hint of which index to use must be provided",

@@ -32,6 +32,13 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
             format!("field at '_id' must be exactly specified, field at sub-path '{path}'found"),
         ));
     }
+    if found.iter().any(|(path, _)| path.is_empty()) {
+        // To a server the path without a name is the document itself.
+        return Err(ServerError::new(
+            Code::ILLEGAL_OPERATION,
+            "Cannot call setValue on the root object",
+        ));
+    }
     let mut root = Vec::new();
     for (path, value) in found {
         plant(&mut root, path, value);

@@ -36,18 +36,6 @@ pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
     let Some(text) = wanted.filter.and_then(Predicate::text) else {
         return Ok(None);
     };
-    if wanted.natural.is_some() {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "text expression not allowed with $natural sort order",
-        ));
-    }
-    if wanted.hint.is_some() {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "text and hint not allowed in same query",
-        ));
-    }
     let scan = scan(indexes, wanted)?;
     Ok(match scan {
         Some(scan) if text.listed => {

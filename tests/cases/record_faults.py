@@ -519,6 +519,20 @@ def agreements():
 
 
 @topic
+def positions_within():
+    """The positional $ within a document of a projection, and where findAndModify reads its projection at all."""
+    yield insert("c", {"_id": 1, "c": [{"b": [1, 2, 3]}, {"b": [2, 3]}], "d": [1, 2]}, {"_id": 2, "c": {"1": {"b": [5, 6]}}})
+    shown = [{"c.1": {"b.$": 1}}, {"c": {"b.$": 1}}, {"c.b.$": 1}, {"c": {"b": {"d.$": 1}}}, {"c": {"b": {"$": 1}}}, {"c": {"$": 1}}, {"c.$": 1}, {"c": {"x": 1, "b.$": 1}}, {"a": "$x", "c": {"b.$": 1}}, {"c": {"b.$": 0}}, {"c": {"b.$": "x"}}, {"c": {"b.$.d": 1}}, {"c": {"b.$": {"$add": [1]}}}, {"$": 1}, {"c.$": {"x": 1}}, {"c.$": {}}, {"c.$.b": {"d": 1}}, {"c.$.b": 1}, {"c": {"b$.$": 1}}]
+    for filter_, projection in itertools.product(({"c.b": 2}, {"d": 2}, {"_id": 1}, {}), shown):
+        yield {"find": "c", "filter": filter_, "projection": projection}
+        yield run({"$match": filter_}, {"$project": projection}, collection="c")
+        yield from [{FM: "c", "query": filter_, "fields": projection, "new": new, "update": {"$set": {"z": 1}}} for new in (True, False)]
+    for fields in (*shown[:3], {"a": 1, "b": 0}, {"a": {"$zork": 1}}, {"a": {"$meta": "sortKey"}}, {"a": {"$add": ["x", 1]}}):
+        for more in ({"update": {"$set": {"z": 1}}}, {"remove": True}, {"update": {"$set": {"z": 1}}, "new": True}, {"update": {"$zork": 1}}, {"update": {"$set": {"z": 1}}, "upsert": True}, {"update": {"$set": {"z": 1}}, "upsert": True, "new": True}):
+            yield from [{FM: "n", "query": {"a": 1}, "fields": fields, **more}, find("n", projection={"_id": 0}), {"listCollections": 1, "nameOnly": True, "filter": {"name": "n"}}, {"drop": "n"}]
+
+
+@topic
 def never_met():
     """What an upsert takes of a filter where some of it can match nothing."""
     string, none = {"bsonType": "string"}, {"a": {"$all": []}}

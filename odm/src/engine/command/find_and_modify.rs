@@ -103,24 +103,23 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     })?;
     Order::parse(sort)?;
     let returns_new = args.flag("new");
-    let sort_key = |fields| meta::mentions(RawBsonRef::Document(fields), Some("sortKey"));
-    if args.filled("fields").is_some_and(sort_key) {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "Cannot use a $meta sortKey projection in findAndModify commands.",
-        ));
-    }
     let projection = args
         .filled("fields")
-        .map(|fields| projected(fields, Some(target.filter), &target.globals))
-        .transpose()?;
-    if returns_new && projection.as_ref().is_some_and(Projection::needs_position) {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            "cannot use a positional projection and return the new document",
-        ));
-    }
+        .map(|fields| returned(fields, &target, returns_new))
+        .transpose();
     let bypass = args.flag("bypassDocumentValidation");
+    let upsert = args.flag("upsert");
+    let projection = match projection {
+        Err(error) if collection.is_some() => return Err(error),
+        // An upsert makes the collection before its projection is read.
+        Err(error) if upsert => {
+            call.write_ensured(&namespace, bypass, |_| Ok(()))?;
+            return Err(error);
+        }
+        // Where nothing can be found, nobody reads it.
+        Err(_) => None,
+        Ok(projection) => projection,
+    };
     drop(collection);
     let mut retry = Retry::new(call.statements.take(), call.command);
     if let Some(before) = retry.before(0) {
@@ -172,6 +171,28 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .transpose()
         .map_err(|error| explain(error, call, &namespace))?;
     reply(fields(last, value))
+}
+
+/// The projection of what is returned.
+fn returned(
+    fields: &RawDocument,
+    target: &Wanted<'_>,
+    returns_new: bool,
+) -> Result<Projection, ServerError> {
+    if meta::mentions(RawBsonRef::Document(fields), Some("sortKey")) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Cannot use a $meta sortKey projection in findAndModify commands.",
+        ));
+    }
+    let projection = projected(fields, Some(target.filter), &target.globals)?;
+    if returns_new && projection.needs_position() {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "cannot use a positional projection and return the new document",
+        ));
+    }
+    Ok(projection)
 }
 
 /// The answer to what was executed before: the document comes whole, whatever `fields` says, as from a server.

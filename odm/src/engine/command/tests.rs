@@ -151,6 +151,7 @@ cases::files!("command", file, input: [], [
     find_and_modify,
     finds,
     agreements,
+    positions_within,
     found_again,
     found_by_differential,
     geo,

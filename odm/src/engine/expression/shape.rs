@@ -16,7 +16,7 @@ use crate::engine::expression::{Expression, Globals};
 use crate::error::ServerError;
 use crate::value::raw::{elements, get, values};
 
-pub(crate) use self::parse::{Bearing, Met};
+pub(crate) use self::parse::{Bearing, Met, check_position};
 
 /// A compiled projection.
 #[derive(Debug)]

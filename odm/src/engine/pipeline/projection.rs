@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::memory;
-use crate::engine::expression::shape::{Bearing, Kind, Met, Shape, Transform};
+use crate::engine::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
 use crate::engine::expression::{Globals, Value, append, text};
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
@@ -36,7 +36,7 @@ impl Projection {
         )?;
         Ok(Self {
             shape,
-            positional: positions(spec) > 0,
+            positional: has_position(spec),
         })
     }
 
@@ -67,10 +67,10 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-fn positions(spec: &RawDocument) -> usize {
-    elements(spec)
-        .filter(|(name, _)| name.ends_with(".$"))
-        .count()
+fn has_position(spec: &RawDocument) -> bool {
+    elements(spec).any(|(name, value)| {
+        name.ends_with(".$") || matches!(value, RawBsonRef::Document(below) if has_position(below))
+    })
 }
 
 const MIXED: &str = "Cannot specify positional operator and $elemMatch.";
@@ -83,11 +83,8 @@ fn special(
     met: Met,
     (globals, check): (&Globals, &dyn Fn() -> Result<(), ServerError>),
 ) -> Found {
-    if path.contains(".$.") {
-        return Some(refuse(
-            31394,
-            "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.",
-        ));
+    if let Err(error) = check_position(path) {
+        return Some(Err(error));
     }
     if let Some(path) = path.strip_suffix(".$") {
         let keeps = matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some();

@@ -115,6 +115,17 @@ impl Shape {
     }
 }
 
+/// Refuses the positional `$` anywhere but at the end of a path.
+pub(crate) fn check_position(path: &str) -> Result<(), ServerError> {
+    if path.contains(".$.") {
+        return refuse(
+            31394,
+            "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.",
+        );
+    }
+    Ok(())
+}
+
 fn joined(prefix: &str, name: &str) -> String {
     if prefix.is_empty() {
         name.to_owned()
@@ -407,7 +418,11 @@ impl Parser<'_> {
         value: RawBsonRef<'_>,
     ) -> Result<(), ServerError> {
         let path = joined(prefix, name);
+        check_position(&path)?;
         match value {
+            _ if path.ends_with(".$") => {
+                self.expression(&path, value)?;
+            }
             RawBsonRef::Document(below) if !is_expression(below) => {
                 if below.is_empty() {
                     return refuse(
@@ -418,9 +433,6 @@ impl Parser<'_> {
                 check_paths(name, &path)?;
                 self.tree.enter(prefix, name)?;
                 self.fields(below, &path)?;
-            }
-            _ if path.ends_with(".$") => {
-                self.expression(&path, value)?;
             }
             value => match flag(value) {
                 Some(keep) if path == "_id" => self.id = Some(keep),

@@ -8,7 +8,7 @@ import random
 import re
 import sys
 
-from bson import Decimal128, Int64, MaxKey, MinKey
+from bson import Binary, Decimal128, Int64, MaxKey, MinKey
 
 from record_commands import FM, SON, create, find, index, insert, key, main, run, update
 
@@ -530,6 +530,34 @@ def positions_within():
     for fields in (*shown[:3], {"a": 1, "b": 0}, {"a": {"$zork": 1}}, {"a": {"$meta": "sortKey"}}, {"a": {"$add": ["x", 1]}}):
         for more in ({"update": {"$set": {"z": 1}}}, {"remove": True}, {"update": {"$set": {"z": 1}}, "new": True}, {"update": {"$zork": 1}}, {"update": {"$set": {"z": 1}}, "upsert": True}, {"update": {"$set": {"z": 1}}, "upsert": True, "new": True}):
             yield from [{FM: "n", "query": {"a": 1}, "fields": fields, **more}, find("n", projection={"_id": 0}), {"listCollections": 1, "nameOnly": True, "filter": {"name": "n"}}, {"drop": "n"}]
+
+
+@topic
+def changed_under_transactions():
+    """What a transaction meets where collections, views and indexes are made, changed and dropped after it began."""
+    numbers = itertools.count(1)
+    a, hint = [("a", 1)], {"find": "c", "hint": "a"}
+    add, drop, hide = create(index(a, "a"), collection="c"), {"dropIndexes": "c", "index": "a"}, {"collMod": "c", "index": {"name": "a", "hidden": True}}
+    gone, again, new = {"drop": "c"}, {"create": "c"}, [{"create": "n"}, insert("n", {"_id": 1})]
+    moved = {"renameCollection": "$db.c", "to": "$db.d", "$on": "admin"}
+    write = [insert("c", {"_id": 5, "a": 1}), update("c", {"q": {"_id": 1}, "u": {"$set": {"z": 1}}}), update("c", {"q": {"_id": 1}, "u": {"$set": {"a": 7}}}), {"delete": "c", "deletes": [{"q": {"_id": 1}, "limit": 1}]}, {"delete": "c", "deletes": [{"q": {"_id": 7}, "limit": 1}]}, {FM: "c", "query": {"_id": 1}, "update": {"$inc": {"a": 1}}}]
+    read = [find("c"), {"distinct": "c", "key": "a"}, run({"$match": {}}, collection="c")]
+    other = [find("n"), insert("n", {"_id": 2}), update("n", {"q": {}, "u": {"$set": {"a": 1}}}), {"distinct": "n", "key": "a"}, run(collection="n"), run({"$lookup": {"from": "n", "as": "x", "pipeline": []}}, collection="c"), run({"$graphLookup": {"from": "n", "startWith": "$_id", "connectFromField": "_id", "connectToField": "_id", "as": "x"}}, collection="c"), {"create": "n"}, create(index(a, "a"), collection="n"), create(index(a, "a"), collection="c")]
+    view = {"create": "v", "viewOn": "c", "pipeline": []}
+    scenes = [([], new, [step]) for step in other] + [([], new[1:], [find("n")]), ([], [*new, {"create": "v", "viewOn": "n", "pipeline": []}], [find("v")])]
+    scenes += [([], changes, [step]) for changes in ([add], [add, drop], [{"collMod": "c", "validator": {"a": 2}}], [{"collMod": "c", "validator": {"a": 1}}], [gone], [gone, again], [moved], []) for step in (*read, *write, again, hint)]
+    scenes += [([add], changes, [step]) for changes in ([drop], [hide], [drop, add]) for step in (*read, *write, hint) if changes == [drop] or step not in (write[2], write[5])]
+    scenes += [([], [gone], [again, write[0], find("c")]), ([], [gone], [write[0], find("c")]), ([], [view], [find("v")]), ([view], [{"drop": "v"}], [find("v")]), ([], [add], [write[1], find("c", {"a": 1})]), ([], [insert("c", {"_id": 5})], [find("c"), write[0]])]
+    kept = ["ok", "code", "codeName", "errorLabels", "n", "nModified", "writeErrors", "cursor.firstBatch", "values", "numIndexesBefore", "numIndexesAfter"]
+    for before, changes, steps in scenes:
+        yield from [{"drop": name} for name in ("c", "n", "v", "d")]
+        yield from [insert("c", {"_id": 1, "a": 1}), *before]
+        number = {"lsid": {"id": Binary(b"0123456789abcdef", 4)}, "txnNumber": Int64(next(numbers)), "autocommit": False}
+        yield {**find("zz"), **number, "startTransaction": True, "$only": ["ok"]}
+        yield from changes
+        yield from [{**step, **number, "$only": kept} for step in steps]
+        yield {"commitTransaction": 1, **number, "$on": "admin", "$only": kept}
+        yield from [{**find("c", sort={"_id": 1}), "$only": kept}, {**find("c", {"a": 1}), "$only": kept}]
 
 
 @topic

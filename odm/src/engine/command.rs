@@ -241,7 +241,13 @@ impl Engine {
                     state.abort(&self.sessions);
                 }
                 call.transaction = Some(state.transaction(&session, number)?);
-                let outcome = (row.run)(&mut call);
+                let followed = match target {
+                    // It asks whether there is a collection now.
+                    _ if row.name == create::CREATE.name => Ok(()),
+                    RawBsonRef::String(name) => call.follow(&Namespace::new(database, name)),
+                    _ => Ok(()),
+                };
+                let outcome = followed.and_then(|()| (row.run)(&mut call));
                 // After any failure the transaction is over, as on the server.
                 match outcome {
                     Ok(reply) => {

@@ -202,6 +202,12 @@ impl Index {
         Some(held)
     }
 
+    /// Whether one of these is an earlier or a later state of this index: it was neither changed nor made anew.
+    pub(crate) fn is_among(&self, others: &[Self]) -> bool {
+        let is_same = |other: &Self| Arc::ptr_eq(&self.spec, &other.spec);
+        others.iter().any(is_same)
+    }
+
     /// Whether one document surely has the keys of another: all that the index reads is the same bytes.
     pub(crate) fn is_untouched(&self, before: &RawDocument, after: &RawDocument) -> bool {
         let spec = &*self.spec;

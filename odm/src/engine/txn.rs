@@ -11,6 +11,7 @@ pub(crate) mod snapshot;
 pub(crate) mod transaction;
 pub(crate) mod writer;
 
+use crate::engine::catalog::namespace::Namespace;
 use crate::error::{Code, ServerError};
 
 /// The label of errors after which the whole transaction may be tried again.
@@ -22,5 +23,16 @@ pub(crate) fn write_conflict() -> ServerError {
         Code::WRITE_CONFLICT,
         "WriteConflict error: this operation conflicted with another operation. Please retry your operation or \
          multi-document transaction.",
+    )
+}
+
+/// A collection is no longer what it was when the transaction began.
+pub(crate) fn changed_catalog(namespace: &Namespace) -> ServerError {
+    ServerError::new(
+        Code::SNAPSHOT_UNAVAILABLE,
+        format!(
+            "Unable to read from a snapshot due to pending collection catalog changes; please retry the operation. \
+             Collection: {namespace}"
+        ),
     )
 }

@@ -46,6 +46,22 @@ pub(crate) struct Resolved {
     pub(crate) collation: Option<Collator>,
 }
 
+impl Root {
+    /// Has the view of this name that another has, or none; tells what it is on.
+    pub(crate) fn take_view<'r>(
+        &mut self,
+        other: &'r Self,
+        namespace: &Namespace,
+    ) -> Option<&'r Namespace> {
+        let view = other.view(namespace);
+        match view {
+            Some(view) => self.views.insert(namespace.clone(), Arc::clone(view)),
+            None => self.views.remove(namespace),
+        };
+        view.map(|view| &view.on)
+    }
+}
+
 impl View {
     /// Checks what can be checked without knowing the other views.
     pub(crate) fn new(

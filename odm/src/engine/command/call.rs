@@ -82,6 +82,14 @@ impl Call<'_> {
         }
     }
 
+    /// Has a transaction learn what has become of a name since it began.
+    pub(crate) fn follow(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
+        match &mut self.transaction {
+            Some(transaction) => transaction.follow(&self.engine.catalog.root(), namespace),
+            None => Ok(()),
+        }
+    }
+
     /// The time of the moment that the command reads, where it asks for one.
     pub(crate) fn read_time(&self) -> Option<Timestamp> {
         self.snapshot.as_ref().map(|snapshot| snapshot.time)

@@ -106,14 +106,20 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )));
     }
     // Whether the name is free is asked before what the options mean.
-    let is_free =
-        call.find_collection(&namespace).is_none() && call.find_view(&namespace).is_none();
+    let catalog = &call.engine.catalog;
+    let is_view = catalog.view(&namespace).is_some();
+    let mut is_free = !is_view && catalog.collection(&namespace).is_none();
+    if is_free {
+        // A transaction may have made it, or still know one that is gone.
+        call.follow(&namespace)?;
+        is_free = call.find_collection(&namespace).is_none();
+    }
     if is_free && call.create(&namespace, options(&namespace, &call.args)?, true)? {
         return reply(note);
     }
     Err(ServerError::new(
         Code::NAMESPACE_EXISTS,
-        if call.find_view(&namespace).is_some() {
+        if is_view {
             format!("A view already exists. NS: {namespace}")
         } else {
             format!("Collection {namespace} already exists.")

@@ -1,5 +1,6 @@
 //! What a pipeline reaches beyond its input: other collections, and the ends of `$out` and `$merge`.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use bson::oid::ObjectId;
@@ -84,6 +85,16 @@ impl<'c, 'a> CallSource<'c, 'a> {
         Ok(found)
     }
 
+    /// What is read of a name.
+    fn root(&self, namespace: &Namespace) -> Result<Cow<'_, Root>, ServerError> {
+        let mut call = self.call.borrow_mut();
+        if call.transaction.is_none() {
+            return Ok(Cow::Borrowed(&self.root));
+        }
+        call.follow(namespace)?;
+        Ok(Cow::Owned(call.root()))
+    }
+
     fn namespace(&self, database: Option<&str>, collection: &str) -> Namespace {
         Namespace::new(database.unwrap_or(self.database), collection)
     }
@@ -98,10 +109,11 @@ impl Source for CallSource<'_, '_> {
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let namespace = self.namespace(database, collection);
-        if let Some(view) = self.root.resolve(&namespace)? {
+        let root = self.root(&namespace)?;
+        if let Some(view) = root.resolve(&namespace)? {
             return self.read_view(&view, filter, globals);
         }
-        let Some(collection) = self.root.collection(&namespace).cloned() else {
+        let Some(collection) = root.collection(&namespace).cloned() else {
             return Ok(Vec::new());
         };
         let query = Query {

@@ -19,6 +19,7 @@ mod recorded;
 mod requests;
 mod stress;
 mod support_table;
+mod transactions;
 
 pub(super) fn run(engine: &Engine, context: &Context, db: &str, command: &Document) -> Document {
     let mut command = command.clone();
@@ -151,6 +152,7 @@ cases::files!("command", file, input: [], [
     find_and_modify,
     finds,
     agreements,
+    changed_under_transactions,
     positions_within,
     found_again,
     found_by_differential,

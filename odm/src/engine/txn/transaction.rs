@@ -1,5 +1,7 @@
 //! One multi-document transaction.
 
+mod present;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bson::DateTime;
 
 use crate::engine::catalog::changes::{Change, Origin, definition};
-use crate::engine::catalog::collection::{Collection, Owner};
+use crate::engine::catalog::collection::{Collection, Owner, Version};
 use crate::engine::catalog::draft::{Draft, Work};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::{Catalog, Root};
 use crate::engine::index::RecordId;
 use crate::engine::txn::writer::{Inside, Writer};
-use crate::engine::txn::{TRANSIENT, write_conflict};
-use crate::error::{Code, ServerError};
+use crate::engine::txn::{TRANSIENT, changed_catalog, write_conflict};
+use crate::error::ServerError;
 
 /// How long a transaction may stay open, in milliseconds.
 const LIFETIME: i64 = 60_000;
@@ -26,6 +28,8 @@ pub(crate) struct Transaction {
     working: Root,
     /// The records written, by collection. A collection that the transaction made is here, too.
     written: BTreeMap<Namespace, BTreeSet<RecordId>>,
+    /// The names that it has read or written.
+    used: BTreeSet<Namespace>,
     started: DateTime,
     /// What it did, in order: change streams may be opened before it commits.
     changes: Vec<Change>,
@@ -40,6 +44,7 @@ impl Transaction {
             working: snapshot.clone(),
             snapshot,
             written: BTreeMap::new(),
+            used: BTreeSet::new(),
             started: now,
             changes: Vec::new(),
         }
@@ -99,10 +104,8 @@ impl Transaction {
         let snapshot = self.snapshot.collection(namespace).cloned();
         let published = catalog.collection(namespace);
         if let Some(snapshot) = &snapshot {
-            let current = published.as_ref().is_some_and(|published| {
-                published.uuid == snapshot.uuid && published.version == snapshot.version
-            });
-            if !current {
+            let same = |published: &Version| published.uuid == snapshot.uuid;
+            if !published.as_ref().is_some_and(same) {
                 return Err(changed_catalog(namespace));
             }
         }
@@ -256,14 +259,4 @@ fn merge(
         merged.apply(&change.additions(), working.get(record));
     }
     Ok(merged)
-}
-
-fn changed_catalog(namespace: &Namespace) -> ServerError {
-    ServerError::new(
-        Code::SNAPSHOT_UNAVAILABLE,
-        format!(
-            "Unable to read from a snapshot due to pending collection catalog changes; please retry the operation. \
-             Collection: {namespace}"
-        ),
-    )
 }

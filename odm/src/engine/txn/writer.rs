@@ -8,8 +8,8 @@ use crate::engine::catalog::changes::{self, What, definition};
 use crate::engine::catalog::collection::{Change, Collection, Locks, Owner, document};
 use crate::engine::catalog::draft::Draft;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::index::{Placed, RecordId};
-use crate::engine::txn::write_conflict;
+use crate::engine::index::{Index, Placed, RecordId};
+use crate::engine::txn::{changed_catalog, write_conflict};
 use crate::error::ServerError;
 use crate::value::raw;
 
@@ -140,6 +140,34 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
+    /// Whether an index that was made since the transaction began would have to change: it lacks what was there then.
+    fn check_indexes(
+        &self,
+        before: Option<&RawDocument>,
+        after: Option<&RawDocument>,
+    ) -> Result<(), ServerError> {
+        let Some(Inside {
+            snapshot: Some(then),
+            published: Some(now),
+            ..
+        }) = &self.inside
+        else {
+            return Ok(());
+        };
+        if now.version == then.version {
+            return Ok(());
+        }
+        let is_new = |index: &&Index| !index.is_among(&then.indexes);
+        for index in now.indexes.iter().filter(is_new) {
+            match (before, after) {
+                (Some(before), Some(after)) if index.is_untouched(before, after) => {}
+                (Some(_), Some(_)) => return Err(changed_catalog(&now.namespace)),
+                _ => return Err(write_conflict()),
+            }
+        }
+        Ok(())
+    }
+
     fn is_locked(&self, holder: Option<&Owner>) -> bool {
         holder
             .is_some_and(|holder| Some(*holder) != self.inside.as_ref().map(|inside| inside.owner))
@@ -174,6 +202,7 @@ impl Writer<'_, '_> {
             collection.options.validate(after, before_document)?;
         }
         self.check_record(record)?;
+        self.check_indexes(before_document, after_document)?;
         let known = usize::from(first.is_some());
         let mut change = match first {
             Some(first) => Change::of_first(first),

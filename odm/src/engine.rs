@@ -52,6 +52,8 @@ pub(crate) use crate::engine::command::request::{Answer, Request};
 pub(crate) use crate::engine::command::{COMMON_FIELDS, known_commands, known_statements};
 #[cfg(feature = "server")]
 pub(crate) use crate::engine::context::{Latencies, Latency, Surroundings};
+#[cfg(feature = "memory")]
+pub(crate) use crate::engine::cursor::open::Hold;
 #[cfg(feature = "server")]
 pub(crate) use crate::engine::cursor::query::interrupted;
 #[cfg(feature = "memory")]

@@ -1,4 +1,5 @@
-//! What becomes of transactions and cursors whose sessions are killed, in commands as no driver lets one send them.
+//! What becomes of transactions and cursors whose sessions are killed, and of cursors that several connections have, in
+//! commands as no driver lets one send them.
 //!
 //! The conversations are held with the server of `ODM_TEST_URI`, too, but for those that end other people's sessions.
 #![expect(
@@ -9,6 +10,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use mongodb::bson::{Binary, Bson, Document, Timestamp, Uuid, doc, spec::BinarySubtype};
 use odm::Db;
@@ -20,6 +22,14 @@ struct Connection {
 }
 
 impl Connection {
+    /// Another one, to the same database.
+    fn beside(&self) -> Self {
+        Self {
+            stream: TcpStream::connect(self.stream.peer_addr().unwrap()).unwrap(),
+            database: self.database.clone(),
+        }
+    }
+
     fn to(address: SocketAddr) -> Self {
         let mut connection = Self {
             stream: TcpStream::connect(address).unwrap(),
@@ -319,6 +329,79 @@ fn a_cursor_is_read_on_in_its_own_session_and_transaction() {
         assert_eq!(within_it, (50739, message.to_owned()));
         // As any failure, that was its end.
         assert_eq!(more(connection, &cursor, &within(&own, 1)).0, 251);
+    });
+}
+
+/// Whoever waits with a cursor has it until he is answered, and is told when somebody closes it.
+#[test]
+fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
+    both(|connection| {
+        connection.run(doc! { "create": "tail", "capped": true, "size": 4096 });
+        connection.run(doc! { "insert": "tail", "documents": [{ "_id": 1 }] });
+        let tail = || doc! { "find": "tail", "tailable": true, "awaitData": true };
+        let stream =
+            || doc! { "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+        let session = doc! { "id": Uuid::new() };
+        let kill_cursor =
+            |_: &mut Connection, id: i64| doc! { "killCursors": "any", "cursors": [id] };
+        let kill_session = |_: &mut Connection, _: i64| doc! { "killSessions": [&session] };
+        let kill_operation = |other: &mut Connection, id: i64| {
+            let running = other.admin(doc! { "currentOp": 1, "command.getMore": id });
+            let running = running.get_array("inprog").unwrap();
+            let running = running[0].as_document().unwrap();
+            doc! { "killOp": 1, "op": running.get("opid") }
+        };
+        type Close<'c> = &'c dyn Fn(&mut Connection, i64) -> Document;
+        let ways: [(Close<'_>, i32); 3] = [
+            (&kill_cursor, 237),
+            (&kill_session, 11601),
+            (&kill_operation, 11601),
+        ];
+        for (open, name) in [(&tail as &dyn Fn() -> Document, "tail"), (&stream, "c")] {
+            for (close, code) in ways {
+                let mut open = open();
+                open.insert("lsid", &session);
+                let opened = connection.run(open);
+                let id = opened
+                    .get_document("cursor")
+                    .unwrap()
+                    .get_i64("id")
+                    .unwrap();
+                let more = doc! {
+                    "getMore": id, "collection": name, "maxTimeMS": 1_000, "lsid": &session,
+                };
+                let (mut waiting, first) = (connection.beside(), more.clone());
+                let first = std::thread::spawn(move || waiting.run(first));
+                std::thread::sleep(Duration::from_millis(300));
+                for (field, value) in [
+                    ("collection", Bson::from("other")),
+                    ("lsid", doc! { "id": Uuid::new() }.into()),
+                    ("maxTimeMS", Bson::from(1)),
+                ] {
+                    let mut more = more.clone();
+                    more.insert(field, value);
+                    let refused = connection.run(more);
+                    let message = format!("cursor id {id} is already in use");
+                    assert_eq!(refused.get_str("errmsg").ok(), Some(&*message));
+                    assert_eq!(self::code(&refused), 143);
+                }
+                let close = close(connection, id);
+                let closed = match close.contains_key("killCursors") {
+                    true => connection.run(close),
+                    false => connection.admin(close),
+                };
+                assert_eq!(closed.get("ok"), Some(&Bson::Double(1.0)), "{closed}");
+                if let Ok(killed) = closed.get_array("cursorsKilled") {
+                    assert_eq!(killed, &[Bson::from(id)]);
+                }
+                let told = first.join().unwrap();
+                let message =
+                    "Executor error during getMore :: caused by :: operation was interrupted";
+                assert_eq!(told.get_str("errmsg").ok(), Some(message), "{told}");
+                assert_eq!(self::code(&told), code);
+                assert_eq!(self::code(&connection.run(more)), 43);
+            }
+        }
     });
 }
 

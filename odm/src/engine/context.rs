@@ -44,6 +44,7 @@ pub struct Context {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     surroundings: Option<Arc<dyn Surroundings>>,
     interrupt: Option<Arc<AtomicBool>>,
+    hold: Option<u64>,
 }
 
 /// What the server that an engine is behind can tell, and the engine by itself can't.
@@ -84,6 +85,7 @@ impl Context {
             random: Arc::new(|| RandomState::new().hash_one(0_u8)),
             surroundings: None,
             interrupt: None,
+            hold: None,
         }
     }
 
@@ -125,6 +127,18 @@ impl Context {
     pub(crate) fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
         self.interrupt = Some(interrupt);
         self
+    }
+
+    /// The same, for commands of one who holds a cursor, which this key tells.
+    #[must_use]
+    pub(crate) fn holding(mut self, hold: u64) -> Self {
+        self.hold = Some(hold);
+        self
+    }
+
+    /// The key of the cursor that is held.
+    pub(crate) fn hold(&self) -> Option<u64> {
+        self.hold
     }
 
     /// What ends a command when it becomes true.

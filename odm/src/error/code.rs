@@ -82,6 +82,7 @@ codes! {
     DOCUMENT_VALIDATION_FAILURE = 121 "DocumentValidationFailure";
     COMMAND_FAILED = 125 "CommandFailed";
     CAPPED_POSITION_LOST = 136 "CappedPositionLost";
+    CURSOR_IN_USE = 143 "CursorInUse";
     EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
     DURATION_OVERFLOW = 159 "DurationOverflow";
     MAX_STALENESS_OUT_OF_RANGE = 160 "MaxStalenessOutOfRange";

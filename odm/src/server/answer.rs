@@ -152,25 +152,37 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
 fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
     let began = Instant::now();
     let end = began + max_time(command).unwrap_or(AWAIT);
+    let mut seen = host.memory.changes_seen();
+    let mut reply = wait(host, peer, command);
+    if !is_empty(&reply) {
+        return reply;
+    }
+    let id = raw::elements(command)
+        .next()
+        .and_then(|(_, id)| id.as_i64());
+    let Some((hold, interest)) = id.and_then(|id| host.memory.hold(id)) else {
+        return reply;
+    };
+    let context = peer.context.clone().holding(hold.key());
     loop {
-        let seen = host.memory.changes_seen();
-        let reply = wait(host, peer, command);
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() || !is_empty(&reply) || host.is_stopping() {
-            return reply;
+        if left.is_zero() || host.is_stopping() {
+            return match hold.end() {
+                Ok(()) => reply,
+                Err(error) => failed(&error),
+            };
         }
         if peer.is_killed() {
-            return failed(&interrupted());
+            return failed(&hold.interrupt());
         }
-        let id = raw::elements(command)
-            .next()
-            .and_then(|(_, id)| id.as_i64());
-        let Some(interest) = id.and_then(|id| host.memory.awaits(id)) else {
-            return reply;
-        };
         host.memory
-            .wait_for_changes(interest, seen, left.min(LOOK_UP));
+            .wait_for_changes(interest.clone(), seen, left.min(LOOK_UP));
         if began.elapsed() >= LOOK_UP && host.is_gone(peer.id) {
+            return reply;
+        }
+        seen = host.memory.changes_seen();
+        reply = host.memory.answer(&context, command);
+        if !is_empty(&reply) {
             return reply;
         }
     }

@@ -19,7 +19,7 @@ pub(crate) use self::await_data::{AWAIT, is_empty, max_time};
 pub(crate) use self::listener::Listener;
 use self::parts::{Outcome, Parts};
 pub(crate) use self::patience::Patience;
-use crate::engine::{self, Answer, Context, Engine, Interest, Namespace, Page, Signal};
+use crate::engine::{self, Answer, Context, Engine, Hold, Interest, Namespace, Page, Signal};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
@@ -160,6 +160,12 @@ impl Memory {
         self.0.shared.engine.admit(rules, command, self.now())
     }
 
+    /// How many cursors somebody reads from.
+    #[cfg(any(feature = "server", test))]
+    pub(crate) fn cursors_in_use(&self) -> usize {
+        self.0.shared.engine.cursors.count_in_use()
+    }
+
     /// How many sessions, open transactions and open cursors there are.
     #[cfg(feature = "server")]
     pub(crate) fn counts(&self) -> [usize; 3] {
@@ -203,9 +209,9 @@ impl Memory {
         self.signal().wait(interest, seen, limit);
     }
 
-    /// What a cursor waits for, if it waits for documents to come.
-    pub(crate) fn awaits(&self, cursor: i64) -> Option<Interest> {
-        self.0.shared.engine.cursors.awaits(cursor)
+    /// Keeps a cursor for one who waits with it, and tells what for, if it waits for documents to come.
+    pub(crate) fn hold(&self, cursor: i64) -> Option<(Hold<'_>, Interest)> {
+        self.0.shared.engine.cursors.hold(cursor)
     }
 
     /// Answers a command that names its database, once; a failure is a reply, too.
@@ -241,8 +247,15 @@ impl Memory {
     }
 
     fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
-        let shared = &*self.0.shared;
-        let reply = self.answered(shared.engine.run(&shared.context, command));
+        self.reply_in(&self.0.shared.context, command)
+    }
+
+    fn reply_in(
+        &self,
+        context: &Context,
+        command: &RawDocument,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let reply = self.answered(self.0.shared.engine.run(context, command));
         match response::command_error(&reply) {
             Some(error) => Err(error),
             None => Ok(reply),

@@ -66,13 +66,9 @@ pub(crate) fn next(
     batch_size: Option<u64>,
 ) -> Result<Page, ServerError> {
     let batch_size = batch_size.filter(|size| *size > 0);
-    let Some(mut cursor) = call.engine.cursors.take(id) else {
-        return Err(not_found(id));
-    };
-    if let Err(e) = check(call, &cursor, namespace, id) {
-        call.engine.cursors.put_back(id, cursor);
-        return Err(e);
-    }
+    let (pin, mut cursor) = call.engine.cursors.pin(id, call.context.hold(), |cursor| {
+        check(call, cursor, namespace, id)
+    })?;
     let while_running = |error: ServerError| error.within("Executor error during getMore");
     if let Some(uuid) = cursor.collection {
         let collection = call
@@ -91,7 +87,7 @@ pub(crate) fn next(
     let (namespace, time) = (cursor.namespace.clone(), cursor.time);
     let id = if more {
         cursor.used = call.now.timestamp_millis();
-        call.engine.cursors.put_back(id, cursor);
+        pin.keep(cursor)?;
         id
     } else {
         0
@@ -193,24 +189,12 @@ fn gone(root: &Root, namespace: &Namespace, uuid: [u8; 16]) -> ServerError {
     )
 }
 
-fn not_found(id: i64) -> ServerError {
-    ServerError::new(Code::CURSOR_NOT_FOUND, format!("cursor id {id} not found"))
-}
-
 fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("cursors");
-    let namespace = call.namespace();
-    let (mut killed, mut unknown) = (Vec::new(), Vec::new());
-    for id in raw::values(array).filter_map(RawBsonRef::as_i64) {
-        match call.engine.cursors.take(id) {
-            Some(cursor) if cursor.namespace == namespace => killed.push(id),
-            Some(cursor) => {
-                call.engine.cursors.put_back(id, cursor);
-                unknown.push(id);
-            }
-            None => unknown.push(id),
-        }
-    }
+    // Whatever collection they are of.
+    let (killed, unknown): (Vec<i64>, Vec<i64>) = raw::values(array)
+        .filter_map(RawBsonRef::as_i64)
+        .partition(|id| call.engine.cursors.kill(*id));
     reply(doc! {
         "cursorsKilled": killed,
         "cursorsNotFound": unknown,

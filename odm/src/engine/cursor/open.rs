@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bson::raw::{RawDocument, RawDocumentBuf};
@@ -13,7 +14,7 @@ use crate::engine::catalog::collection::{Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::tree::records::Content;
 use crate::engine::txn::session::SessionId;
-use crate::error::ServerError;
+use crate::error::{Code, ServerError};
 use crate::value::raw;
 
 /// How long a cursor may lie unused, in milliseconds.
@@ -108,36 +109,156 @@ impl fmt::Debug for Cursor {
     }
 }
 
-/// The open cursors of an engine.
+/// The open cursors of an engine. One that somebody reads from stays among them: nobody else can read from it meanwhile,
+/// and whoever closes it has the reader told.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
-    open: Mutex<HashMap<i64, Cursor>>,
+    open: Mutex<HashMap<i64, Entry>>,
+    /// The key of the last [`Hold`].
+    keys: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// None while somebody reads from it.
+    cursor: Option<Cursor>,
+    /// Its session, which is known while somebody reads, too.
+    session: Option<SessionId>,
+    /// Who waits with it, and looks again and again.
+    holder: Option<u64>,
+    /// By what it was closed while somebody had it.
+    closed: Option<Closed>,
+}
+
+/// What closes a cursor that somebody has.
+#[derive(Debug, Clone, Copy)]
+enum Closed {
+    /// `killCursors`
+    Killed,
+    /// Its session was killed, or what the reader does.
+    Interrupted,
+}
+
+impl Closed {
+    fn error(self) -> ServerError {
+        let code = match self {
+            Self::Killed => Code::CURSOR_KILLED,
+            Self::Interrupted => Code::INTERRUPTED,
+        };
+        ServerError::new(code, "operation was interrupted").within("Executor error during getMore")
+    }
+}
+
+impl Entry {
+    fn is_in_use(&self) -> bool {
+        self.cursor.is_none() || self.holder.is_some()
+    }
+
+    /// Marks it as closed, if somebody has it. False where nobody does: then it can just go.
+    fn close(&mut self, by: Closed) -> bool {
+        let is_in_use = self.is_in_use();
+        if is_in_use {
+            self.closed.get_or_insert(by);
+        }
+        is_in_use
+    }
 }
 
 impl Cursors {
-    fn open(&self) -> MutexGuard<'_, HashMap<i64, Cursor>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<i64, Entry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a cursor and gives it an id, positive and unused.
     pub(crate) fn keep(&self, cursor: Cursor, mut random: impl FnMut() -> u64) -> i64 {
+        let entry = Entry {
+            session: cursor.session.clone(),
+            cursor: Some(cursor),
+            holder: None,
+            closed: None,
+        };
         let mut open = self.open();
         let mut id = i64::try_from(random() >> 1).unwrap_or(1).max(1);
         while open.contains_key(&id) {
             id = id.checked_add(1).unwrap_or(1);
         }
-        open.insert(id, cursor);
+        open.insert(id, entry);
         id
     }
 
-    /// Keeps a cursor again under its id.
-    pub(crate) fn put_back(&self, id: i64, cursor: Cursor) {
-        self.open().insert(id, cursor);
+    /// Takes a cursor to read from it, if `check` lets this reader: who is refused has disturbed nobody. `hold` is the
+    /// key of the [`Hold`] that the reader has, if any.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such cursor, that somebody else reads from it, or that it was closed while it was held.
+    pub(crate) fn pin(
+        &self,
+        id: i64,
+        hold: Option<u64>,
+        check: impl FnOnce(&Cursor) -> Result<(), ServerError>,
+    ) -> Result<(Pin<'_>, Cursor), ServerError> {
+        let mut open = self.open();
+        let Some(entry) = open.get_mut(&id) else {
+            return Err(ServerError::new(
+                Code::CURSOR_NOT_FOUND,
+                format!("cursor id {id} not found"),
+            ));
+        };
+        let is_anothers = entry.holder.is_some() && entry.holder != hold;
+        let Some(cursor) = entry.cursor.take_if(|_| !is_anothers) else {
+            return Err(ServerError::new(
+                Code::CURSOR_IN_USE,
+                format!("cursor id {id} is already in use"),
+            ));
+        };
+        let checked = match entry.closed {
+            Some(closed) => Err(closed.error()),
+            None => check(&cursor),
+        };
+        if let Err(error) = checked {
+            entry.cursor = Some(cursor);
+            return Err(error);
+        }
+        let pin = Pin {
+            cursors: self,
+            id,
+            is_kept: false,
+        };
+        Ok((pin, cursor))
     }
 
-    /// Takes a cursor out, to read from it: nobody else can meanwhile.
-    pub(crate) fn take(&self, id: i64) -> Option<Cursor> {
-        self.open().remove(&id)
+    /// Keeps a cursor for one who waits with it for documents to come, so that nobody else reads from it between two
+    /// looks. None where the cursor is gone or in use, or does not wait.
+    pub(crate) fn hold(&self, id: i64) -> Option<(Hold<'_>, Interest)> {
+        let mut open = self.open();
+        let entry = open.get_mut(&id).filter(|entry| !entry.is_in_use())?;
+        let cursor = entry.cursor.as_ref()?;
+        if cursor.tail != Tail::AwaitData {
+            return None;
+        }
+        let interest = Interest::of(&cursor.namespace);
+        let key = self.keys.fetch_add(1, Ordering::Relaxed);
+        entry.holder = Some(key);
+        let hold = Hold {
+            cursors: self,
+            id,
+            key,
+        };
+        Some((hold, interest))
+    }
+
+    /// Closes a cursor; false if there is none. Who reads from it is told.
+    pub(crate) fn kill(&self, id: i64) -> bool {
+        let mut open = self.open();
+        let Some(entry) = open.get_mut(&id) else {
+            return false;
+        };
+        let is_in_use = entry.close(Closed::Killed);
+        let gone = (!is_in_use).then(|| open.remove(&id));
+        drop(open);
+        drop(gone); // what it has read goes while others go on
+        true
     }
 
     /// How many are open.
@@ -146,24 +267,117 @@ impl Cursors {
         self.open().len()
     }
 
-    /// Closes the cursors of sessions.
-    pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
-        self.open()
-            .retain(|_, cursor| !cursor.session.as_ref().is_some_and(&wanted));
+    /// How many of them somebody reads from.
+    #[cfg(any(feature = "server", test))]
+    pub(crate) fn count_in_use(&self) -> usize {
+        let open = self.open();
+        open.values().filter(|entry| entry.is_in_use()).count()
     }
 
-    /// What `getMore` waits for, if the cursor is open and it waits.
-    pub(crate) fn awaits(&self, id: i64) -> Option<Interest> {
-        let open = self.open();
-        let cursor = open.get(&id)?;
-        (cursor.tail == Tail::AwaitData).then(|| Interest::of(&cursor.namespace))
+    /// Closes the cursors of sessions that are killed.
+    pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
+        self.open().retain(|_, entry| {
+            let is_wanted = entry.session.as_ref().is_some_and(&wanted);
+            !is_wanted || entry.close(Closed::Interrupted)
+        });
     }
 
     /// Closes cursors that nobody has used for long.
     pub(crate) fn expire(&self, now: DateTime) {
         let now = now.timestamp_millis();
+        let is_fresh =
+            |cursor: &Cursor| cursor.no_timeout || now.saturating_sub(cursor.used) <= LIFETIME;
         self.open()
-            .retain(|_, cursor| cursor.no_timeout || now.saturating_sub(cursor.used) <= LIFETIME);
+            .retain(|_, entry| entry.is_in_use() || entry.cursor.as_ref().is_some_and(is_fresh));
+    }
+}
+
+/// The place of a cursor that is being read from. Without it, the cursor is closed, unless it was [kept](Self::keep).
+#[derive(Debug)]
+pub(crate) struct Pin<'c> {
+    cursors: &'c Cursors,
+    id: i64,
+    is_kept: bool,
+}
+
+impl Pin<'_> {
+    /// Puts the cursor back, for others to read from.
+    ///
+    /// # Errors
+    ///
+    /// That it was closed meanwhile.
+    pub(crate) fn keep(mut self, cursor: Cursor) -> Result<(), ServerError> {
+        let mut open = self.cursors.open();
+        let Some(entry) = open.get_mut(&self.id) else {
+            return Ok(()); // nobody takes it away but who has this place
+        };
+        if let Some(closed) = entry.closed {
+            drop(open);
+            return Err(closed.error());
+        }
+        entry.cursor = Some(cursor);
+        drop(open);
+        self.is_kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.cursors.open().remove(&self.id);
+        }
+    }
+}
+
+/// A cursor in the hands of one who waits with it, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Hold<'c> {
+    cursors: &'c Cursors,
+    id: i64,
+    key: u64,
+}
+
+impl Hold<'_> {
+    /// What lets its owner read, and nobody else.
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Whoever waits has waited enough.
+    ///
+    /// # Errors
+    ///
+    /// That the cursor was closed meanwhile.
+    pub(crate) fn end(self) -> Result<(), ServerError> {
+        let closed = self.cursors.open().get(&self.id).and_then(|it| it.closed);
+        closed.map_or(Ok(()), |closed| Err(closed.error()))
+    }
+
+    /// Closes the cursor, as the one who waits with it is interrupted: the error to tell.
+    #[cfg(feature = "server")]
+    pub(crate) fn interrupt(self) -> ServerError {
+        let mut open = self.cursors.open();
+        let closed = open
+            .get_mut(&self.id)
+            .map(|entry| *entry.closed.get_or_insert(Closed::Interrupted));
+        drop(open);
+        closed.unwrap_or(Closed::Interrupted).error()
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let mut open = self.cursors.open();
+        let Some(entry) = open.get_mut(&self.id) else {
+            return;
+        };
+        if entry.holder == Some(self.key) {
+            entry.holder = None;
+            if entry.closed.is_some() {
+                open.remove(&self.id);
+            }
+        }
     }
 }
 
@@ -180,3 +394,6 @@ impl Results for Ready {
         self.0.len() == 0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,7 @@ fn server_status(call: &Call<'_>) -> Document {
     let counters = &host.activities.counters;
     let count = |counter: &AtomicI64| counter.load(Ordering::Relaxed);
     let [sessions, transactions, cursors] = host.memory.counts().map(int);
+    let in_use = int(host.memory.cursors_in_use());
     let running = host.activities.all();
     let running = running.iter().filter(|(_, it)| it.running.is_some());
     let mut status = doc! {
@@ -90,7 +91,7 @@ fn server_status(call: &Call<'_>) -> Document {
             "persistent": false,
         },
         "transactions": { "currentOpen": i64::from(transactions) },
-        "metrics": { "cursor": { "open": { "total": i64::from(cursors) } } },
+        "metrics": { "cursor": { "open": { "pinned": i64::from(in_use), "total": i64::from(cursors) } } },
     };
     if let Some(memory) = memory() {
         status.insert("mem", memory);

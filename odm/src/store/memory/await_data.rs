@@ -3,8 +3,8 @@
 use std::future::poll_fn;
 use std::time::{Duration, Instant};
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use futures::future::{Either, select};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use futures::future::select;
 
 use crate::error::Result;
 use crate::store::memory::{Listener, Memory};
@@ -27,28 +27,37 @@ impl Memory {
             return self.run_in(database, command, session, None).await;
         };
         let end = Instant::now() + max_time(&command).unwrap_or(AWAIT);
+        let mut seen = self.changes_seen();
+        let first = self.run_in(database, command.clone(), session.as_deref_mut(), None);
+        let mut reply = first.await?;
+        if !is_empty(&reply) || tokio::runtime::Handle::try_current().is_err() {
+            return Ok(reply);
+        }
+        let Some((hold, interest)) = self.hold(cursor) else {
+            return Ok(reply);
+        };
+        let context = self.context().holding(hold.key());
+        let mut again = command;
+        if let Some(session) = session {
+            session.memory()?.decorate(&mut again);
+        }
+        again.append(cstr!("$db"), database);
         let listener = Listener::new(self);
         loop {
-            let seen = self.changes_seen();
-            let again = command.clone();
-            let reply = self
-                .run_in(database, again, session.as_deref_mut(), None)
-                .await?;
             let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || !is_empty(&reply) || tokio::runtime::Handle::try_current().is_err()
-            {
-                return Ok(reply);
-            }
-            let Some(interest) = self.awaits(cursor) else {
-                return Ok(reply);
-            };
             // What was written before the log was kept has woken nobody: look once more.
-            if self.log_changes() {
-                continue;
+            if !left.is_zero() && !self.log_changes() {
+                let written = poll_fn(|context| listener.poll(&interest, seen, context));
+                let time = std::pin::pin!(tokio::time::sleep(left));
+                select(written, time).await;
             }
-            let written = poll_fn(|context| listener.poll(&interest, seen, context));
-            let time = std::pin::pin!(tokio::time::sleep(left));
-            if let Either::Right(_) = select(written, time).await {
+            if end <= Instant::now() {
+                hold.end()?;
+                return Ok(reply);
+            }
+            seen = self.changes_seen();
+            reply = self.reply_in(&context, &again)?;
+            if !is_empty(&reply) {
                 return Ok(reply);
             }
         }
@@ -85,4 +94,36 @@ pub(crate) fn max_time(command: &RawDocument) -> Option<Duration> {
         .ok()
         .filter(|millis| *millis > 0)
         .map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::*;
+    use crate::engine::Context;
+    use crate::error::Code;
+
+    #[tokio::test]
+    async fn who_waits_in_the_process_has_the_cursor_and_is_told_that_it_was_closed() {
+        let memory = Memory::new(Context::system(), "x");
+        let open =
+            rawdoc! { "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
+        let opened = memory.run("x", open).unwrap();
+        let cursor = raw::get(&opened, "cursor").and_then(RawBsonRef::as_document);
+        let id = raw::get(cursor.unwrap(), "id").and_then(RawBsonRef::as_i64);
+        let more = |millis: i32| {
+            let more = rawdoc! { "getMore": id.unwrap(), "collection": "c", "maxTimeMS": millis };
+            memory.run_written("x", more, None)
+        };
+        let kill = rawdoc! { "killCursors": "c", "cursors": [id.unwrap()] };
+        let code = |reply: Result<RawDocumentBuf>| reply.err().and_then(|error| error.code());
+        let (first, ()) = futures::join!(more(200), async {
+            assert_eq!(code(more(1).await), Some(Code::CURSOR_IN_USE));
+            assert_eq!(memory.cursors_in_use(), 1);
+            memory.run("x", kill).unwrap();
+        });
+        assert_eq!(code(first), Some(Code::CURSOR_KILLED));
+        assert_eq!(code(more(1).await), Some(Code::CURSOR_NOT_FOUND));
+    }
 }

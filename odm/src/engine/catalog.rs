@@ -149,11 +149,12 @@ impl Catalog {
         self.root.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, all that is written is logged. False if it was so before.
+    /// From now on, all that is written is logged. False if it was so before. Of several who ask for it, all wait until
+    /// it is so.
     pub(crate) fn log_changes(&self, now: DateTime) -> bool {
-        if self.changes.is_on() || !self.changes.start(&self.clock, now) {
+        let Some(start) = self.changes.start(now) else {
             return false;
-        }
+        };
         // Who is writing already may not know, and so must end first: he lets the lock go when he has the root.
         let root = self.root();
         for database in root.databases() {
@@ -162,6 +163,7 @@ impl Catalog {
             }
         }
         drop(self.publish());
+        start.finish(&self.clock, now);
         true
     }
 

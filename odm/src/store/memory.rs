@@ -4,6 +4,8 @@ mod await_data;
 mod listener;
 mod parts;
 mod patience;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -112,7 +114,9 @@ impl Memory {
     /// What has expired goes, as with any command.
     #[cfg(feature = "server")]
     pub(crate) fn tick(&self) {
-        self.0.shared.engine.tick(self.now().timestamp_millis());
+        let engine = &self.0.shared.engine;
+        engine.tick(self.now().timestamp_millis());
+        self.signal().wake();
     }
 
     /// How many cursors are open.
@@ -195,10 +199,10 @@ impl Memory {
     /// From now on, all that is written is logged for change streams. False if it was so before.
     pub(crate) fn log_changes(&self) -> bool {
         let catalog = &self.0.shared.engine.catalog;
-        catalog.log_changes(self.0.shared.context.now())
+        self.answered(catalog.log_changes(self.0.shared.context.now()))
     }
 
-    /// How often the log of changes was written to.
+    /// How often the log of changes was begun or written to.
     pub(crate) fn changes_seen(&self) -> u64 {
         self.signal().count()
     }
@@ -285,9 +289,12 @@ impl Memory {
         };
         let shared = &*self.0.shared;
         let namespace = self.namespace(database, request.collection);
-        shared
-            .engine
-            .look_up(&shared.context, &namespace, path, value, *one)
+        // It writes nothing, but what has expired goes.
+        self.answered(
+            shared
+                .engine
+                .look_up(&shared.context, &namespace, path, value, *one),
+        )
     }
 
     /// Removes the document of a filter that finds one by its `_id`, where that is all there is to do.

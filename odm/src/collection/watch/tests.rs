@@ -110,9 +110,9 @@ fn what_is_not_watched_is_not_logged() {
     let memory = db.store.engine().unwrap();
     assert_eq!(memory.changes_seen(), 0);
     let _changes = block_on(things.watch().into_future()).unwrap();
-    assert_eq!(memory.changes_seen(), 0);
+    let seen = memory.changes_seen();
     block_on(things.insert_one(&Thing { id: 2 }).into_future()).unwrap();
-    assert_eq!(memory.changes_seen(), 1);
+    assert_eq!(memory.changes_seen(), seen + 1);
 }
 
 #[test]

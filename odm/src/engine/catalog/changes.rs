@@ -115,7 +115,11 @@ impl Event {
 /// The log.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
+    /// Whoever begins to write from now on logs it.
     is_on: AtomicBool,
+    /// All who write do.
+    is_complete: AtomicBool,
+    starting: Mutex<()>,
     /// The engine's time, in milliseconds, as the last command had it.
     now: AtomicI64,
     log: Mutex<Log>,
@@ -132,16 +136,22 @@ impl Changes {
         self.is_on.load(Ordering::Acquire)
     }
 
-    /// From now on, what is written is logged. False if it was so before.
-    pub(super) fn start(&self, clock: &Clock, now: DateTime) -> bool {
-        let mut log = self.log();
-        if self.is_on() {
-            return false;
+    /// From now on, whoever begins to write logs it. None if all do so; who else starts it waits until they do.
+    pub(super) fn start(&self, now: DateTime) -> Option<Start<'_>> {
+        if self.is_complete.load(Ordering::Acquire) {
+            return None;
+        }
+        let alone = self.starting.lock();
+        let alone = alone.unwrap_or_else(PoisonError::into_inner);
+        if self.is_complete.load(Ordering::Acquire) {
+            return None;
         }
         self.set_now(now);
-        log.start((clock.tick(now), 0));
         self.is_on.store(true, Ordering::Release);
-        true
+        Some(Start {
+            changes: self,
+            _alone: alone,
+        })
     }
 
     fn now(&self) -> DateTime {
@@ -209,6 +219,23 @@ impl Changes {
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.log().bytes()
+    }
+}
+
+/// The log, where some may still be writing who do not log it.
+#[derive(Debug)]
+pub(super) struct Start<'c> {
+    changes: &'c Changes,
+    _alone: MutexGuard<'c, ()>,
+}
+
+impl Start<'_> {
+    /// They have ended. What was written before is not known, and whoever waits has not been told of it: he looks again.
+    pub(super) fn finish(self, clock: &Clock, now: DateTime) {
+        let changes = self.changes;
+        changes.log().start((clock.tick(now), 0));
+        changes.is_complete.store(true, Ordering::Release);
+        changes.signal.start();
     }
 }
 

@@ -68,8 +68,11 @@ impl Fork<'_> {
         if self.origin.catalog.changes.is_on() {
             self.origin.catalog.changes.set_now(now);
         }
-        self.origin.catalog.merge(&self.base, &self.root())?;
-        self.origin.catalog.clock.tick(now);
+        let catalog = &self.origin.catalog;
+        catalog.merge(&self.base, &self.root())?;
+        catalog.clock.tick(now);
+        // No lock is held here, and nobody else knows that something was written.
+        catalog.changes.signal.wake();
         Ok(())
     }
 }

@@ -98,10 +98,13 @@ pub(crate) fn max_time(command: &RawDocument) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
     use bson::rawdoc;
 
     use super::*;
-    use crate::engine::Context;
+    use crate::engine::{Context, Namespace};
     use crate::error::Code;
 
     #[tokio::test]
@@ -125,5 +128,47 @@ mod tests {
         });
         assert_eq!(code(first), Some(Code::CURSOR_KILLED));
         assert_eq!(code(more(1).await), Some(Code::CURSOR_NOT_FOUND));
+    }
+
+    /// Who begins to write before anybody waits wakes nobody when the write is there: who waits looks again.
+    #[test]
+    fn who_waits_misses_nothing_that_is_being_written_already() {
+        let memory = Memory::new(Context::system(), "x");
+        let namespace = Namespace::new("x", "c");
+        let run = |command: RawDocumentBuf| memory.run("x", command).unwrap();
+        run(rawdoc! { "create": "c", "capped": true, "size": 4096 });
+        run(rawdoc! { "insert": "c", "documents": [{ "_id": 1 }] });
+        let opened = run(rawdoc! { "find": "c", "tailable": true, "awaitData": true });
+        let cursor = raw::get(&opened, "cursor").and_then(RawBsonRef::as_document);
+        let id = raw::get(cursor.unwrap(), "id").and_then(RawBsonRef::as_i64);
+        let (started, has_started) = channel();
+        let (finish, may_finish) = channel();
+        let reply = thread::scope(|scope| {
+            let (memory, namespace) = (&memory, &namespace);
+            scope.spawn(move || {
+                let write = memory.0.shared.engine.write(namespace, true, |writer| {
+                    started.send(()).unwrap();
+                    may_finish.recv().unwrap();
+                    writer.insert(&rawdoc! { "_id": 2 })
+                });
+                write.unwrap();
+            });
+            has_started.recv().unwrap();
+            scope.spawn(|| memory.log_changes());
+            while !memory.0.shared.engine.catalog.changes.is_on() {
+                thread::yield_now();
+            }
+            let waiting = scope.spawn(|| {
+                let more =
+                    rawdoc! { "getMore": id.unwrap(), "collection": "c", "maxTimeMS": 10_000 };
+                let runtime = tokio::runtime::Builder::new_current_thread();
+                let runtime = { runtime }.enable_time().build().unwrap();
+                runtime.block_on(memory.run_written("x", more, None))
+            });
+            thread::sleep(Duration::from_millis(50));
+            finish.send(()).unwrap();
+            waiting.join().unwrap().unwrap()
+        });
+        assert!(!is_empty(&reply));
     }
 }

@@ -112,6 +112,13 @@ impl Signal {
         });
     }
 
+    /// Wakes everybody who waits, or is about to: something was written of which nobody was told.
+    pub(super) fn start(&self) {
+        let mut waiting = self.waiting();
+        self.count.fetch_add(1, Ordering::AcqRel);
+        self.wake_those(&mut waiting, |_| true);
+    }
+
     /// Wakes everybody who waits: what they looked at last may soon not be there any more.
     pub(super) fn raise_for_all(&self) {
         self.wake_those(&mut self.waiting(), |_| true);

@@ -34,7 +34,8 @@ fn count(read: &Read) -> Option<usize> {
 
 fn started() -> (Changes, Clock) {
     let (changes, clock) = (Changes::default(), Clock::default());
-    assert!(changes.start(&clock, DateTime::from_millis(1_000_000)));
+    let now = DateTime::from_millis(1_000_000);
+    changes.start(now).unwrap().finish(&clock, now);
     (changes, clock)
 }
 
@@ -60,8 +61,8 @@ fn nothing_is_kept_until_it_is_asked_for_and_then_as_much_as_fits() {
     changes.append(&clock, vec![insert(1)], None);
     assert_eq!(clock.now().time, 0);
 
-    assert!(changes.start(&clock, now));
-    assert!(!changes.start(&clock, now));
+    changes.start(now).unwrap().finish(&clock, now);
+    assert!(changes.start(now).is_none());
     let before = Timestamp {
         time: 999,
         increment: 1,

@@ -66,6 +66,16 @@ impl Shared {
         self.locks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The writer locks of several collections. All who wait for one while they hold another take them here, in one
+    /// order: that of the names would not do, which may be others' when the locks are there.
+    pub(crate) fn lock_all<'s>(
+        shared: impl IntoIterator<Item = &'s Arc<Self>>,
+    ) -> Vec<MutexGuard<'s, Locks>> {
+        let mut shared: Vec<_> = shared.into_iter().collect();
+        shared.sort_by_key(|shared| Arc::as_ptr(shared));
+        shared.iter().map(|shared| shared.lock()).collect()
+    }
+
     /// The writer lock, unless somebody holds it.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Locks>> {
         match self.locks.try_lock() {

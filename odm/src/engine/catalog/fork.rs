@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock};
 
 use crate::engine::catalog::changes::definition::{self, Definition};
 use crate::engine::catalog::changes::{Change, Changes, What};
-use crate::engine::catalog::collection::{Collection, Version, document};
+use crate::engine::catalog::collection::{Collection, Shared, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::View;
 use crate::engine::catalog::{Catalog, Root};
@@ -28,11 +28,7 @@ impl Catalog {
     pub(crate) fn merge(&self, base: &Root, fork: &Root) -> Result<(), ServerError> {
         let collections: Vec<_> = fork.new_collections(base).collect();
         let views: Vec<_> = fork.new_views(base).collect();
-        // They come in the order of names, in which writer locks are always taken.
-        let held: Vec<_> = collections
-            .iter()
-            .map(|collection| collection.shared.lock())
-            .collect();
+        let held = Shared::lock_all(collections.iter().map(|collection| &collection.shared));
         let is_held = held.iter().any(|locks| !locks.is_empty());
         let mut root = self.publish();
         let same = |namespace: &Namespace| {

@@ -6,7 +6,7 @@ use bson::{Binary, Document, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::{Change, What, definition};
-use crate::engine::catalog::collection::{Collection, document};
+use crate::engine::catalog::collection::{Collection, Shared, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::catalog::view::View;
@@ -265,14 +265,8 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             "target namespace exists",
         ));
     }
-    // Writer locks are always taken in the order of names.
-    let mut shared: Vec<_> = [Some(&collection), existing.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(|collection| (&collection.namespace, &collection.shared))
-        .collect();
-    shared.sort_by_key(|(namespace, _)| *namespace);
-    let locks: Vec<_> = shared.iter().map(|(_, shared)| shared.lock()).collect();
+    let both = [Some(&collection), existing.as_ref()].into_iter().flatten();
+    let locks = Shared::lock_all(both.map(|collection| &collection.shared));
     if locks.iter().any(|locks| !locks.is_empty()) {
         return Err(crate::engine::txn::write_conflict());
     }

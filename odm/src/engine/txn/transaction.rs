@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bson::DateTime;
 
 use crate::engine::catalog::changes::{Change, Origin, definition};
-use crate::engine::catalog::collection::{Collection, Owner, Version};
+use crate::engine::catalog::collection::{Collection, Owner, Shared, Version};
 use crate::engine::catalog::draft::{Draft, Work};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::{Catalog, Root};
@@ -155,11 +155,7 @@ impl Transaction {
                 written.push((working, records, created));
             }
         }
-        // Namespaces are sorted, so that two commits take the locks in one order.
-        let guards: Vec<_> = written
-            .iter()
-            .map(|(working, ..)| working.shared.lock())
-            .collect();
+        let guards = Shared::lock_all(written.iter().map(|(working, ..)| &working.shared));
         // Whoever else would change these collections waits for their locks: what is merged now is current below, and
         // readers need not wait for the merge.
         let latest = catalog.root();

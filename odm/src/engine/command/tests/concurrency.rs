@@ -403,3 +403,77 @@ fn a_time_that_was_told_has_what_was_written_until_then() {
         }
     });
 }
+
+/// Who begins to write before anybody watches does not tell of it: whoever watches from then on sees it written.
+#[test]
+fn every_stream_tells_what_was_not_there_when_it_was_opened() {
+    let server = Server::new();
+    server.ok(doc! { "create": "a" });
+    let (started, has_started) = channel();
+    let (finish, may_finish) = channel();
+    let server = &server;
+    let watch = || {
+        let stage = doc! { "$changeStream": {} };
+        let opened = server.ok(doc! { "aggregate": "a", "pipeline": [stage], "cursor": {} });
+        let cursor = opened.get_document("cursor").unwrap();
+        let found = server.rows(doc! { "find": "a" }).len();
+        (cursor.get_i64("id").unwrap(), found)
+    };
+    let opened = thread::scope(|scope| {
+        scope.spawn(move || {
+            let namespace = Namespace::new("x", "a");
+            let write = server.engine.write(&namespace, true, |writer| {
+                started.send(()).unwrap();
+                may_finish.recv_timeout(PATIENCE).unwrap();
+                writer.insert(&bson::rawdoc! { "_id": 1 })
+            });
+            write.unwrap();
+        });
+        has_started.recv_timeout(PATIENCE).unwrap();
+        let first = scope.spawn(watch);
+        while !server.engine.catalog.changes.is_on() {
+            thread::yield_now();
+        }
+        let second = scope.spawn(watch);
+        thread::sleep(Duration::from_millis(50));
+        finish.send(()).unwrap();
+        [first, second].map(|watching| watching.join().unwrap())
+    });
+    for (id, found) in opened {
+        let told = server.rows(doc! { "getMore": id, "collection": "a" }).len();
+        assert_eq!(found + told, 1);
+    }
+}
+
+/// Names may be others' when the locks of their collections are there.
+#[test]
+fn renames_do_not_wait_for_each_other_for_ever() {
+    for _ in 0..8 {
+        let server = std::sync::Arc::new(Server::new());
+        server.ok(insert("b", 0..1));
+        server.ok(insert("c", 0..1));
+        let (done, is_done) = channel();
+        let rename = |from: &str, to: &str| {
+            let (from, to) = (format!("x.{from}"), format!("x.{to}"));
+            let (server, done) = (std::sync::Arc::clone(&server), done.clone());
+            let rename = doc! { "renameCollection": from, "to": to, "dropTarget": true };
+            // Not joined, or the test would hang instead of failing.
+            thread::spawn(move || {
+                server.run(rename);
+                done.send(()).unwrap();
+            });
+            thread::sleep(Duration::from_millis(10));
+        };
+        let first = server.engine.catalog.collection(&Namespace::new("x", "b"));
+        let first = std::sync::Arc::clone(&first.unwrap().shared);
+        let held = first.lock();
+        rename("b", "c");
+        rename("c", "a");
+        rename("b", "a");
+        drop(held);
+        for _ in 0..3 {
+            let ended = is_done.recv_timeout(PATIENCE);
+            ended.expect("they wait for each other");
+        }
+    }
+}

@@ -1,10 +1,13 @@
 //! `listDatabases`, `dropDatabase`.
 
+use std::sync::Arc;
+
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, doc};
 
-use crate::engine::catalog::Edit;
+use crate::engine::catalog::Catalog;
 use crate::engine::catalog::changes::{Change, What};
+use crate::engine::catalog::collection::{Shared, Version};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::command::args::{Kind, field, whole};
@@ -13,6 +16,7 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
+use crate::engine::txn::write_conflict;
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -101,24 +105,43 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             format!("Dropping the '{}' database is prohibited.", call.database),
         ));
     }
-    let namespaces: Vec<_> = call
-        .root()
-        .database(call.database)
-        .map(|collection| collection.namespace.clone())
-        .collect();
-    let was_there = !namespaces.is_empty();
-    for namespace in namespaces {
-        call.alter(&namespace, |_| Ok(Edit::Drop(())))?;
-    }
-    if was_there {
-        let catalog = &call.engine.catalog;
-        catalog.log(&catalog.publish(), || {
-            vec![Change {
-                namespace: Namespace::new(call.database, ""),
-                uuid: None,
-                what: What::DropDatabase,
-            }]
-        });
-    }
+    drop_all(&call.engine.catalog, call.database)?;
     reply(doc! {})
+}
+
+/// Drops every collection of a database at once, or none.
+fn drop_all(catalog: &Catalog, database: &str) -> Result<(), ServerError> {
+    loop {
+        let root = catalog.root();
+        let all: Vec<_> = root.database(database).collect();
+        if all.is_empty() {
+            return Ok(());
+        }
+        let locks = Shared::lock_all(all.iter().map(|collection| &collection.shared));
+        if locks.iter().any(|locks| !locks.is_empty()) {
+            return Err(write_conflict());
+        }
+        let mut published = catalog.publish();
+        let which = |it: &Version| (it.namespace.clone(), Arc::as_ptr(&it.shared));
+        let now = published.database(database).map(which);
+        // Else one came or went while we waited for the locks.
+        if !now.eq(all.iter().map(|then| which(then))) {
+            continue;
+        }
+        for collection in &all {
+            published.remove(&collection.namespace);
+        }
+        catalog.log(&published, || {
+            let drop = |namespace, uuid, what| Change {
+                namespace,
+                uuid,
+                what,
+            };
+            let dropped = |it: &&Version| drop(it.namespace.clone(), Some(it.uuid), What::Drop);
+            let mut told: Vec<_> = all.iter().map(dropped).collect();
+            told.push(drop(Namespace::new(database, ""), None, What::DropDatabase));
+            told
+        });
+        return Ok(());
+    }
 }

@@ -216,6 +216,30 @@ fn a_second_writer_waits_for_the_first() {
 }
 
 #[test]
+fn a_database_is_dropped_at_once() {
+    let server = Server::new();
+    server.ok(insert("0", 0..3));
+    server.ok(insert("a", 0..3));
+    let counts = || ["0", "a"].map(|name| server.ok(doc! { "count": name }).get_i32("n").unwrap());
+    thread::scope(|scope| {
+        let server = &server;
+        server.during_a_write(|| {
+            scope.spawn(move || server.ok(doc! { "dropDatabase": 1 }));
+            thread::sleep(Duration::from_millis(50));
+            assert_eq!(counts(), [3, 3]);
+        });
+    });
+    assert_eq!(counts(), [0, 0]);
+    // One that stands in the way of a part keeps all of it.
+    server.ok(insert("0", 0..3));
+    server.ok(insert("a", 0..3));
+    server.ok(statement(insert("a", 9..10), &session(1), 1, true));
+    let refused = server.run(doc! { "dropDatabase": 1 });
+    assert_eq!(refused.get_i32("code").ok(), Some(112));
+    assert_eq!(counts(), [3, 3]);
+}
+
+#[test]
 fn looking_after_what_expires_waits_for_nobody() {
     static NOW: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1_000_000_000_000);
     let mut server = Server::new();

@@ -194,6 +194,24 @@ fn failed(error: io::Error) -> Error {
     ))
 }
 
+/// A connection that is forgotten when its thread ends, however that comes.
+struct Served {
+    host: Arc<Host>,
+    id: i64,
+}
+
+impl Served {
+    fn serve(&self, stream: &TcpStream, address: SocketAddr) {
+        connection::serve(&self.host, stream, address, self.id);
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.host.dismiss(self.id);
+    }
+}
+
 fn accept(listener: &TcpListener, host: &Arc<Host>) {
     loop {
         let accepted = listener.accept();
@@ -205,17 +223,15 @@ fn accept(listener: &TcpListener, host: &Arc<Host>) {
                 let Some(id) = host.admit(&stream) else {
                     continue; // too many: dropping the stream closes it
                 };
-                let served = Arc::clone(host);
+                let served = Served {
+                    host: Arc::clone(host),
+                    id,
+                };
                 let thread = thread::Builder::new()
                     .name(format!("conn{id}"))
                     .stack_size(STACK);
-                let spawned = thread.spawn(move || {
-                    connection::serve(&served, &stream, address, id);
-                    served.dismiss(id);
-                });
-                if spawned.is_err() {
-                    host.dismiss(id);
-                }
+                // Where there is no thread for it, it is dropped, and with it the connection.
+                let _ = thread.spawn(move || served.serve(&stream, address));
             }
             // Too many open files, most likely: some will be closed.
             Err(_) => thread::sleep(Duration::from_millis(20)),

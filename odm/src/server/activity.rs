@@ -26,7 +26,7 @@ pub(crate) struct Activities {
     /// Where the server listens.
     address: SocketAddr,
     seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
-    /// What connections did that have ended.
+    /// What connections did that have ended. Its lock comes before that of the seats.
     past: Mutex<Usages>,
     /// The number of the last operation.
     operations: AtomicI64,
@@ -117,16 +117,19 @@ impl Activities {
     }
 
     pub(crate) fn leave(&self, connection: i64) {
+        // Nobody looks when it is in neither.
+        let mut past = self.past();
         let seat = self.seats().remove(&connection);
         if let Some(seat) = seat {
-            self.past().merge(&seat.current().used);
+            past.merge(&seat.current().used);
         }
     }
 
     /// What all connections did with all collections.
     pub(crate) fn usages(&self) -> Vec<(String, Usage)> {
         let mut all = Usages::default();
-        all.merge(&self.past());
+        let past = self.past();
+        all.merge(&past);
         for seat in self.seats().values() {
             all.merge(&seat.current().used);
         }
@@ -145,7 +148,8 @@ impl Activities {
 
     /// Forgets what was done with collections that are no more.
     pub(crate) fn forget(&self, is_there: impl Fn(&str) -> bool) {
-        self.past().retain(&is_there);
+        let mut past = self.past();
+        past.retain(&is_there);
         let seats: Vec<_> = self.seats().values().cloned().collect();
         for seat in seats {
             seat.current().used.retain(&is_there);
@@ -213,7 +217,8 @@ impl Surroundings for Activities {
     fn latencies(&self, database: &str, collection: &str) -> Latencies {
         let namespace = format!("{database}.{collection}");
         let mut usage = Usage::default();
-        self.past().merge_into(&namespace, &mut usage);
+        let past = self.past();
+        past.merge_into(&namespace, &mut usage);
         for seat in self.seats().values() {
             seat.current().used.merge_into(&namespace, &mut usage);
         }
@@ -291,5 +296,47 @@ impl Counters {
     pub(crate) fn sent(&self, bytes: usize) {
         let bytes = i64::try_from(bytes).unwrap_or(0);
         self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use bson::rawdoc;
+
+    use super::Activities;
+
+    #[test]
+    fn what_a_connection_did_is_never_forgotten_when_it_ends() {
+        const EACH: i64 = 10_000;
+        let activities = Activities::new("127.0.0.1:1".parse().unwrap());
+        let is_over = AtomicBool::new(false);
+        let find = rawdoc! { "find": "c", "$db": "x" };
+        let counted = || {
+            let usages = activities.usages();
+            usages
+                .first()
+                .map_or(0, |(_, usage)| usage.total(|_| true).0)
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for connection in 0..EACH {
+                    let seat = activities.enter(connection, activities.address);
+                    activities.begin(&seat, None, None, &find);
+                    Activities::end(&seat, |_| true);
+                    activities.leave(connection);
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            let mut last = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let now = counted();
+                assert!(now >= last, "{now} after {last}");
+                last = now;
+            }
+        });
+        assert_eq!(counted(), EACH);
     }
 }

@@ -1,7 +1,7 @@
 //! What clients leave behind, and when it goes.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bson::{Bson, DateTime, Document, Uuid, doc};
 
-use super::Server;
+use super::{Served, Server};
 use crate::collection::Db;
 use crate::engine::Context;
 
@@ -138,4 +138,23 @@ fn what_clients_leave_behind_goes() {
         logged.iter().all(|log| *log <= 8 * 1024 * 1024),
         "{logged:?}"
     );
+}
+
+/// Else its client would wait for ever.
+#[test]
+fn a_connection_whose_thread_fails_is_closed() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (stream, _) = listener.accept().unwrap();
+    let host = Arc::clone(&server.host);
+    let id = host.admit(&stream).unwrap();
+    let served = Served { host, id };
+    let serving = thread::spawn(move || {
+        let _ends_with_it = (served, stream);
+        panic!("as an engine with a fault would");
+    });
+    serving.join().unwrap_err();
+    assert_eq!(server.host.counts().0, 0);
+    assert_eq!(client.read(&mut [0]).unwrap(), 0);
 }

@@ -298,7 +298,7 @@ impl Sessions {
     }
 
     /// How many sessions are known, and how many transactions are open.
-    #[cfg(feature = "server")]
+    #[cfg(any(feature = "server", test))]
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.map().len(), self.open.load(Ordering::Relaxed))
     }

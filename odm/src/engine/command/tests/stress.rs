@@ -230,3 +230,146 @@ fn everything_at_once_leaves_nothing_half_done() {
     let reply = run(doc! { "validate": "a" });
     assert_eq!(reply.get_bool("valid").ok(), Some(true), "{reply}");
 }
+
+/// What one thread does to the locks of transactions.
+fn lock_and_let_go(thread: i32, run: &dyn Fn(&str, Document) -> Document) {
+    let lsid = |number: i32| {
+        let bytes = vec![u8::try_from(number).unwrap(); 16];
+        let subtype = bson::spec::BinarySubtype::Uuid;
+        doc! { "id": bson::Binary { subtype, bytes } }
+    };
+    for round in 0..ROUNDS {
+        match thread {
+            // Two connections each share a session, as no client should.
+            0..4 => {
+                let step = |db: &str, mut command: Document| {
+                    command.insert("lsid", lsid(thread % 2));
+                    command.insert("txnNumber", i64::from(round / 2));
+                    command.insert("autocommit", false);
+                    run(db, command)
+                };
+                let rows = vec![doc! { "_id": thread * ROUNDS + round, "k": round % 5 }];
+                let first = doc! { "insert": "a", "documents": &rows, "startTransaction": true };
+                step("x", first);
+                step(
+                    "x",
+                    doc! { "insert": if round % 4 == 0 { "new" } else { "b" }, "documents": rows },
+                );
+                let end = ["commitTransaction", "abortTransaction"][usize::from(round % 3 == 0)];
+                if round % 5 > 0 {
+                    step("admin", doc! { end: 1 });
+                }
+            }
+            4 => {
+                run("admin", doc! { "killSessions": [lsid(round % 2)] });
+            }
+            5 => {
+                run("admin", doc! { "endSessions": [lsid(round % 2)] });
+                let index = doc! { "key": { "k": 1 }, "name": "k", "unique": round % 2 == 0 };
+                run("x", doc! { "createIndexes": "a", "indexes": [index] });
+                run("x", doc! { "dropIndexes": "a", "index": "k" });
+            }
+            6 => {
+                let rename = doc! { "renameCollection": "x.b", "to": "x.a", "dropTarget": true };
+                run("admin", rename);
+                run("x", doc! { "drop": "new" });
+            }
+            _ => {
+                run("x", doc! { "insert": "b", "documents": [{ "_id": round }] });
+                if round % 10 == 0 {
+                    run("x", doc! { "dropDatabase": 1 });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_lock_outlives_its_transaction() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |db: &str, command: Document| run(&engine, &context, db, &command);
+    in_threads(|thread| lock_and_let_go(thread, &run));
+    run("admin", doc! { "killAllSessions": [] });
+    let root = engine.catalog.root();
+    for collection in root.database("x") {
+        assert!(
+            collection.shared.lock().is_empty(),
+            "{}",
+            collection.namespace
+        );
+        let reply = run("x", doc! { "validate": &*collection.namespace.collection });
+        assert_eq!(reply.get_bool("valid").ok(), Some(true), "{reply}");
+    }
+    assert_eq!(engine.sessions.counts().1, 0);
+}
+
+/// A write that two connections send at the same time, as after a lost reply, is executed once, and both are told so.
+#[test]
+fn a_retried_write_is_executed_once() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| run(&engine, &context, "x", &command);
+    run(doc! { "insert": "a", "documents": [{ "_id": 1, "n": 0 }] });
+    let bytes = vec![1; 16];
+    let subtype = bson::spec::BinarySubtype::Uuid;
+    let lsid = doc! { "id": bson::Binary { subtype, bytes } };
+    let next = std::sync::Barrier::new(usize::try_from(THREADS).unwrap());
+    in_threads(|_| {
+        for number in 0..ROUNDS {
+            next.wait();
+            let update = doc! { "q": { "_id": 1 }, "u": { "$inc": { "n": 1 } } };
+            let reply = run(doc! {
+                "update": "a", "updates": [update], "lsid": &lsid, "txnNumber": i64::from(number),
+            });
+            assert_eq!(reply.get_i32("nModified").ok(), Some(1), "{reply}");
+        }
+    });
+    let reply = run(doc! { "count": "a", "query": { "n": ROUNDS } });
+    assert_eq!(reply.get_i32("n").ok(), Some(1));
+}
+
+/// Whoever reads from a cursor that others read from, too, and close, gets documents that nobody else got.
+#[test]
+fn no_document_of_a_cursor_is_told_twice() {
+    const EACH: i32 = 400;
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| run(&engine, &context, "x", &command);
+    let rows: Vec<Document> = (0..EACH).map(|id| doc! { "_id": id }).collect();
+    run(doc! { "insert": "a", "documents": rows });
+    for is_killed in [false, true] {
+        let reply = run(doc! { "find": "a", "batchSize": 1 });
+        let id = reply.get_document("cursor").unwrap().get_i64("id").unwrap();
+        let told = std::sync::Mutex::new(vec![0]);
+        in_threads(|thread| {
+            for round in 0.. {
+                if is_killed && thread == 0 && round == 20 {
+                    run(doc! { "killCursors": "a", "cursors": [id] });
+                }
+                let other = round % 7 == 0;
+                let name = if other { "b" } else { "a" };
+                let reply = run(doc! { "getMore": id, "collection": name, "batchSize": 1 });
+                match reply.get_i32("code") {
+                    Ok(43 | 237) => break,
+                    Ok(code) => assert!(code == 143 || code == 13 && other, "{reply}"),
+                    Err(_) => {
+                        let cursor = reply.get_document("cursor").unwrap();
+                        for row in cursor.get_array("nextBatch").unwrap() {
+                            let id = row.as_document().unwrap().get_i32("_id").unwrap();
+                            told.lock().unwrap().push(id);
+                        }
+                    }
+                }
+            }
+        });
+        let mut told = told.into_inner().unwrap();
+        let count = i32::try_from(told.len()).unwrap();
+        assert!(if is_killed {
+            count <= EACH
+        } else {
+            count == EACH
+        });
+        told.sort_unstable();
+        told.dedup();
+        assert_eq!(i32::try_from(told.len()).unwrap(), count);
+        assert_eq!(engine.cursors.count(), 0);
+    }
+}

@@ -93,6 +93,7 @@ codes! {
     INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
     CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
     QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
+    AMBIGUOUS_INDEX_KEY_PATTERN = 181 "AmbiguousIndexKeyPattern";
     CLIENT_METADATA_DOCUMENT_TOO_LARGE = 185 "ClientMetadataDocumentTooLarge";
     CLIENT_METADATA_CANNOT_BE_MUTATED = 186 "ClientMetadataCannotBeMutated";
     PRIMARY_STEPPED_DOWN = 189 "PrimarySteppedDown";

@@ -60,11 +60,17 @@ async fn who_asks_is_told_of_definitions(db: &Db) {
     let mut plain = Stream::open(db, 1, doc! {}, vec![]).await.unwrap();
     let mut of_view = Stream::open(db, "view", expanded, vec![]).await.unwrap();
     let spec = |name: &str| doc! { "key": { name: 1 }, "name": name };
+    // Told as it is given, not as it is listed.
+    let odd = doc! { "max": 4, "sparse": 0, "bits": 20.5 };
+    let with_odd = |mut spec: Event| {
+        spec.extend(odd.clone());
+        spec
+    };
     run(db, [
         doc! { "create": "ring", "capped": true, "size": 5000, "validator": { "a": 1 } },
         doc! { "createIndexes": "things", "indexes": [spec("a"), spec("b")] },
         doc! { "insert": "things", "documents": [{ "_id": 1 }] },
-        doc! { "createIndexes": "things", "indexes": [spec("c"), spec("d")] },
+        doc! { "createIndexes": "things", "indexes": [spec("c"), with_odd(spec("d"))] },
         doc! { "createIndexes": "things", "indexes": [spec("c")] },
         doc! { "collMod": "things", "index": { "keyPattern": { "a": 1 }, "expireAfterSeconds": 5, "hidden": true } },
         doc! { "collMod": "things", "index": { "name": "a", "hidden": true }, "validationAction": "warn" },
@@ -93,13 +99,13 @@ async fn who_asks_is_told_of_definitions(db: &Db) {
         doc! { "createIndexes": "things", "how": { "indexes": [index("a")] } },
         doc! { "createIndexes": "things", "how": { "indexes": [index("b")] } },
         doc! { "insert": "things" },
-        doc! { "createIndexes": "things", "how": { "indexes": [index("c"), index("d")] } },
+        doc! { "createIndexes": "things", "how": { "indexes": [index("c"), with_odd(index("d"))] } },
         doc! { "modify": "things",
         "how": { "index": { "name": "a", "expireAfterSeconds": 5_i64, "hidden": true } },
         "before": { "collectionOptions": {}, "indexOptions": { "hidden": false } } },
         // What was so already is not told.
         doc! { "modify": "things", "how": { "validationAction": "warn" }, "before": { "collectionOptions": {} } },
-        doc! { "dropIndexes": "things", "how": { "indexes": [index("d")] } },
+        doc! { "dropIndexes": "things", "how": { "indexes": [with_odd(index("d"))] } },
         doc! { "dropIndexes": "things", "how": { "indexes": [index("c")] } },
         doc! { "modify": "ring",
         "how": { "changeStreamPreAndPostImages": { "enabled": true }, "cappedSize": 7000_i64 },

@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_record_that_an_index_can_not_key_is_not_taken_out_in_silence() {
         let hashed: RawDocumentBuf = rawdoc! {"key": {"a": "hashed"}, "name": "a_hashed"};
-        let index = Index::new(Spec::parse(&hashed, None, false).unwrap().into());
+        let index = Index::new(Spec::parse(&hashed).unwrap().into());
         let namespace = Namespace::new("test", "c");
         let mut collection = Collection::new(namespace, [0; 16], Options::none(), vec![index]);
         let record = collection.shared.next_record();

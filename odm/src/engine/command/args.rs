@@ -340,7 +340,7 @@ pub(crate) fn truthy(value: RawBsonRef<'_>) -> bool {
     }
 }
 
-/// A number, cut to a whole one and held within 64 bits.
+/// A number as a whole one, held within 64 bits: doubles are cut, decimals rounded.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "`as` saturates, which is the meaning wanted"
@@ -354,7 +354,7 @@ pub(crate) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
             .to_string()
             .parse::<f64>()
             .ok()
-            .map(|value| value as i64),
+            .map(|value| value.round_ties_even() as i64),
         _ => None,
     }
 }

@@ -107,10 +107,14 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         index::check_dry(index)?;
     }
     if call.find_view(&namespace).is_some() {
+        if index.is_some_and(index::makes_unique) {
+            call.check_not_view(&namespace)?;
+        }
         return change_view(call, namespace);
     }
     check_images(&call.args)?;
     let records = call.args.flag(RECORDED);
+    let says_records = call.args.get(RECORDED).is_some();
     let elsewhere = elsewhere(&call.args);
     let now = call.now;
     let fields = call.alter(&namespace, |collection| {
@@ -161,9 +165,8 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         let was = collection.clone();
         let mut reply = Document::new();
         if let Some(index) = &index {
-            let alone = changes
-                .keys()
-                .all(|name| matches!(name.as_str(), "size" | "max"));
+            let mut others = changes.keys();
+            let alone = !says_records && others.all(|name| matches!(name.as_str(), "size" | "max"));
             index.make(collection, dry_run, alone, &mut reply)?;
             for index in &collection.indexes {
                 index.spec.uses.begin(now);

@@ -18,7 +18,8 @@ use crate::engine::command::create::checks::{
 };
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::index::spec::{Spec, show};
+use crate::engine::index::spec::given::Given;
+use crate::engine::index::spec::show;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::{number::Number, print, raw};
@@ -295,7 +296,7 @@ pub(crate) fn filled(max: i64) -> i64 {
 }
 
 fn check_id_index(index: &RawDocument, is_collated: bool) -> Result<(), ServerError> {
-    let key = Spec::key_of(index)?;
+    let key = Given::key(index)?;
     let is_id = match raw::get(index, "key") {
         Some(RawBsonRef::Document(key)) => {
             let direction = raw::get(key, "_id").and_then(Number::from_raw);

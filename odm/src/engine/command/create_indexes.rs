@@ -1,9 +1,11 @@
 //! `createIndexes`.
 
+mod together;
+
 use std::sync::Arc;
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
-use bson::{Bson, Uuid, doc};
+use bson::raw::{RawArray, RawBsonRef, RawDocumentBuf};
+use bson::{Bson, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::definition;
@@ -11,13 +13,15 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::{Field, Kind, field, objects, required, whole, wrong_type};
 use crate::engine::command::call::Call;
+use crate::engine::command::create_indexes::together::{
+    check_all, check_build_of, check_room, conflict, within_build,
+};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
-use crate::engine::index::spec::{Spec, same_key, show};
-use crate::engine::index::special::check_build;
+use crate::engine::index::spec::Spec;
+use crate::engine::index::spec::given::Given;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
 
 const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),
@@ -39,9 +43,6 @@ pub(crate) const CREATE_INDEXES: Command = Command {
     run: create_indexes,
 };
 
-/// The most indexes of a collection.
-const MOST: usize = 64;
-
 fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_create()?;
@@ -51,20 +52,17 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     namespace.check_write()?;
     call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
-    let collation = existing
-        .as_ref()
-        .and_then(|existing| existing.options.collation.clone());
-    let specs = specs(array, collation.as_ref(), ignore_unknown)?;
+    let given = given(array, ignore_unknown)?;
     check_quorum(&quorum)?;
+    let specs = specs(given, existing.as_deref())?;
     for spec in &specs {
         spec.uses.begin(call.now);
     }
     let created = existing.is_none();
     // What can't be built makes no collection.
     if created {
-        for spec in &specs {
-            check_build(&spec.key, &spec.document)?;
-        }
+        let others: Vec<_> = specs.iter().filter(|spec| !spec.is_id()).collect();
+        check_all(&namespace, 1, &others)?;
     }
     drop(existing);
     let in_transaction = call.transaction.is_some();
@@ -72,7 +70,12 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let build = call.uuid();
     let add = |collection: &mut Collection| {
         let before = collection.indexes.len();
-        add_all(collection, &specs, build)?;
+        for spec in missing(collection, &specs)? {
+            let index = collection
+                .build(Index::new(Arc::clone(spec)))
+                .map_err(|error| within_build(collection, build, &error))?;
+            collection.indexes.push(index);
+        }
         Ok((before, collection.indexes.len()))
     };
     let counts = if let Some(transaction) = &mut call.transaction {
@@ -82,10 +85,14 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             .map(|c| (**c).clone());
         match collection {
             Some(mut collection) => {
-                let is_empty = collection.len() == 0;
+                let missing = missing(&collection, &specs)?;
+                if !missing.is_empty() {
+                    let is_empty = collection.len() == 0;
+                    check_new(&namespace, transaction.created(&namespace), is_empty)?;
+                    check_all(&namespace, collection.indexes.len(), &missing)?;
+                }
                 let counts = add(&mut collection)?;
                 if counts.0 != counts.1 {
-                    check_new(&namespace, transaction.created(&namespace), is_empty)?;
                     transaction.recreate(collection);
                 }
                 Some(counts)
@@ -95,6 +102,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         call.alter(&namespace, |collection| {
             let was = collection.clone();
+            check_build_of(collection, &missing(collection, &specs)?, build)?;
             let (before, after) = add(collection)?;
             Ok(if before == after {
                 Edit::Unchanged((before, after))
@@ -184,184 +192,61 @@ fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
     }
 }
 
-fn specs(
-    array: &bson::raw::RawArray,
-    collation: Option<&Collator>,
-    ignore_unknown: bool,
-) -> Result<Vec<Arc<Spec>>, ServerError> {
-    let mut specs = Vec::new();
-    for spec in objects(array) {
-        specs.push(Arc::new(Spec::parse(spec, collation, ignore_unknown)?));
-    }
-    if specs.is_empty() {
+/// The specifications, of which the form is looked at.
+fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerError> {
+    let given = objects(array).map(|spec| Given::read(spec, ignore_unknown));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    if given.is_empty() {
         return Err(ServerError::new(
             Code::BAD_VALUE,
             "Must specify at least one index to create",
         ));
     }
+    Ok(given)
+}
+
+/// Checks them in turns, the last of which is about each beside the indexes of the collection.
+fn specs(given: Vec<Given>, existing: Option<&Collection>) -> Result<Vec<Arc<Spec>>, ServerError> {
+    given.iter().try_for_each(Given::check_expiry)?;
+    let inherited = existing.and_then(|existing| existing.options.collation.as_ref());
+    let collations = given.iter().map(|given| given.collation(inherited));
+    let collations = collations.collect::<Result<Vec<_>, _>>()?;
+    let mut specs = Vec::new();
+    for (given, collation) in given.into_iter().zip(collations) {
+        let spec = Arc::new(given.spec(collation)?);
+        if let Some(existing) = existing {
+            is_there(existing, &spec)?;
+        }
+        specs.push(spec);
+    }
     Ok(specs)
 }
 
-/// Adds the indexes that are not there yet.
-fn add_all(
-    collection: &mut Collection,
-    specs: &[Arc<Spec>],
-    build: [u8; 16],
-) -> Result<(), ServerError> {
-    let mut missing: Vec<&Arc<Spec>> = Vec::new();
+/// Those that the collection does not have yet.
+fn missing<'s>(
+    collection: &Collection,
+    specs: &'s [Arc<Spec>],
+) -> Result<Vec<&'s Arc<Spec>>, ServerError> {
+    let mut missing = Vec::new();
     for spec in specs {
-        if !conflict(
-            collection.indexes.iter().map(|index| index.spec.as_ref()),
-            spec,
-        )? {
+        if !is_there(collection, spec)? {
             missing.push(spec);
         }
     }
-    for (at, spec) in missing.iter().enumerate() {
-        check_place(collection, spec, at)?;
-        let begun = missing.iter().take(at).map(AsRef::as_ref);
-        let error = match conflict(begun, spec) {
-            Ok(false) => match check_build(&spec.key, &spec.document) {
-                Ok(()) => continue,
-                Err(error) if collection.len() > 0 => {
-                    within_setup(collection, build, &missing, &error)
-                }
-                Err(error) => error,
-            },
-            // What was there before is no fault, but the same index twice in one command is.
-            Ok(true) => ServerError::new(
-                Code::OPERATION_FAILED,
-                "Cannot build two identical indexes. Try again without duplicate indexes.",
-            ),
-            Err(error) => error,
-        };
-        return Err(within_build(collection, build, &error));
-    }
-    for spec in missing {
-        let index = collection
-            .build(Index::new(Arc::clone(spec)))
-            .map_err(|error| within_build(collection, build, &error))?;
-        collection.indexes.push(index);
-    }
-    Ok(())
+    Ok(missing)
 }
 
-/// Refuses an index that the collection can't have beside what it has.
-fn check_place(collection: &Collection, spec: &Spec, begun: usize) -> Result<(), ServerError> {
-    let fault = if spec.ttl.is_some() && collection.options.capped.is_some() {
-        "Cannot create TTL index on a capped collection".to_owned()
-    } else if collection.indexes.len() + begun >= MOST {
-        format!(
-            "add index fails, too many indexes for {} key:{}",
-            collection.namespace,
-            show(&spec.key)
-        )
-    } else {
-        return Ok(());
-    };
-    Err(ServerError::new(Code::CANNOT_CREATE_INDEX, fault))
-}
-
-/// True if the index is there already; an error if another one stands in its way.
-fn conflict<'i>(
-    specs: impl Iterator<Item = &'i Spec> + Clone,
-    spec: &Spec,
-) -> Result<bool, ServerError> {
-    let options_conflict =
-        |message: String| Err(ServerError::new(Code::INDEX_OPTIONS_CONFLICT, message));
-    if let Some(named) = specs.clone().find(|known| known.name == spec.name) {
-        if named.same_signature(spec) {
-            if named.same_options(spec) {
-                return Ok(true);
-            }
-            return options_conflict(format!(
-                "An equivalent index already exists with the same name but different options. Requested index: {}, \
-                 existing index: {}",
-                spec.shown(),
-                named.shown()
-            ));
-        }
+/// Whether the collection has the index; an error if it can't have it beside what it has.
+fn is_there(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
+    if spec.ttl.is_some() && collection.options.capped.is_some() {
         return Err(ServerError::new(
-            Code::INDEX_KEY_SPECS_CONFLICT,
-            format!(
-                "An existing index has the same name as the requested index. When index names are not specified, they \
-                 are auto generated and can cause conflicts. Please refer to our documentation. Requested index: {}, \
-                 existing index: {}",
-                spec.shown(),
-                named.shown()
-            ),
+            Code::CANNOT_CREATE_INDEX,
+            "Cannot create TTL index on a capped collection",
         ));
     }
-    for known in specs {
-        if known.same_signature(spec) {
-            if known.same_options(spec) {
-                return options_conflict(format!(
-                    "Index already exists with a different name: {}",
-                    known.name
-                ));
-            }
-            return options_conflict(different(spec, known));
-        }
-        let is_text = |spec: &Spec| spec.key.contains_key("_fts");
-        if is_text(spec) && is_text(known) {
-            if same_key(&spec.key, &known.key) {
-                return options_conflict(different(spec, known));
-            }
-            return Err(ServerError::new(
-                Code::CANNOT_CREATE_INDEX,
-                format!(
-                    "only one text index per collection allowed, found existing text index \"{}\"",
-                    known.name
-                ),
-            ));
-        }
+    let present = collection.indexes.iter().map(|index| index.spec.as_ref());
+    if conflict(present, spec)? {
+        return Ok(true);
     }
-    Ok(false)
-}
-
-fn different(requested: &Spec, existing: &Spec) -> String {
-    format!(
-        "An equivalent index already exists with a different name and options. Requested index: {}, existing index: {}",
-        requested.shown(),
-        existing.shown()
-    )
-}
-
-/// What the server adds to an error of a build's very beginning, where there are documents to read.
-fn within_setup(
-    collection: &Collection,
-    build: [u8; 16],
-    specs: &[&Arc<Spec>],
-    error: &ServerError,
-) -> ServerError {
-    ServerError::new(
-        error.code(),
-        format!(
-            "Caught exception during index builder ({}) initialization on namespace{} ({}). {} index specs provided. \
-             First index spec: {} :: caused by :: {}",
-            Uuid::from_bytes(build),
-            collection.namespace,
-            Uuid::from_bytes(collection.uuid),
-            specs.len(),
-            specs.first().map(|spec| spec.shown()).unwrap_or_default(),
-            error.message()
-        ),
-    )
-}
-
-fn within_build(collection: &Collection, build: [u8; 16], error: &ServerError) -> ServerError {
-    let wrapped = ServerError::new(
-        error.code(),
-        format!(
-            "Index build failed: {}: Collection {} ( {} ) :: caused by :: {}",
-            Uuid::from_bytes(build),
-            collection.namespace,
-            Uuid::from_bytes(collection.uuid),
-            error.message()
-        ),
-    );
-    match error.details() {
-        Some(details) => wrapped.with_details(details.clone()),
-        None => wrapped,
-    }
+    check_room(&collection.namespace, collection.indexes.len(), spec).map(|()| false)
 }

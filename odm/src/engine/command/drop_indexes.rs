@@ -1,7 +1,7 @@
 //! `dropIndexes`.
 
-use bson::doc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Document, doc};
 
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::definition;
@@ -19,7 +19,7 @@ pub(crate) const DROP_INDEXES: Command = Command {
     name: "dropIndexes",
     idl: "dropIndexes",
     fields: &[
-        required("index", Kind::Any),
+        required("index", Kind::Any).checked(is_choice),
         field("isTimeseriesNamespace", Kind::Bool),
     ],
     target: Target::Collection,
@@ -31,18 +31,14 @@ pub(crate) const DROP_INDEXES: Command = Command {
 
 fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    call.check_not_view(&namespace)?;
-    let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
-    if !matches!(
-        which,
-        RawBsonRef::String(_) | RawBsonRef::Array(_) | RawBsonRef::Document(_)
-    ) {
-        return Err(wrong_type(
-            "dropIndexes.index",
-            which,
-            "types '[string, object']",
+    if &*namespace.collection == "system.views" {
+        return Err(ServerError::new(
+            Code::location(51070),
+            "Modifications to system.views must take an exclusive lock",
         ));
     }
+    call.check_not_view(&namespace)?;
+    let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
         let told = definition::indexes_dropped(collection, &names);
@@ -65,6 +61,32 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
+/// Whether indexes can be chosen like this: by a name, by names or by a key.
+fn is_choice(_name: &str, which: RawBsonRef<'_>) -> Result<(), ServerError> {
+    let values = match which {
+        RawBsonRef::String(_) | RawBsonRef::Document(_) => return Ok(()),
+        RawBsonRef::Array(values) => values,
+        other => {
+            return Err(wrong_type(
+                "dropIndexes.index",
+                other,
+                "types '[string, object']",
+            ));
+        }
+    };
+    for (at, value) in raw::values(values).enumerate() {
+        match (at, value) {
+            (_, RawBsonRef::String(_)) | (1.., RawBsonRef::Null | RawBsonRef::Undefined) => {}
+            (0, _) => return Err(wrong_type("dropIndexes.index", which, "types '[string']")),
+            _ => {
+                let field = format!("dropIndexes.index.{at}");
+                return Err(wrong_type(&field, value, "type 'string'"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The indexes that are meant.
 fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
     match which {
@@ -72,15 +94,7 @@ fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, 
         RawBsonRef::String(name) => named(collection, name).map(|name| vec![name]),
         RawBsonRef::Array(names) => {
             let mut found: Vec<String> = Vec::new();
-            for (at, value) in raw::values(names).enumerate() {
-                let RawBsonRef::String(name) = value else {
-                    return Err(if at == 0 {
-                        wrong_type("dropIndexes.index", which, "types '[string']")
-                    } else {
-                        let field = format!("dropIndexes.index.{at}");
-                        wrong_type(&field, value, "type 'string'")
-                    });
-                };
+            for name in raw::values(names).filter_map(RawBsonRef::as_str) {
                 // One that is named twice is gone when it is named again.
                 if found.iter().any(|known| known == name) {
                     return Err(not_found(name));
@@ -89,36 +103,32 @@ fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, 
             }
             Ok(found)
         }
-        RawBsonRef::Document(key) => {
-            let key = to_document(key)?;
-            // A text index is known by the fields that it was made of, too.
-            let mut found = collection
-                .indexes
-                .iter()
-                .filter(|index| same_key(&index.spec.key, &key));
-            let Some(index) = found.next() else {
-                return Err(ServerError::new(
-                    Code::INDEX_NOT_FOUND,
-                    format!("can't find index with key: {}", show(&key)),
-                ));
-            };
-            if let Some(other) = found.next() {
-                return Err(ServerError::new(
-                    Code::location(181),
-                    format!(
-                        "2 indexes found for key: {}, identify by name instead. Conflicting indexes: {}, {}",
-                        show(&key),
-                        show(&index.spec.document),
-                        show(&other.spec.document)
-                    ),
-                ));
-            }
-            named(collection, &index.spec.name).map(|name| vec![name])
-        }
-        other => Err(wrong_type(
-            "dropIndexes.index",
-            other,
-            "types '[string, object']",
+        RawBsonRef::Document(key) => by_key(collection, &to_document(key)?).map(|name| vec![name]),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The one index with the key.
+fn by_key(collection: &Collection, key: &Document) -> Result<String, ServerError> {
+    let indexes = collection.indexes.iter();
+    let found: Vec<_> = indexes
+        .filter(|index| same_key(&index.spec.key, key))
+        .collect();
+    match found.as_slice() {
+        [] => Err(ServerError::new(
+            Code::INDEX_NOT_FOUND,
+            format!("can't find index with key: {}", show(key)),
+        )),
+        [index] => named(collection, &index.spec.name),
+        [one, other, ..] => Err(ServerError::new(
+            Code::AMBIGUOUS_INDEX_KEY_PATTERN,
+            format!(
+                "{} indexes found for key: {}, identify by name instead. Conflicting indexes: {}, {}",
+                found.len(),
+                show(key),
+                one.spec.shown(),
+                other.spec.shown()
+            ),
         )),
     }
 }

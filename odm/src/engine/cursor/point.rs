@@ -338,7 +338,7 @@ mod tests {
     fn indexed(specs: &[RawDocumentBuf], documents: &[RawDocumentBuf]) -> Collection {
         let mut collection = collection(documents);
         for spec in specs {
-            let index = Index::new(Spec::parse(spec, None, false).unwrap().into());
+            let index = Index::new(Spec::parse(spec).unwrap().into());
             let index = collection.build(index).unwrap();
             collection.indexes.push(index);
         }

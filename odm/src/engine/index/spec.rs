@@ -1,12 +1,12 @@
 //! An index's specification: the server's normal form, and its refusals.
 
+pub(crate) mod given;
 mod id;
 pub(in crate::engine::index) mod kept;
 pub(in crate::engine::index) mod projection;
 mod same;
 
-use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::spec::ElementType;
+use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 
 use crate::engine::expression::Globals;
@@ -79,6 +79,8 @@ pub(crate) struct Spec {
     pub(crate) wildcard: Option<Wildcard>,
     /// What `listIndexes` shows.
     pub(crate) document: Document,
+    /// What messages and events show: the options as they were given, in their order.
+    pub(crate) kept: Document,
     pub(crate) uses: Uses,
 }
 
@@ -143,6 +145,7 @@ impl Spec {
             ttl: None,
             collation: collation.cloned(),
             wildcard: None,
+            kept: document.clone(),
             document,
             uses: Uses::default(),
         }
@@ -157,72 +160,21 @@ impl Spec {
         self.name == "_id_"
     }
 
-    /// The key of a specification of which only the form is looked at.
-    pub(crate) fn key_of(raw: &RawDocument) -> Result<Document, ServerError> {
-        let given = Document::try_from(raw)
-            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-        shape(&given, false)?;
-        Ok(given.get_document("key").cloned().unwrap_or_default())
-    }
-
-    /// Reads a specification as `createIndexes` takes it. `inherited` is the collection's collation.
-    pub(crate) fn parse(
-        raw: &RawDocument,
-        inherited: Option<&Collator>,
-        ignore_unknown: bool,
-    ) -> Result<Self, ServerError> {
-        let given = Document::try_from(raw)
-            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-        shape(&given, ignore_unknown).map_err(|e| within(&given, &e))?;
-        let key = given.get_document("key").cloned().unwrap_or_default();
-        let name = given.get_str("name").unwrap_or_default().to_owned();
-        if let Some(refusal) = id::refusal(&given, &key, &name) {
-            return Err(refusal);
-        }
-        let is_id = key.len() == 1 && key.get("_id").and_then(number) == Some(1.0);
-        // The one on _id has a name of its own, whatever it is called.
-        if name == "*" && !is_id {
-            return Err(ServerError::new(
-                Code::BAD_VALUE,
-                "The index name '*' is not valid.",
-            ));
-        }
-        kept::check_expiry(&given, &key)?;
-        let collation = collation(&given, inherited)?;
-        if is_id && collation.as_ref() != inherited {
-            return Err(id::other_collation(collation.as_ref(), inherited));
-        }
-        let mut versioned = given.clone();
-        versioned.remove("collation");
-        versioned.entry("v".to_owned()).or_insert(Bson::Int32(2));
-        if let Some(collation) = &collation {
-            versioned.insert("collation", collation.document());
-        }
-        special::check_plane(&given, &key)?;
-        let rest =
-            options(&given, &key, &name, collation.as_ref()).map_err(|e| within(&versioned, &e))?;
-        if is_id {
-            return Ok(Self::id(inherited));
-        }
-        special::check_sphere_version(&given, &key)?;
-        Self::assemble(&given, &key, name, collation, rest)
-    }
-
+    /// Of a `key` as it was given, the options as they are listed, and the whole as it is `kept`.
     fn assemble(
-        given: &Document,
         key: &Document,
-        name: String,
         collation: Option<Collator>,
         mut options: Document,
+        kept: Document,
     ) -> Result<Self, ServerError> {
         let special = special::kind(key);
-        let shown_key = special::normalize(special, key);
+        let mut document = Document::new();
+        for always in ["v", "key", "name"] {
+            document.insert(always, kept.get(always));
+        }
         if let Some(collation) = &collation {
             options.insert("collation", collation.document());
         }
-        let version = given.get("v").and_then(number).unwrap_or(2.0);
-        #[expect(clippy::cast_possible_truncation, reason = "it is 1 or 2")]
-        let mut document = bson::doc! { "v": version as i32, "key": shown_key, "name": &name };
         for option in LISTED {
             if let Some(value) = options.remove(*option) {
                 document.insert(*option, value);
@@ -273,8 +225,9 @@ impl Spec {
                 .map(whole),
             collation,
             key: document.get_document("key").cloned().unwrap_or_default(),
-            name,
+            name: document.get_str("name").unwrap_or_default().to_owned(),
             document,
+            kept,
             uses: Uses::default(),
         })
     }
@@ -291,34 +244,18 @@ impl Spec {
             options.insert(option, value);
         }
         options.remove("collation");
-        Self::assemble(
-            &self.document,
-            &self.key,
-            self.name.clone(),
-            self.collation.clone(),
-            options,
-        )
+        let mut kept = self.kept.clone();
+        // What changes goes to the end.
+        kept.remove(option);
+        if let Some(value) = options.get(option) {
+            kept.insert(option, value);
+        }
+        Self::assemble(&self.key, self.collation.clone(), options, kept)
     }
 
-    /// The specification as messages about conflicts show it.
+    /// The specification as messages show it.
     pub(crate) fn shown(&self) -> String {
-        let mut document = Document::new();
-        for key in ["v", "unique", "prepareUnique", "hidden", "key", "name"] {
-            if let Some(value) = self.document.get(key) {
-                document.insert(key, value);
-            }
-        }
-        let version = "2dsphereIndexVersion";
-        for (key, value) in &self.document {
-            if !document.contains_key(key) && key != version {
-                document.insert(key, value);
-            }
-        }
-        // A server adds it when it is done with what was given.
-        if let Some(value) = self.document.get(version) {
-            document.insert(version, value);
-        }
-        show(&document)
+        show(&self.kept)
     }
 }
 
@@ -380,17 +317,6 @@ pub(crate) fn refused(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::CANNOT_CREATE_INDEX, message)
 }
 
-fn within(given: &Document, error: &ServerError) -> ServerError {
-    ServerError::new(
-        error.code(),
-        format!(
-            "Error in specification {} :: caused by :: {}",
-            show(given),
-            error.message()
-        ),
-    )
-}
-
 fn type_of(value: &Bson) -> &'static str {
     kind::alias(value.element_type())
 }
@@ -403,176 +329,6 @@ pub(super) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerErr
             type_of(value)
         ),
     )
-}
-
-/// The types of the fields, and what may be said about the key pattern alone.
-fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
-    let is_known = |field: &str| {
-        LISTED.contains(&field)
-            || IGNORED.contains(&field)
-            || BOOLEANS.contains(&field)
-            // what a server itself once stored, and what only a new collection has
-            || matches!(field, "_id" | "clustered")
-    };
-    if let Some(field) = given.keys().find(|field| !is_known(field.as_str()))
-        && !ignore_unknown
-    {
-        return Err(ServerError::new(
-            Code::INVALID_INDEX_SPECIFICATION_OPTION,
-            format!(
-                "The field '{field}' is not valid for an index specification. Specification: {}",
-                show(given)
-            ),
-        ));
-    }
-    for (field, value) in given {
-        match field.as_str() {
-            "key" => match value {
-                Bson::Document(key) => special::check_key(key)?,
-                _ => return Err(wrong_type(field, "an object", value)),
-            },
-            "name" if !matches!(value, Bson::String(_)) => {
-                return Err(wrong_type(field, "a string", value));
-            }
-            "v" => match kept::version(value) {
-                None if number(value).is_none() => {
-                    return Err(wrong_type(field, "a number", value));
-                }
-                None => {
-                    return Err(ServerError::new(
-                        Code::BAD_VALUE,
-                        format!(
-                            "Index version must be representable as a 32-bit integer, but got {}",
-                            show_value(value)
-                        ),
-                    ));
-                }
-                Some(1 | 2) => {}
-                Some(version) => {
-                    return Err(refused(format!(
-                        "Invalid index specification {}; cannot create an index with v={version}",
-                        show(given)
-                    )));
-                }
-            },
-            // A collection is clustered when it is made, if at all.
-            "clustered" => {
-                return Err(if matches!(value, Bson::Boolean(false)) {
-                    ServerError::new(
-                        Code::location(6_492_800),
-                        "Value 'false' for field 'clustered' is invalid",
-                    )
-                } else {
-                    ServerError::new(
-                        Code::COMMAND_NOT_SUPPORTED,
-                        "the in-memory engine does not support clustered collections",
-                    )
-                });
-            }
-            "hidden" if !matches!(value, Bson::Boolean(_)) => {
-                // The server names another field.
-                return Err(wrong_type("name", "a bool", value));
-            }
-            "wildcardProjection" => special::check_projection(given, value)?,
-            "collation" | "partialFilterExpression" => {
-                let Bson::Document(filter) = value else {
-                    return Err(wrong_type(field, "an object", value));
-                };
-                if field == "collation" && filter.is_empty() {
-                    return Err(ServerError::new(
-                        Code::BAD_VALUE,
-                        "The field 'collation' cannot be an empty object.",
-                    ));
-                }
-                if field == "partialFilterExpression" {
-                    partial::parse(filter)?;
-                }
-            }
-            word if (BOOLEANS.contains(&word) || special::LEVELS.contains(&word))
-                && number(value).is_none()
-                && !matches!(value, Bson::Boolean(_)) =>
-            {
-                return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "The field '{field} has value {field}: {}, which is not convertible to bool",
-                        show_value(value)
-                    ),
-                ));
-            }
-            _ => kept::check(field, value)?,
-        }
-    }
-    for field in ["key", "name"] {
-        if !given.contains_key(field) {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                format!("The '{field}' field is a required property of an index specification"),
-            ));
-        }
-    }
-    let is_on = |option: &str| {
-        given.get(option).is_some_and(|value| {
-            *value == Bson::Boolean(true) || number(value).is_some_and(|number| number != 0.0)
-        })
-    };
-    if let Ok(key) = given.get_document("key")
-        && special::kind(key) == Some("wildcard")
-        && given.get("v").and_then(number) == Some(1.0)
-    {
-        return Err(refused(format!(
-            "bad index key pattern {}: 'wildcard' index plugin is not allowed with index version v:1",
-            show(key)
-        )));
-    }
-    if given.get("v").and_then(number) == Some(1.0) && given.contains_key("collation") {
-        return Err(refused(format!(
-            "Invalid index specification {}; cannot create an index with the 'collation' option and v=1",
-            show(given)
-        )));
-    }
-    if is_on("unique") && is_on("prepareUnique") {
-        return Err(refused(format!(
-            "Invalid index specification {}; cannot create an index with the 'unique' option and the 'prepareUnique' option",
-            show(given)
-        )));
-    }
-    special::check_options(given)
-}
-
-fn show_value(value: &Bson) -> String {
-    let mut document = Document::new();
-    document.insert("v", value);
-    let shown = show(&document);
-    shown
-        .strip_prefix("{ v: ")
-        .and_then(|shown| shown.strip_suffix(" }"))
-        .unwrap_or(&shown)
-        .to_owned()
-}
-
-fn collation(
-    given: &Document,
-    inherited: Option<&Collator>,
-) -> Result<Option<Collator>, ServerError> {
-    let Ok(collation) = given.get_document("collation") else {
-        return Ok(inherited.cloned());
-    };
-    let raw = RawDocumentBuf::try_from(collation)
-        .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-    Collator::parse(&raw, "collation").map_err(|error| {
-        let mut shown = given.clone();
-        shown.entry("v".to_owned()).or_insert(Bson::Int32(2));
-        ServerError::new(
-            error.code(),
-            format!(
-                "failed to add collation information to index spec for index creation: {} :: \
-                 caused by :: {}",
-                show(&shown),
-                error.message()
-            ),
-        )
-    })
 }
 
 /// The options in their stored form.
@@ -605,49 +361,24 @@ fn options(
                 }
                 Bson::Boolean(value)
             }
-            #[expect(clippy::cast_possible_truncation, reason = "checked by `check_expiry`")]
-            "expireAfterSeconds" => number(value).map_or_else(
-                || value.clone(),
-                |value| {
-                    Bson::Int32(if value.is_nan() {
-                        i32::MAX
-                    } else {
-                        value as i32
-                    })
-                },
-            ),
-            "storageEngine" if value.element_type() != ElementType::EmbeddedDocument => {
-                return Err(refused(
-                    "\"storageEngine\" options must be a document if present",
-                ));
-            }
-            "storageEngine" if value.as_document().is_some_and(Document::is_empty) => {
-                return Err(refused(
-                    "Empty \"storageEngine\" options are invalid. Please remove the field or include valid options.",
-                ));
-            }
-            "storageEngine" => {
-                kept::check_engines(value)?;
-                value.clone()
-            }
-            // What is none is refused when the index is built.
-            field if special::LEVELS.contains(&field) && special::kind(key) == Some("2dsphere") => {
-                special::level(value).map_or_else(|| value.clone(), Bson::Int32)
-            }
             _ => kept::stored(field, value),
         };
         options.insert(field, value);
     }
+    special::check(key, &options, collation)?;
     let sparse = options.get_bool("sparse").unwrap_or(false);
     if sparse && options.contains_key("partialFilterExpression") {
         return Err(refused(
             "cannot mix \"partialFilterExpression\" and \"sparse\" options",
         ));
     }
-    special::check(given, key, &mut options, collation)?;
     if let Ok(filter) = options.get_document("partialFilterExpression") {
         partial::check(filter)?;
     }
+    if let Some(engines) = options.get("storageEngine") {
+        kept::check_engines(engines)?;
+    }
+    special::complete(given, key, &mut options)?;
     Ok(options)
 }
 

@@ -3,7 +3,7 @@
 
 use bson::{Bson, Document, doc};
 
-use crate::engine::index::spec::kept::int;
+use crate::engine::index::spec::kept::{int, whole};
 use crate::engine::index::spec::{number, projection, refused, show, wrong_type};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
@@ -165,10 +165,7 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
 }
 
 /// The refusals of a 2d index.
-pub(crate) fn check_plane(given: &Document, key: &Document) -> Result<(), ServerError> {
-    if kind(key) != Some("2d") {
-        return Ok(());
-    }
+fn check_plane(given: &Document, key: &Document) -> Result<(), ServerError> {
     let error = |code, message: String| Err(ServerError::new(code, message));
     let places = key.values().filter(|value| is(value, "2d")).count();
     if places > 1 {
@@ -221,7 +218,7 @@ fn check_sphere(given: Option<&Bson>) -> Result<(), ServerError> {
             "{word} geo index version {{ 2dsphereIndexVersion : {shown} }}, only versions: [1,2,3] are supported"
         )))
     };
-    if !version.is_finite() {
+    if matches!(value, Bson::Double(version) if !version.is_normal()) {
         return wrong("Invalid value for");
     }
     if !(1.0..=3.0).contains(&version) {
@@ -231,38 +228,33 @@ fn check_sphere(given: Option<&Bson>) -> Result<(), ServerError> {
 }
 
 /// The refusal of a version between those that there are.
-pub(crate) fn check_sphere_version(given: &Document, key: &Document) -> Result<(), ServerError> {
+fn check_sphere_version(given: &Document) -> Result<(), ServerError> {
     match given.get("2dsphereIndexVersion") {
-        Some(value)
-            if kind(key) == Some("2dsphere")
-                && number(value).is_some_and(|version| version.fract() != 0.0) =>
-        {
-            let shown = show(&doc! { "2dsphereIndexVersion": value });
-            Err(ServerError::new(
-                Code::BAD_VALUE,
-                format!(
-                    "Expected field \"2dsphereIndexVersion\" to have a value exactly representable as a 64-bit \
-                     integer, but found {}",
-                    shown.trim_start_matches("{ ").trim_end_matches(" }")
-                ),
-            ))
-        }
+        Some(value) if whole(value).is_none() => Err(not_whole("2dsphereIndexVersion", value)),
         _ => Ok(()),
     }
 }
 
-/// The refusals that need the options, and the options' normal form.
+fn not_whole(option: &str, value: &Bson) -> ServerError {
+    let shown = show(&doc! { option: value });
+    ServerError::new(
+        Code::BAD_VALUE,
+        format!(
+            "Expected field \"{option}\" to have a value exactly representable as a 64-bit integer, but found {}",
+            shown.trim_start_matches("{ ").trim_end_matches(" }")
+        ),
+    )
+}
+
+/// The refusals of options that a kind of index can't have.
 pub(crate) fn check(
-    given: &Document,
     key: &Document,
-    options: &mut Document,
+    options: &Document,
     collation: Option<&Collator>,
 ) -> Result<(), ServerError> {
-    let Some(kind) = kind(key) else {
-        return Ok(());
-    };
-    if kind == "wildcard" {
-        for option in ["unique", "sparse"] {
+    let kind = kind(key);
+    if kind == Some("wildcard") {
+        for option in ["sparse", "unique"] {
             if options.get_bool(option).unwrap_or(false) {
                 return Err(refused(format!(
                     "Index type 'wildcard' does not support the {option} option"
@@ -273,15 +265,24 @@ pub(crate) fn check(
             return Err(refused("Index type 'wildcard' cannot be a TTL index"));
         }
     }
-    if let (Some(collation), "text" | "2d") = (collation, kind) {
+    if let (Some(collation), Some(kind @ ("text" | "2d"))) = (collation, kind) {
         return Err(refused(format!(
             "Index type '{kind}' does not support collation: {}",
             show(&collation.document())
         )));
     }
-    match kind {
-        "text" => text(key, options),
-        "2dsphere" => {
+    Ok(())
+}
+
+/// What a kind of index adds to its options, and the refusals that come with it.
+pub(crate) fn complete(
+    given: &Document,
+    key: &Document,
+    options: &mut Document,
+) -> Result<(), ServerError> {
+    match kind(key) {
+        Some("text") => text(key, options),
+        Some("2dsphere") => {
             check_sphere(given.get("2dsphereIndexVersion"))?;
             options
                 .entry("2dsphereIndexVersion".to_owned())
@@ -298,13 +299,8 @@ pub(crate) const LEVELS: [&str; 2] = ["coarsestIndexedLevel", "finestIndexedLeve
 /// The finest level of cells.
 const FINEST: i32 = 30;
 
-/// A level, if it is a whole number.
-pub(crate) fn level(value: &Bson) -> Option<i32> {
-    let whole = number(value)?.fract() == 0.0;
-    int(value).filter(|_| whole)
-}
-
 /// Refuses levels of cells that there are not.
+#[expect(clippy::cast_possible_truncation, reason = "as a server does it")]
 fn check_levels(options: &Document) -> Result<(), ServerError> {
     let refuse = |code, message: &str| Err(ServerError::new(Code::location(code), message));
     let is_new = options.get("2dsphereIndexVersion").and_then(int) == Some(3);
@@ -314,28 +310,18 @@ fn check_levels(options: &Document) -> Result<(), ServerError> {
         let Some(value) = options.get(name) else {
             continue;
         };
-        let Some(level) = level(value) else {
-            let shown = show(&doc! { name: value });
-            return Err(if number(value).is_none() {
-                ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "Expected field \"{name}\" to have numeric type, but found {}",
-                        types::alias(value.element_type())
-                    ),
-                )
-            } else {
-                ServerError::new(
-                    Code::BAD_VALUE,
-                    format!(
-                        "Expected field \"{name}\" to have a value exactly representable as a 64-bit integer, but \
-                         found {}",
-                        shown.trim_start_matches("{ ").trim_end_matches(" }")
-                    ),
-                )
-            });
-        };
-        *to = level;
+        if number(value).is_none() {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "Expected field \"{name}\" to have numeric type, but found {}",
+                    types::alias(value.element_type())
+                ),
+            ));
+        }
+        let level = whole(value).ok_or_else(|| not_whole(name, value))?;
+        // What does not fit loses its upper half.
+        *to = level as i32;
     }
     if coarsest < 0 {
         return refuse(16747, "coarsestIndexedLevel must be >= 0");
@@ -349,15 +335,21 @@ fn check_levels(options: &Document) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What a server asks of an index when it begins to build it.
+/// What a server asks of an index when it begins to build it, of the options as they were given.
 pub(crate) fn check_build(key: &Document, options: &Document) -> Result<(), ServerError> {
     check_parts(key.len())?;
-    if kind(key) == Some("2dsphere") {
-        return check_levels(options);
+    match kind(key) {
+        Some("2dsphere") => {
+            check_sphere_version(options)?;
+            check_levels(options)
+        }
+        Some("2d") => check_plane(options, key),
+        Some("hashed") => check_hashed(key, options),
+        _ => Ok(()),
     }
-    if kind(key) != Some("hashed") {
-        return Ok(());
-    }
+}
+
+fn check_hashed(key: &Document, options: &Document) -> Result<(), ServerError> {
     if options.get_bool("unique").unwrap_or(false) {
         return Err(ServerError::new(
             Code::location(16764),

@@ -15,7 +15,7 @@ use crate::value::raw;
 pub(crate) const PATH: &str = "$_path";
 
 /// Which paths a wildcard index holds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wildcard {
     /// All paths, those below one (`a.$**`), or what the projection names.
     listed: Vec<String>,
@@ -48,6 +48,8 @@ impl Wildcard {
         if id.unwrap_or(false) != excludes {
             listed.push("_id".to_owned());
         }
+        // So that equal ones are known as such.
+        listed.sort();
         Self { listed, excludes }
     }
 

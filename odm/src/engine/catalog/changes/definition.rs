@@ -29,7 +29,7 @@ pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec
     let mut changes = vec![told(Definition::Create, options)];
     // Each is built by itself while there are no documents.
     changes.extend(others(collection).map(|index| {
-        let description = doc! { "indexes": [as_kept(index)] };
+        let description = doc! { "indexes": [index] };
         told(Definition::CreateIndexes, description)
     }));
     changes
@@ -62,7 +62,7 @@ pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Ch
         let name = index.get_str("name").unwrap_or_default();
         before.index(name).is_none()
     };
-    let made: Vec<Document> = others(after).filter(is_new).map(as_kept).collect();
+    let made: Vec<Document> = others(after).filter(is_new).cloned().collect();
     let told = |indexes: Vec<Document>| {
         let description = doc! { "indexes": indexes };
         let kind = Definition::CreateIndexes;
@@ -80,7 +80,7 @@ pub(crate) fn indexes_dropped(before: &Collection, names: &[String]) -> Vec<Chan
     let dropped = names.iter().filter_map(|name| before.index(name));
     dropped
         .map(|index| {
-            let description = doc! { "indexes": [as_kept(&index.spec.document)] };
+            let description = doc! { "indexes": [&index.spec.kept] };
             let kind = Definition::DropIndexes;
             define(
                 &before.namespace,
@@ -138,25 +138,10 @@ pub(crate) fn view_dropped(namespace: &Namespace) -> Change {
     }
 }
 
-/// The indexes but for that of `_id`.
+/// The indexes but for that of `_id`, as they are kept.
 fn others(collection: &Collection) -> impl Iterator<Item = &Document> {
     let specs = collection.indexes.iter().map(|index| &index.spec);
-    specs
-        .filter(|spec| !spec.is_id())
-        .map(|spec| &spec.document)
-}
-
-/// An index in the order in which a server keeps it, which is not that in which it lists it.
-fn as_kept(index: &Document) -> Document {
-    let first = ["v", "unique", "hidden", "prepareUnique", "key", "name"];
-    let leading = first
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), index.get(name)?.clone())));
-    let rest = index
-        .iter()
-        .filter(|(name, _)| !first.contains(&name.as_str()));
-    let rest = rest.map(|(name, value)| (name.clone(), value.clone()));
-    leading.chain(rest).collect()
+    specs.filter(|spec| !spec.is_id()).map(|spec| &spec.kept)
 }
 
 fn define(

@@ -9,6 +9,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::command::args::{Args, Field, Kind, field, truthy};
 use crate::engine::command::coll_mod::invalid;
 use crate::engine::command::create::to_document;
+use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind as IndexKind, Spec, same_key, show};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
@@ -118,21 +119,7 @@ impl Wanted {
     /// The changes as those of an index of the collection; what is so already is no change.
     pub(super) fn found_in(&self, collection: &Collection) -> Result<Change, ServerError> {
         self.check_seconds(collection)?;
-        let found = collection.indexes.iter().position(|index| match &self.key {
-            Some(key) => same_key(&index.spec.key, key),
-            None => index.spec.name == self.name,
-        });
-        let Some((at, index)) = found.and_then(|at| Some((at, collection.indexes.get(at)?))) else {
-            let shown = match &self.key {
-                Some(key) => show(key),
-                None if self.name.is_empty() => "{}".to_owned(),
-                None => self.name.clone(),
-            };
-            return Err(ServerError::new(
-                Code::INDEX_NOT_FOUND,
-                format!("cannot find index {shown} for ns {}", collection.namespace),
-            ));
-        };
+        let (at, index) = self.find(collection)?;
         let spec = &index.spec;
         let seconds = self.seconds.map(|seconds| seconds_of(spec, seconds));
         let seconds = seconds.transpose()?;
@@ -161,6 +148,39 @@ impl Wanted {
                 .prepare_unique
                 .filter(|wanted| !is_unique && *wanted != spec.prepare_unique),
         })
+    }
+}
+
+impl Wanted {
+    /// The index that is meant.
+    fn find<'c>(&self, collection: &'c Collection) -> Result<(usize, &'c Index), ServerError> {
+        let is_meant = |index: &Index| match &self.key {
+            Some(key) => same_key(&index.spec.key, key),
+            None => index.spec.name == self.name,
+        };
+        let indexes = collection.indexes.iter().enumerate();
+        let found: Vec<_> = indexes.filter(|(_, index)| is_meant(index)).collect();
+        let shown = match &self.key {
+            Some(key) => show(key),
+            None if self.name.is_empty() => "{}".to_owned(),
+            None => self.name.clone(),
+        };
+        match found.as_slice() {
+            [] => Err(ServerError::new(
+                Code::INDEX_NOT_FOUND,
+                format!("cannot find index {shown} for ns {}", collection.namespace),
+            )),
+            [found] => Ok(*found),
+            [(_, one), (_, other), ..] => Err(ServerError::new(
+                Code::AMBIGUOUS_INDEX_KEY_PATTERN,
+                format!(
+                    "index keyPattern {shown} matches {} indexes, must use index name. Conflicting indexes:{}, {}",
+                    found.len(),
+                    one.spec.shown(),
+                    other.spec.shown()
+                ),
+            )),
+        }
     }
 }
 
@@ -265,7 +285,7 @@ fn seconds_of(spec: &Spec, seconds: i64) -> Result<i32, ServerError> {
     if spec.is_id() {
         return Err(invalid("the _id field does not support TTL indexes"));
     }
-    if spec.ttl.is_none() && spec.paths.len() != 1 {
+    if spec.ttl.is_none() && spec.key.len() != 1 {
         return Err(invalid(
             "TTL indexes are single-field indexes, compound indexes do not support TTL",
         ));

@@ -9,9 +9,8 @@ use crate::value::order;
 impl Spec {
     /// Whether both order the same documents by the same keys, which makes them one index to the server.
     pub(crate) fn same_signature(&self, other: &Self) -> bool {
-        let projection = |spec: &Self| spec.document.get("wildcardProjection").cloned();
         same_key(&self.key, &other.key)
-            && projection(self) == projection(other)
+            && self.wildcard == other.wildcard
             && self.collation == other.collation
             && self.unique == other.unique
             && self.sparse == other.sparse
@@ -47,27 +46,33 @@ impl Spec {
                 })
     }
 
-    /// Whether every option is equal, `hidden` aside.
+    /// Whether all else is equal, as it was given: numbers of one value are.
     pub(crate) fn same_options(&self, other: &Self) -> bool {
-        let options = |spec: &Self| {
-            let mut document = spec.document.clone();
-            for option in [
-                "v",
-                "key",
-                "name",
-                "hidden",
-                "background",
-                "partialFilterExpression",
-            ] {
-                document.remove(option);
-            }
-            document
+        /// What makes the signature, and what makes no other index.
+        const ELSEWHERE: &[&str] = &[
+            "v",
+            "key",
+            "name",
+            "unique",
+            "sparse",
+            "hidden",
+            "background",
+            "collation",
+            "partialFilterExpression",
+            "wildcardProjection",
+            "textIndexVersion",
+            "2dsphereIndexVersion",
+        ];
+        let options = |spec: &Self| -> Document {
+            let options = spec.kept.iter();
+            let mut options: Vec<_> = options
+                .filter(|(name, _)| !ELSEWHERE.contains(&name.as_str()))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            options.sort_by(|(one, _), (other, _)| one.cmp(other));
+            options.into_iter().collect()
         };
-        let (ours, theirs) = (options(self), options(other));
-        ours.len() == theirs.len()
-            && ours
-                .iter()
-                .all(|(key, value)| theirs.get(key) == Some(value))
+        order::compare_decoded(&options(self), &options(other)).is_eq()
     }
 }
 

@@ -10,6 +10,8 @@ import math
 import random
 import sys
 
+from bson import Decimal128
+
 import record_commands
 
 def ring(*points):
@@ -358,7 +360,60 @@ def randomly(seed, rounds, documents=25, questions=40):
                 yield {"find": name, "filter": {"g": question, **more}, "projection": {"_id": 1}}
 
 
-TOPICS = {"geo": conversation, "geo_commands": commands, "geo_random": lambda: randomly(1, 12)}
+def grids():
+    """2d indexes that tell few squares apart, 2dsphere ones of old versions, and what an index refuses."""
+    places = [[0, -5], [[4, -1]], [3, 5], {"x": -4, "y": -1}, [], [0, -1], [[-6, -5], [-6, 2, 1]], [[-1, 6]], None, [-4, 3], [5, 5]]
+    regions = [{"$box": [[-3, 0], [4, -5]]}, {"$box": [[-6, 6], [-1, 0]]}, {"$center": [[-4, 4], 3]}, {"$center": [[2, -4], 5]},
+               {"$polygon": [[-3, 5], [0, 5], [0, 7], [-3, 7]]}, {"$centerSphere": [[0, 0], 0.1]}]
+    for options in [{"bits": 1}, {"bits": 2}, {"bits": 5}, {"bits": 32}, {"bits": 3, "min": -10, "max": 10}, {"bits": 2.9, "min": -6, "max": 6}]:
+        yield {"createIndexes": "a", "indexes": [{"key": {"g": "2d"}, "name": "g", **options}]}
+        for number, place in enumerate(places):
+            yield {"insert": "a", "documents": [{"_id": number, "g": place}]}
+        for region in regions:
+            yield {"find": "a", "filter": {"g": {"$geoWithin": region}}, "sort": {"_id": 1}, "projection": {"_id": 1}}
+        yield {"find": "a", "filter": {"g": {"$near": [-4, 2.5], "$maxDistance": 4}}, "projection": {"_id": 1}}
+        yield {"drop": "a"}
+    arrays = [[{"g": None}, {"g": None}], [{"g": []}, {"g": None}], [{"g": [0, 0]}, {"g": None}], [{"g": [0, 0]}, {"g": []}], [{"g": [0, 0]}, {"g": {}}],
+              [{"g": []}, {"g": {}}], [{}, {"g": [0, 0]}], [{"g": []}], {"g": []}, [{"g": [0, 0]}, {"g": [0, 0]}], [{"g": 5}, {"g": [0, 0]}]]
+    alone = [None, [], {}, 5, shape("MultiPoint", [1, 1]), {"type": "GeometryCollection", "geometries": [AT]}, [1, 1], {"x": 1, "y": 1}, [[1, 1], [2, 2]],
+             square(0, 1), shape("LineString", [0, 0], [1, 1]), shape("MultiPolygon", square(0, 1)["coordinates"])]
+    for version in [1, 2, 3]:
+        yield {"createIndexes": "b", "indexes": [{"key": {"a.g": "2dsphere"}, "name": "g", "2dsphereIndexVersion": version}]}
+        yield from ({"insert": "b", "documents": [{"_id": number, "a": value}]} for number, value in enumerate([*arrays, *({"g": value} for value in alone)]))
+        yield {"find": "b", "filter": {"a.g": geometry(square(-1, 2), "$geoIntersects")}, "sort": {"_id": 1}, "projection": {"_id": 1}}
+        yield {"drop": "b"}
+    for before in [[], [{"create": "c"}], [{"insert": "c", "documents": [{"_id": 1}]}]]:
+        for key, options in [({"g": "2d"}, {"bits": 0}), ({"g": "2d"}, {"bits": 33}), ({"g": "2d"}, {"max": NAN}), ({"g": "2d"}, {"min": 5.5, "max": 5.5}),
+                             ({"n": 1, "g": "2d"}, {}), ({"g": "2d", "n": "2d"}, {}), ({"g": "2dsphere"}, {"finestIndexedLevel": 40}), ({"g": "hashed"}, {"unique": True})]:
+            yield from before
+            yield {"createIndexes": "c", "indexes": [{"key": key, "name": "g", **options}]}
+            yield {"drop": "c"}
+
+
+def distances():
+    """Odd distances, hints, strict polygons of several rings, and the antimeridian's two names."""
+    yield {"insert": "a", "documents": [{"_id": number, "g": [number, 0], "n": 1} for number in range(5)]}
+    yield {"createIndexes": "a", "indexes": [{"key": {"g": "2d"}, "name": "flat"}, {"key": {"g": "2dsphere"}, "name": "round"}, {"key": {"n": 1}, "name": "n"}]}
+    origin = shape("Point", 0, 0)
+    for value in [INF, -INF, NAN, -0.0, -1, 0, 1e308, Decimal128("Infinity"), Decimal128("-0"), True, "x", None]:
+        for name in ["$maxDistance", "$minDistance"]:
+            for asked in [{"$near": {"$geometry": origin, name: value}}, {"$near": [0, 0], name: value}, {"$nearSphere": origin, name: value}]:
+                yield {"find": "a", "filter": {"g": asked}, "projection": {"_id": 1}}
+        yield {"find": "a", "filter": {"g": {"$near": [0, 0, value]}}, "projection": {"_id": 1}}
+    for hint in ["flat", "round", "zork", {"zork": 1}, {"g": "2d"}]:
+        for asked in [{"$near": [0, 0]}, {"$near": {"$geometry": origin}}]:
+            yield {"find": "a", "filter": {"g": asked}, "projection": {"_id": 1}, "hint": hint}
+    crossed = ring([6, 2], [-1, -2], [-6, 5], [-4, 6], [1, -3])
+    for rings in [[], [crossed, crossed], [crossed], [square(0, 1)["coordinates"][0], []]]:
+        yield {"find": "a", "filter": {"g": geometry(shape("Polygon", *rings, **STRICT))}, "projection": {"_id": 1}}
+    yield {"insert": "b", "documents": [{"_id": number, "g": value} for number, value in enumerate(
+        [[180, -89], [-180, -89], shape("Point", 180, -89), shape("Point", -180, -89), shape("MultiPoint", [-180, -89], [180, -89])])]}
+    for longitude in [180, -180]:
+        for radius in [0, 1e-12]:
+            yield {"find": "b", "filter": {"g": {"$geoWithin": {"$centerSphere": [[longitude, -89], radius]}}}, "projection": {"_id": 1}}
+
+
+TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 12)}
 
 if __name__ == "__main__":
     topics = dict(TOPICS)

@@ -165,5 +165,73 @@ def text_refusals():
     yield create(index([("q", 1)], name="q", partialFilterExpression=word))
 
 
+@topic
+def text_words():
+    """Words that are none: stop words of another language, marks of the order of bytes, and terms that only an alternative has."""
+    by_id = {"sort": {"_id": 1}, "projection": {"s": SCORE}}
+    yield create(index([("t", "text")]))
+    yield insert("a", {"_id": 0, "t": "a cat in the house", "language": "none"}, {"_id": 1, "t": "a cat in the house"})
+    yield insert("a", {"_id": 2, "t": "la maison et le chat", "language": "fr"}, {"_id": 3, "t": "chat", "language": "fr"})
+    for search in ["cat -a", "cat -the", "chat -le", "house cat -in -dog"]:
+        for language in ["english", "none", "french", "swedish"]:
+            yield find("a", text(search, language=language), **by_id)
+            yield find("a", text(search, language=language, caseSensitive=True), **by_id)
+    yield {"drop": "a"}
+    yield create(index([("t", "text")]))
+    yield insert("a", *({"_id": at, "t": t} for at, t in enumerate(
+        ["x y", "\ufeffx y", "a\ufeffb", "\ufeffX", "X", "the \ufeffthe", "\ufeff", "`the^ X^", "^", "x\ufeff\ufeffy"])))
+    for search in ["x", "X", "\ufeffX", "ab", "a\ufeffb", "the", "\ufeff", '"\ufeffX" x', '"\ufeffthe" x', '-"\ufeffx" x', "-\ufeffX x", '"ab" ab', '"`X" x', "^"]:
+        for options in [{}, {"caseSensitive": True}, {"diacriticSensitive": True}, {"caseSensitive": True, "diacriticSensitive": True}]:
+            yield find("a", text(search, **options), **by_id)
+    yield {"drop": "a"}
+    yield create(index([("t", "text")]), index([("q", 1)], name="q"))
+    yield insert("a", *({"_id": at, "t": "x " * (at % 3 + 1) + ("y" if at == 4 else ""), "p": at % 3, "q": at % 2} for at in range(6)))
+    for search in ['"x zork" x', "x -y", '"x y"', "y"]:
+        word = text(search)
+        for filter in [
+            {"$or": [word, {"_id": 1}]}, {"$or": [{"$or": [word, {"_id": 1}]}, {"_id": 2}]},
+            {"$or": [{"$and": [word, {"p": 1}]}, {"_id": {"$in": [1, 2]}}]},
+            {"$or": [{"$and": [{"$or": [word, {"_id": 1}]}, {"p": 1}]}, {"q": 1}]},
+            {"$and": [{"$or": [word, {"_id": 1}]}, {"p": 1}]},
+        ]:
+            yield find("a", filter, **by_id)
+
+
+@topic
+def text_partial():
+    """What a filter must say of types before a partial text index serves; and a unique one."""
+    for partial in [{"p": {"$type": "int"}}, {"p": {"$type": "number"}}, {"p": {"$type": ["int", "string"]}}, {"p": {"$gt": 0}}, {"p": {"$exists": True}}]:
+        yield create(index([("t", "text")], partialFilterExpression=partial))
+        yield insert("a", {"_id": 0, "t": "word", "p": 1}, {"_id": 1, "t": "word", "p": "s"}, {"_id": 2, "t": "word", "p": [1, "s"]}, {"_id": 3, "t": "word"})
+        for given in [{"p": {"$type": "int"}}, {"p": {"$type": "number"}}, {"p": {"$type": ["int", "string"]}}, {"p": {"$type": "string"}}, {"p": 1}, {"p": {"$gt": 0}}, {"p": {"$exists": True}}]:
+            yield {"count": "a", "query": {**text("word"), **given}, "$only": ["n", "code", "ok"]}
+        yield {"drop": "a"}
+    for parts in [[("t", "text")], [("p", 1), ("t", "text"), ("q", -1)]]:
+        yield create(index(parts, unique=True))
+        yield insert("a", {"_id": 0, "t": "a word or two", "p": 1, "q": "x"})
+        yield insert("a", {"_id": 1, "t": "two, or a word", "p": 1, "q": "x"})
+        yield insert("a", {"_id": 2, "t": "no word", "p": 1.0, "q": "y"})
+        yield {"drop": "a"}
+        yield insert("a", {"_id": 0, "t": "word"}, {"_id": 1, "t": "word"})
+        yield create(index(parts, unique=True))
+        yield {"drop": "a"}
+
+
+@topic
+def text_modify():
+    """What a findAndModify is refused before it has a plan."""
+    yield insert("a", {"_id": 1, "t": "word"})
+    word = text("word")
+    for _ in range(2):
+        for filter, options in [
+            (word, {"hint": "_id_"}), (word, {"hint": {"$natural": 1}}), (text("word", language="zork"), {}), (word, {"sort": {"$natural": 1}}),
+            ({"$and": [word, {"g": {"$near": [1, 1]}}]}, {}), ({}, {"sort": {"s": SCORE}}), (word, {"hint": "zork"}), ({"$nor": [word, word]}, {}), ({"$nor": [word]}, {}),
+        ]:
+            yield {FM: "a", "query": filter, "update": {"$set": {"x": 1}}, **options}
+        yield create(index([("t", "text")]))
+    yield find("a", {"$and": [word, {"g": {"$near": [1, 1]}}]})
+    yield find("a")
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

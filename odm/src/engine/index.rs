@@ -407,17 +407,25 @@ impl Index {
         let mut hex = Vec::new();
         let mut first = true;
         // The same key again, this time with its values. It was made before, so this cannot fail.
-        let _ = self.each_key(document, &mut |candidate, spec| {
-            let mut bytes = Vec::new();
-            for (value, part) in candidate.iter().zip(&spec.parts) {
-                append(&mut bytes, *value, part, spec);
-            }
-            if !first || bytes != key {
-                return;
-            }
-            first = false;
-            describe(candidate, spec, &mut shown, &mut values, &mut hex);
-        });
+        if let Some(text) = &spec.text {
+            let _ = text.each_key(document, &mut |bytes, candidate| {
+                if bytes == key {
+                    describe(candidate, spec, &mut shown, &mut values, &mut hex);
+                }
+            });
+        } else {
+            let _ = self.each_key(document, &mut |candidate, spec| {
+                let mut bytes = Vec::new();
+                for (value, part) in candidate.iter().zip(&spec.parts) {
+                    append(&mut bytes, *value, part, spec);
+                }
+                if !first || bytes != key {
+                    return;
+                }
+                first = false;
+                describe(candidate, spec, &mut shown, &mut values, &mut hex);
+            });
+        }
         let mut details = bson::doc! { "keyPattern": spec.key.clone(), "keyValue": values };
         let mut collation_text = String::new();
         if let Some(collation) = &spec.collation {

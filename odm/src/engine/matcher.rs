@@ -183,10 +183,12 @@ impl Matcher {
     /// Whether a document that matches does so by the `$text` in it, and not only by an alternative to that.
     #[cfg(feature = "memory")]
     pub(crate) fn matches_by_text(&self, document: &RawDocument) -> Result<bool, ServerError> {
-        match text::alternative(&self.predicate) {
-            Some(alternative) => eval::matches(alternative, document, &self.globals, &mut None),
-            None => Ok(self.text().is_some()),
+        for alternative in text::alternatives(&self.predicate) {
+            if !eval::matches(alternative, document, &self.globals, &mut None)? {
+                return Ok(false);
+            }
         }
+        Ok(self.text().is_some())
     }
 
     /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.

@@ -288,6 +288,7 @@ fn explain(
     }
     // Refused before there was an executor.
     if error.message().starts_with("error processing query")
+        || is_of_search(&error)
         || matches!(
             error.code(),
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION
@@ -308,6 +309,20 @@ fn explain(
         Some(details) => prefixed.with_details(details.clone()),
         None => prefixed,
     }
+}
+
+/// Whether a `$text` or the scores of one were refused.
+fn is_of_search(error: &ServerError) -> bool {
+    matches!(
+        error.message(),
+        "text index required for $text query"
+            | "Too many text expressions"
+            | "text expression not allowed in nor"
+            | "text expression not allowed with $natural sort order"
+            | "text and hint not allowed in same query"
+            | "text and geoNear not allowed in same query"
+            | "query requires text score metadata, but it is not available"
+    ) || error.message().starts_with("unsupported language: ")
 }
 
 /// The combinations that make no sense.

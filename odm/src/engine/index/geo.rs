@@ -15,6 +15,7 @@ use crate::value::geo::flat::Flat;
 use crate::value::geo::shape::Shape;
 use crate::value::geo::stored::Stored;
 use crate::value::geo::vector::Vector;
+use crate::value::key;
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{print, raw};
@@ -33,7 +34,8 @@ pub(crate) enum Grid {
 pub(crate) struct Plane {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    bits: u32,
+    /// How often each coordinate is halved: a hash tells no finer squares apart.
+    pub(crate) bits: u32,
 }
 
 impl Grid {
@@ -177,7 +179,7 @@ pub(super) fn generate(
     let mut any = false;
     for (path, part) in spec.paths.iter().zip(&spec.parts) {
         let field = match part.geo {
-            Some(Grid::Sphere) => Field::Cells(sphere(document, path)?),
+            Some(Grid::Sphere) => Field::Cells(sphere(document, path, is_old(spec))?),
             Some(Grid::Plane(plane)) => Field::Hashes(hashes(document, path, &plane)?),
             None => Field::Values(values(document, path)?),
         };
@@ -248,11 +250,23 @@ fn values<'a>(
     Ok(found)
 }
 
-fn sphere(document: &RawDocument, path: &Path) -> Result<Vec<i64>, ServerError> {
+/// Whether it is of the version that takes no more than points, lines and polygons.
+fn is_old(spec: &Spec) -> bool {
+    spec.document.get("2dsphereIndexVersion") == Some(&Bson::Int32(1))
+}
+
+fn sphere(document: &RawDocument, path: &Path, old: bool) -> Result<Vec<i64>, ServerError> {
     let name = path.as_str().rsplit('.').next().unwrap_or_default();
+    let mut values = path.get_all(document);
+    if values.len() > 1 {
+        values.sort_by_cached_key(|value| key::of(*value, None));
+        values.dedup_by_key(|value| key::of(*value, None));
+    }
+    // Nothing is no place where it is all that there is; beside a place, it is refused.
+    let may_be_empty = !old && values.len() == 1;
     let mut found = Vec::new();
-    for value in path.get_all(document) {
-        let stored = Stored::indexed(name, value).map_err(|fault| {
+    for value in values {
+        let stored = Stored::indexed(name, value, may_be_empty, old).map_err(|fault| {
             ServerError::new(
                 Code::location(16755),
                 format!(

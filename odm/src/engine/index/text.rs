@@ -4,6 +4,7 @@ use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::index::Keys;
+use crate::engine::index::keys::Values;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::number;
 use crate::error::{Code, ServerError};
@@ -65,21 +66,36 @@ impl TextIndex {
         }
     }
 
-    /// The keys of a document, and what made them several.
-    pub(super) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+    /// Calls `emit` with each key of a document, and with its values.
+    pub(super) fn each_key(
+        &self,
+        document: &RawDocument,
+        emit: &mut dyn FnMut(Vec<u8>, &Values<'_>),
+    ) -> Result<(), ServerError> {
         let scores = self.fields.scores(document)?;
         let before = ordered(&self.before, document)?;
         let after = ordered(&self.after, document)?;
-        let mut keys: Keys = scores
-            .iter()
-            .map(|(term, score)| {
-                let mut bytes = before.clone();
-                append_term(&mut bytes, term);
-                bytes.extend(score.to_bits().to_be_bytes());
-                bytes.extend_from_slice(&after);
-                bytes.into()
-            })
-            .collect();
+        for (term, score) in &scores {
+            let mut bytes = Vec::new();
+            for (field, value) in self.before.iter().zip(&before) {
+                field.append(&mut bytes, *value);
+            }
+            append_term(&mut bytes, term);
+            bytes.extend(score.to_bits().to_be_bytes());
+            for (field, value) in self.after.iter().zip(&after) {
+                field.append(&mut bytes, *value);
+            }
+            let own = [RawBsonRef::String(term), RawBsonRef::Double(*score)];
+            let values = before.iter().chain(&own).chain(&after).copied().map(Some);
+            emit(bytes, &values.collect());
+        }
+        Ok(())
+    }
+
+    /// The keys of a document, and what made them several.
+    pub(super) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
+        let mut keys = Keys::default();
+        self.each_key(document, &mut |key, _| keys.push(key.into()))?;
         keys.sort_unstable();
         // Several terms are several keys, as an array's elements are.
         let mut arrays = Arrays::default();
@@ -101,12 +117,14 @@ pub(crate) fn score(rest: &[u8]) -> Option<f64> {
     Some(f64::from_bits(u64::from_be_bytes(*bits)))
 }
 
-fn ordered(fields: &[Ordered], document: &RawDocument) -> Result<Vec<u8>, ServerError> {
-    let mut bytes = Vec::new();
-    for field in fields {
-        field.append(&mut bytes, value(&field.path, document)?);
-    }
-    Ok(bytes)
+fn ordered<'d>(
+    fields: &[Ordered],
+    document: &'d RawDocument,
+) -> Result<Vec<RawBsonRef<'d>>, ServerError> {
+    fields
+        .iter()
+        .map(|field| value(&field.path, document))
+        .collect()
 }
 
 /// The value of an ordered field, null where it is missing; nowhere on its path may be an array.

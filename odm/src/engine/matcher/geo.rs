@@ -264,8 +264,8 @@ impl Near {
                     center = Some(center_of(value)?);
                 }
                 ("$geometry", _) => {}
-                ("$minDistance", _) => least = distance_of(number()?, name, Code::BAD_VALUE)?,
-                ("$maxDistance", _) => most = distance_of(number()?, name, Code::BAD_VALUE)?,
+                ("$minDistance", _) => least = metres_of(number()?, name)?,
+                ("$maxDistance", _) => most = metres_of(number()?, name)?,
                 _ => {
                     return Err(bad_value(format!(
                         "invalid argument in geo near query: {name}"
@@ -323,7 +323,7 @@ fn with_distance(value: RawBsonRef<'_>) -> Parsed<Option<(Flat, f64)>> {
         return Ok(None);
     };
     let most = most.to_f64();
-    if !most.is_sign_positive() {
+    if most < 0.0 || most.is_nan() {
         return Err(ServerError::new(
             Code::location(18522),
             "max distance must be non-negative",
@@ -341,6 +341,12 @@ fn not_first(operators: &RawDocument) -> ServerError {
 
 fn not_number(name: &str, code: Code) -> ServerError {
     ServerError::new(code, format!("{name} must be a number"))
+}
+
+/// A distance from GeoJSON: there is an end to metres.
+fn metres_of(value: f64, name: &str) -> Parsed<f64> {
+    let value = if value.is_finite() { value } else { -1.0 };
+    distance_of(value, name, Code::BAD_VALUE)
 }
 
 fn distance_of(value: f64, name: &str, code: Code) -> Parsed<f64> {

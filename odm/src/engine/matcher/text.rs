@@ -87,15 +87,20 @@ impl Predicate {
     }
 }
 
-/// Of the alternatives of a filter, the one that has the `$text`.
-pub(super) fn alternative(predicate: &Predicate) -> Option<&Predicate> {
-    let with_text =
-        |children: &'_ [Predicate]| children.iter().position(|child| child.text().is_some());
-    match predicate {
-        Predicate::And(group) => alternative(group.children.get(with_text(&group.children)?)?),
-        Predicate::Or(group) => group.children.get(with_text(&group.children)?),
-        _ => None,
+/// Of the alternatives of a filter, those that have the `$text`: each is within the one before.
+pub(super) fn alternatives(mut predicate: &Predicate) -> Vec<&Predicate> {
+    let mut found = Vec::new();
+    while let Predicate::And(group) | Predicate::Or(group) = predicate {
+        let mut children = group.children.iter();
+        let Some(child) = children.find(|child| child.text().is_some()) else {
+            break;
+        };
+        if matches!(predicate, Predicate::Or(_)) {
+            found.push(child);
+        }
+        predicate = child;
     }
+    found
 }
 
 /// How often a filter has `$text`, and whether any is below a `$nor`.

@@ -59,8 +59,14 @@ fn implies(
         && complete
         && needed.iter().all(|needed| {
             !needed.numbered
-                && (needed.fit == Fit::Exact || needed.about == About::Exists)
                 && conditions.iter().any(|condition| {
+                    // Types are finer than intervals; a server asks for the same ones, whatever else says as much.
+                    if needed.types.is_some() {
+                        return condition.path == needed.path && condition.types == needed.types;
+                    }
+                    if needed.fit != Fit::Exact && needed.about != About::Exists {
+                        return false;
+                    }
                     // An array passes a comparison as a whole, the index's filter by its elements.
                     !condition.is_compared()
                         && condition.path == needed.path

@@ -11,6 +11,7 @@ use bson::raw::RawBsonRef;
 use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
 use crate::engine::planner::interval::{self, Interval};
 use crate::value::collation::Collator;
+use crate::value::kind::TypeSet;
 use crate::value::path::is_number;
 
 use self::values::one_value;
@@ -69,6 +70,8 @@ pub(crate) struct Condition {
     pub(crate) numbered: bool,
     /// The region that a place must lie in or meet; none for `$near`.
     pub(crate) place: Option<Arc<GeoTest>>,
+    /// The types that it asks for and nothing else.
+    pub(crate) types: Option<TypeSet>,
 }
 
 impl Condition {
@@ -253,6 +256,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                     Test::Geo(test) => Some(Arc::clone(test)),
                     _ => None,
                 },
+                types: None,
             });
             return false;
         }
@@ -274,6 +278,10 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         child: place.child,
         numbered,
         place: None,
+        types: match &field.test {
+            Test::Type(types) => Some(*types),
+            _ => None,
+        },
     });
     true
 }
@@ -335,6 +343,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
         child: place.child,
         numbered,
         place: None,
+        types: None,
     })
 }
 
@@ -382,6 +391,7 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
         intervals,
         fit,
         about,
+        types: None,
         ..condition
     });
     true

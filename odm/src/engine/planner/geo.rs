@@ -165,7 +165,10 @@ fn squares(plane: &Plane, rect: &Rect) -> Vec<Interval> {
         if !rect.meets(&here) {
             continue;
         }
-        if rect.holds(&here) || level >= 24 || whole.len() + queue.len() + 3 > 2 * MOST_CELLS {
+        if rect.holds(&here)
+            || level >= plane.bits.min(24)
+            || whole.len() + queue.len() + 3 > 2 * MOST_CELLS
+        {
             whole.push((level, x, y));
             continue;
         }

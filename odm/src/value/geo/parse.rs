@@ -21,6 +21,9 @@ pub(crate) struct Geometry {
     pub(crate) point: Option<Flat>,
     /// A polygon whose winding says which side is inside.
     pub(crate) strict: bool,
+    /// A point, a line or a polygon, and no collection of them.
+    #[cfg_attr(not(feature = "memory"), expect(dead_code, reason = "an index asks"))]
+    pub(crate) single: bool,
 }
 
 /// Reads a geometry of either form.
@@ -44,6 +47,7 @@ fn legacy(value: RawBsonRef<'_>) -> Parsed<Geometry> {
         shapes: Vec::new(),
         point: Some(pair(value)?),
         strict: false,
+        single: true,
     })
 }
 
@@ -84,6 +88,7 @@ fn geo_json(kind: &str, document: &RawDocument) -> Parsed<Option<Geometry>> {
         shapes,
         point,
         strict,
+        single: matches!(kind, "Point" | "LineString" | "Polygon"),
     }))
 }
 
@@ -268,8 +273,11 @@ fn polygon(value: Option<RawBsonRef<'_>>, strict: bool) -> Parsed<Shape> {
             "Polygon coordinates must be an array".to_owned()
         });
     };
-    if strict && raw::values(rings).next().is_none() {
-        return Err("Only one simple loop is allowed in a big polygon: []".to_owned());
+    if strict && raw::values(rings).count() != 1 {
+        return Err(format!(
+            "Only one simple loop is allowed in a big polygon: {}",
+            shown(value)
+        ));
     }
     let mut loops = Vec::new();
     for ring in raw::values(rings) {
@@ -287,12 +295,6 @@ fn polygon(value: Option<RawBsonRef<'_>>, strict: bool) -> Parsed<Shape> {
         return Err("Polygon has no loops.".to_owned());
     };
     let holes: Vec<_> = loops.collect();
-    if strict && !holes.is_empty() {
-        return Err(format!(
-            "Only one simple loop is allowed in a big polygon: {}",
-            shown(value)
-        ));
-    }
     let simple = |it: &Loop| Polygon::new(it.clone(), Vec::new(), strict);
     let outer = simple(&shell);
     for (hole, ring) in &holes {

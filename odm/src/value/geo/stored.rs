@@ -25,13 +25,23 @@ impl Stored {
         }
     }
 
-    /// The geometry of a value that a 2dsphere index is to hold; none of an empty one. The error is the server's message.
+    /// The geometry of a value that a 2dsphere index is to hold; none of an empty one, where that may be. The error is
+    /// the server's message.
     #[cfg(feature = "memory")]
-    pub(crate) fn indexed(name: &str, value: RawBsonRef<'_>) -> Result<Option<Self>, String> {
+    pub(crate) fn indexed(
+        name: &str,
+        value: RawBsonRef<'_>,
+        may_be_empty: bool,
+        old: bool,
+    ) -> Result<Option<Self>, String> {
         match value {
-            RawBsonRef::Null | RawBsonRef::Undefined => return Ok(None),
-            RawBsonRef::Array(array) if raw::values(array).next().is_none() => return Ok(None),
-            RawBsonRef::Document(document) if raw::elements(document).next().is_none() => {
+            RawBsonRef::Null | RawBsonRef::Undefined if may_be_empty => return Ok(None),
+            RawBsonRef::Array(array) if may_be_empty && raw::values(array).next().is_none() => {
+                return Ok(None);
+            }
+            RawBsonRef::Document(document)
+                if may_be_empty && raw::elements(document).next().is_none() =>
+            {
                 return Ok(None);
             }
             RawBsonRef::Array(_) | RawBsonRef::Document(_) => {}
@@ -45,6 +55,9 @@ impl Stored {
         let geometry = parse::geometry(value)?;
         if geometry.strict {
             return Err("can't index geometry with strict winding order".to_owned());
+        }
+        if old && !geometry.single {
+            return Err("given geometry can't be indexed in the old index format".to_owned());
         }
         let stored = Self::from(geometry);
         if !stored.is_on_sphere() {

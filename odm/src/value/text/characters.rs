@@ -14,22 +14,18 @@ pub(super) fn is_delimiter(c: char, language: Language) -> bool {
 
 /// The text in lower case, as the language has it.
 pub(super) fn lower(text: &str, language: Language) -> String {
-    text.chars()
-        .filter_map(|c| lower_char(c, language))
-        .collect()
+    text.chars().map(|c| lower_char(c, language)).collect()
 }
 
-fn lower_char(c: char, language: Language) -> Option<char> {
+fn lower_char(c: char, language: Language) -> char {
     match c {
-        'I' if language == Language::Turkish => Some('ı'),
-        'İ' if language == Language::Turkish => Some('i'),
-        // Alone, it is a byte order mark.
-        '\u{feff}' => None,
+        'I' if language == Language::Turkish => 'ı',
+        'İ' if language == Language::Turkish => 'i',
         c => {
             let code = u32::from(c);
             let after = LOWER.partition_point(|(first, ..)| *first <= code);
             let row = after.checked_sub(1).and_then(|at| LOWER.get(at));
-            Some(match row {
+            match row {
                 Some((first, last, step, by))
                     if code <= *last && (code - first).is_multiple_of(*step) =>
                 {
@@ -38,7 +34,7 @@ fn lower_char(c: char, language: Language) -> Option<char> {
                         .unwrap_or(c)
                 }
                 _ => c,
-            })
+            }
         }
     }
 }

@@ -105,8 +105,9 @@ impl Search {
         document: &RawDocument,
     ) -> Result<bool, ServerError> {
         Ok(self.fields.texts(document)?.iter().any(|found| {
+            // A word that is none in the language of the request may be a stop word in the one of the document.
             Tokenizer::new(found.language)
-                .tokens(found.string, self.sensitivity)
+                .all_tokens(found.string, self.sensitivity)
                 .any(|token| terms.contains(&token))
         }))
     }

@@ -1,9 +1,14 @@
 //! Strings to tokens: words, without the stop words, folded and stemmed.
 
+use std::borrow::Cow;
+
 use rust_stemmers::Stemmer;
 
 use crate::value::text::characters::{is_delimiter, lower, without_diacritics};
 use crate::value::text::language::Language;
+
+/// The mark of the order of bytes.
+const MARK_OF_ORDER: char = '\u{feff}';
 
 /// How words are made comparable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,23 +48,39 @@ impl Tokenizer {
         text: &'t str,
         sensitivity: Sensitivity,
     ) -> impl Iterator<Item = String> + 't {
-        text.split(move |c| is_delimiter(c, self.language))
-            .filter(|word| !word.is_empty())
-            .filter_map(move |word| self.token(word, sensitivity))
+        self.words(text)
+            .filter(|word| {
+                let lower = lower(word, self.language);
+                !self.language.is_stop_word(&lower)
+            })
+            .map(move |word| self.token(&word, sensitivity))
     }
 
-    fn token(&self, word: &str, sensitivity: Sensitivity) -> Option<String> {
-        // Stop words and stems are found before diacritics go: both depend on them.
+    /// The same with stop words among them.
+    pub(super) fn all_tokens<'t>(
+        &'t self,
+        text: &'t str,
+        sensitivity: Sensitivity,
+    ) -> impl Iterator<Item = String> + 't {
+        self.words(text)
+            .map(move |word| self.token(&word, sensitivity))
+    }
+
+    fn words<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Cow<'t, str>> + 't {
+        text.split(move |c| is_delimiter(c, self.language))
+            .map(without_marks_of_order)
+            .filter(|word| !word.is_empty())
+    }
+
+    /// Stop words and stems are found before diacritics go: both depend on them.
+    fn token(&self, word: &str, sensitivity: Sensitivity) -> String {
         let lower = lower(word, self.language);
-        if self.language.is_stop_word(&lower) {
-            return None;
-        }
         let stem = self.stem(if sensitivity.case { word } else { &lower });
-        Some(if sensitivity.diacritics {
+        if sensitivity.diacritics {
             stem
         } else {
             without_diacritics(&stem)
-        })
+        }
     }
 
     fn stem(&self, word: &str) -> String {
@@ -72,6 +93,15 @@ impl Tokenizer {
             return stemmer.stem(&swapped).chars().map(swap).collect();
         }
         stemmer.stem(word).into_owned()
+    }
+}
+
+/// A word without marks of the order of bytes: a token loses them, a phrase does not.
+fn without_marks_of_order(word: &str) -> Cow<'_, str> {
+    if word.contains(MARK_OF_ORDER) {
+        Cow::Owned(word.replace(MARK_OF_ORDER, ""))
+    } else {
+        Cow::Borrowed(word)
     }
 }
 

@@ -7,6 +7,8 @@ use super::run;
 use crate::engine::{Context, Engine};
 
 mod places;
+mod transactions;
+mod words;
 
 fn scalar() -> BoxedStrategy<Bson> {
     prop_oneof![

@@ -409,8 +409,14 @@ def distances():
     yield {"insert": "b", "documents": [{"_id": number, "g": value} for number, value in enumerate(
         [[180, -89], [-180, -89], shape("Point", 180, -89), shape("Point", -180, -89), shape("MultiPoint", [-180, -89], [180, -89])])]}
     for longitude in [180, -180]:
-        for radius in [0, 1e-12]:
+        for radius in [0, 1e-300, 1e-12, 1e-9]:
             yield {"find": "b", "filter": {"g": {"$geoWithin": {"$centerSphere": [[longitude, -89], radius]}}}, "projection": {"_id": 1}}
+    # A point is as large as a cell of a centimetre.
+    around = [[x + by, y + by] for x, y in [[10, 10], [90, 0], [45, 45]] for by in [0, 1e-10, 3e-9, 1e-8, 1e-7, -1e-8]]
+    yield {"insert": "d", "documents": [{"_id": number, "g": value} for number, value in enumerate(around)]}
+    for center in around:
+        for radius in [0, 1e-12, 1e-9 / 3]:
+            yield {"find": "d", "filter": {"g": {"$geoWithin": {"$centerSphere": [center, radius]}}}, "projection": {"_id": 1}}
 
 
 TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 12)}

@@ -218,6 +218,33 @@ def text_partial():
 
 
 @topic
+def text_prefix():
+    """What is an equality for the fields before the words, and which fault of a pipeline with $text is told."""
+    documents = [{"_id": at, "t": "x " * (at + 1), "q": at % 2, "p": at % 3 or None} for at in range(6)]
+    equal = {"p": {"$elemMatch": {"$eq": 1}}}
+    for options in [{}, {"sparse": True}]:
+        yield create(index([("p", 1), ("t", "text")], **options))
+        yield insert("a", *documents)
+        for beside in [
+            {"p": {"$all": [1]}}, {"$and": [{"$and": [{"p": 1}]}]}, {"p": None}, {"p": {"$in": [None]}}, {"$or": [{"p": 1}]}, {"p": {"$all": [1, 2]}}, equal,
+            {"p": {"$eq": 1, "$gt": 0}}, {"$nor": [{"p": {"$ne": 1}}]}, {"p": {"$not": {"$ne": 1}}}, {"p": {"$gte": 1, "$lte": 1}}, {"p": [1]}, {"p": {}},
+            {"p": {"$exists": False}}, {"p": {"$type": "null"}}, {"$expr": {"$eq": ["$p", 1]}}, {"p": {"$all": [None]}}, {"p": {"$in": [1, 1]}}, {"$or": [{"p": 1}, {"p": 1}]},
+        ]:
+            yield {"count": "a", "query": {**text("x"), **beside}, "$only": ["n", "code", "ok"]}
+        yield {"drop": "a"}
+    yield create(index([("t", "text")]))
+    yield insert("a", *documents)
+    word, first = text("x"), {"$limit": 1}
+    for stages in [
+        [{"$match": {"t": word}}, {"$project": {"s": SCORE}}], [{"$match": {"$expr": word}}, {"$sort": {"s": SCORE}}], [{"$match": {"t": {"$elemMatch": word}}}, {"$set": {"s": SCORE}}],
+        [first, {"$match": text("x", fast=True)}], [first, {"$match": word}], [{"$project": {"s": SCORE}}, {"$limit": 0}], [{"$match": word}, {"$limit": 0}], [{"$limit": 0}, {"$match": word}],
+        [{"$sort": {"s": SCORE}}, {"$match": {"$foo": 1}}], [first, {"$match": word}, {"$match": {"$expr": {"$gt": [SCORE, 1]}}}], [{"$match": {"$expr": {"$gt": [SCORE, 1]}}}],
+        [{"$match": {"t": {"p": 1, **word}}}, {"$set": {"s": SCORE}}],
+    ]:
+        yield run(*stages)
+
+
+@topic
 def text_modify():
     """What a findAndModify is refused before it has a plan."""
     yield insert("a", {"_id": 1, "t": "word"})

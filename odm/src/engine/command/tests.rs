@@ -213,6 +213,7 @@ cases::files!("command", file, input: [], [
     text_modify,
     text_partial,
     text_pipelines,
+    text_prefix,
     text_refusals,
     text_search,
     text_stored,

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument};
 
 use crate::engine::expression::{Globals, meta};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, values};
+use crate::value::raw::{array_document, elements, values};
 
 /// Stages that give each document on as they get it, one by one, or with what is known of it. Sorted.
 const TRANSPARENT: &[&str] = &[
@@ -75,16 +75,15 @@ fn stage(stage: RawBsonRef<'_>) -> Option<(&str, RawBsonRef<'_>)> {
     }
 }
 
+/// Whether the name is anywhere in the filter: as a server does, this does not ask what it means there.
 fn has_text(filter: &RawDocument) -> bool {
-    elements(filter).any(|(name, value)| match (name, value) {
-        ("$text", _) => true,
-        ("$and" | "$or" | "$nor", RawBsonRef::Array(clauses)) => {
-            values(clauses).any(|clause| match clause {
-                RawBsonRef::Document(clause) => has_text(clause),
+    elements(filter).any(|(name, value)| {
+        name == "$text"
+            || match value {
+                RawBsonRef::Document(inner) => has_text(inner),
+                RawBsonRef::Array(inner) => has_text(array_document(inner)),
                 _ => false,
-            })
-        }
-        _ => false,
+            }
     })
 }
 

@@ -81,7 +81,8 @@ fn around(center: Flat, x: f64, y: f64) -> Rect {
 
 /// A rectangle of degrees around a cap.
 fn cap_box(center: Flat, radius: f64) -> Rect {
-    const SLACK: f64 = 1e-9;
+    // More than a leaf of the sphere: a point is as large as that.
+    const SLACK: f64 = 1e-6;
     let height = radius.to_degrees() + SLACK;
     let ratio = radius.sin() / center.y.to_radians().cos();
     let width = if center.y.abs() + height >= 90.0 || ratio.is_nan() || ratio >= 1.0 {

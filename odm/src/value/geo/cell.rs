@@ -1,7 +1,7 @@
 //! Cells of the sphere: the six faces of a cube around it, each halved in both directions thirty times, numbered along a
 //! Hilbert curve. They are those of S2, and so are the numbers, which a server shows in messages about duplicate keys.
 
-use crate::value::geo::vector::{Crossing, Vector, crossing};
+use crate::value::geo::vector::{Crossing, Vector, crossing, distance};
 
 /// The deepest level, with cells of about a centimetre.
 const LEAF: u32 = 30;
@@ -84,15 +84,33 @@ impl Cell {
         })
     }
 
+    /// Whether a point lies within, or on the border.
+    fn holds(self, point: Vector) -> bool {
+        let (face, us, vs) = self.square();
+        let (own, u, v) = to_face(point);
+        let within = |[low, high]: [f64; 2], at: f64| low <= at && at <= high;
+        face == own && within(us, u) && within(vs, v)
+    }
+
     /// Whether the edge has a point in this leaf.
     pub(crate) fn touches(self, a: Vector, b: Vector) -> bool {
         if Self::of(a) == self || Self::of(b) == self {
             return true;
         }
-        let [one, two, three, four] = self.corners();
-        [(one, two), (two, three), (three, four), (four, one)]
+        self.edges()
             .into_iter()
             .any(|(c, d)| crossing(a, b, c, d) != Crossing::Apart)
+    }
+
+    fn edges(self) -> [(Vector, Vector); 4] {
+        let [one, two, three, four] = self.corners();
+        [(one, two), (two, three), (three, four), (four, one)]
+    }
+
+    /// Whether a cap reaches it; one without any extent must have its center within.
+    pub(crate) fn is_reached(self, center: Vector, radius: f64, has_extent: bool) -> bool {
+        let mut edges = self.edges().into_iter();
+        self.holds(center) || has_extent && edges.any(|(a, b)| distance(center, a, b) <= radius)
     }
 }
 

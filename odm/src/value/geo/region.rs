@@ -31,7 +31,7 @@ impl Region {
                         .all(|inner| shapes.iter().any(|shape| inner.is_within(shape)))
             }
             Self::Cap { center, radius } => {
-                let center = Vector::as_given(center.x, center.y);
+                let center = Vector::from_degrees(center.x, center.y);
                 stored.is_on_sphere()
                     && stored
                         .shapes()

@@ -61,7 +61,15 @@ impl Shape {
         let (end, rest) = (center.scaled(-1.0), std::f64::consts::PI - radius);
         let edge_fits = |(a, b): (Vector, Vector)| distance(end, a, b) >= rest - 1e-15;
         match self {
-            Self::Point(point) => center.chord2(*point) <= chord * chord,
+            // A point is as large as its leaf.
+            Self::Point(point) => {
+                let chord2 = center.chord2(*point);
+                let most = chord * chord;
+                let has_extent = most > 0.0;
+                has_extent && chord2 <= most
+                    || chord2.sqrt() <= chord + LEAF
+                        && Cell::of(*point).is_reached(center, radius, has_extent)
+            }
             Self::Line(line) => segments(line).all(edge_fits),
             Self::Polygon(polygon) => !polygon.contains(end) && polygon.edges().all(edge_fits),
         }

@@ -21,15 +21,7 @@ pub(crate) enum Crossing {
 }
 
 impl Vector {
-    /// A place as a server keeps it: of the antimeridian's two names it knows one.
     pub(crate) fn from_degrees(lng: f64, lat: f64) -> Self {
-        #[expect(clippy::float_cmp, reason = "one number is meant, not its neighbours")]
-        let is_west_end = lng == -180.0;
-        Self::as_given(if is_west_end { 180.0 } else { lng }, lat)
-    }
-
-    /// A place by the very numbers: what a server makes of the center of a cap. By rounding, the antimeridian is two.
-    pub(crate) fn as_given(lng: f64, lat: f64) -> Self {
         let (lat, lng) = (lat.to_radians(), lng.to_radians());
         Self {
             x: lng.cos() * lat.cos(),

@@ -1,6 +1,6 @@
 //! `$text`: the terms that its index is asked for.
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::append;
 use crate::engine::index::Index;
@@ -89,6 +89,10 @@ pub(crate) fn scan(
         let Some(operand) = equality(&beside, field, wanted) else {
             return Err(unusable());
         };
+        // What is not there has no key in a sparse index.
+        if index.spec.sparse && matches!(operand.value(), RawBsonRef::Null) {
+            return Err(unusable());
+        }
         field.append(&mut prefix, operand.value());
         append(&mut equalities, field.path.as_str(), operand.value());
     }
@@ -118,8 +122,12 @@ fn clause<'a>(
 ) -> bool {
     match predicate {
         Predicate::And(group) => group.children.iter().all(|child| {
-            beside.push(child);
-            child.text().is_none() || clause(child, indexes, wanted, beside)
+            if child.text().is_some() {
+                beside.push(child);
+                return clause(child, indexes, wanted, beside);
+            }
+            flatten(child, beside);
+            true
         }),
         Predicate::Or(group) => group.children.iter().all(|child| {
             if child.text().is_some() {
@@ -129,6 +137,21 @@ fn clause<'a>(
             }
         }),
         _ => true,
+    }
+}
+
+/// The conditions of a conjunction, of an only alternative too.
+fn flatten<'a>(predicate: &'a Predicate, beside: &mut Vec<&'a Predicate>) {
+    let (Predicate::And(group) | Predicate::Or(group)) = predicate else {
+        beside.push(predicate);
+        return;
+    };
+    if matches!(predicate, Predicate::Or(_)) && group.children.len() != 1 {
+        beside.push(predicate);
+        return;
+    }
+    for child in &group.children {
+        flatten(child, beside);
     }
 }
 

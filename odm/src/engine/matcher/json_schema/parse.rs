@@ -2,7 +2,7 @@
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType};
 
-use super::{Count, Demand, Dependency, Property, Rule, Schema};
+use super::{Count, Demand, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::matcher::parse::operand::{integer, non_negative};
 use crate::engine::regex::Regex;
@@ -13,6 +13,8 @@ use crate::value::path::Path;
 use crate::value::raw;
 
 mod keywords;
+mod objects;
+mod types;
 
 use self::keywords::check_known;
 #[cfg(all(test, feature = "memory"))]
@@ -135,65 +137,6 @@ impl<'a> Parser<'a> {
                 "$jsonSchema keyword '{keyword}' must be of type string"
             ))),
         }
-    }
-
-    fn types(&mut self) -> Parsed<Option<Rule>> {
-        let (keyword, value) = match (self.get("type"), self.get("bsonType")) {
-            (Some(_), Some(_)) => {
-                return Err(failed(
-                    "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'",
-                ));
-            }
-            (Some(value), None) => ("type", value),
-            (None, Some(value)) => ("bsonType", value),
-            (None, None) => return Ok(None),
-        };
-        let shape = || {
-            mismatch(format!(
-                "$jsonSchema keyword '{keyword}' must be either a string or an array of strings"
-            ))
-        };
-        let mut names = Vec::new();
-        match value {
-            RawBsonRef::String(name) => names.push(name),
-            RawBsonRef::Array(list) => {
-                for value in raw::values(list) {
-                    let name = value.as_str().ok_or_else(|| {
-                        mismatch(format!(
-                            "$jsonSchema keyword '{keyword}' array elements must be strings"
-                        ))
-                    })?;
-                    if names.contains(&name) {
-                        return Err(failed(format!(
-                            "$jsonSchema keyword '{keyword}' has duplicate value: {name}"
-                        )));
-                    }
-                    names.push(name);
-                }
-                if names.is_empty() {
-                    return Err(failed(format!(
-                        "$jsonSchema keyword '{keyword}' must name at least one type"
-                    )));
-                }
-            }
-            _ => return Err(shape()),
-        }
-        let is_single = names.len() == 1;
-        let mut types = TypeSet::default();
-        for name in names {
-            types = types.union(if keyword == "type" {
-                json_type(name)?
-            } else {
-                TypeSet::from_alias(name).ok_or_else(|| unknown_type(name))?
-            });
-        }
-        self.stated = is_single.then_some(types);
-        Ok(Some(Rule {
-            keyword,
-            demand: Demand::Type(types),
-            about: None,
-            source: self.written(&[keyword]),
-        }))
     }
 
     fn scalars(&mut self) -> Parsed<()> {
@@ -377,96 +320,6 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn objects(&mut self) -> Parsed<()> {
-        let object = TypeSet::one(ElementType::EmbeddedDocument);
-        let mut known = Vec::new();
-        let required = self.get("required").map(required).transpose()?;
-        if let Some(value) = self.get("properties") {
-            let mut properties = Vec::new();
-            for (name, value) in raw::elements(document(value, "properties")?) {
-                let RawBsonRef::Document(inner) = value else {
-                    return Err(mismatch(format!(
-                        "Nested schema for $jsonSchema property '{name}' must be an object"
-                    )));
-                };
-                known.push(name.to_owned());
-                properties.push(Property {
-                    path: Path::new(name),
-                    schema: schema(inner, false)?,
-                    is_required: required
-                        .as_ref()
-                        .is_some_and(|paths| paths.iter().any(|path| path.as_str() == name)),
-                });
-            }
-            self.push_about(object, "properties", Demand::Properties(properties));
-        }
-        let mut patterns = Vec::new();
-        if let Some(value) = self.get("patternProperties") {
-            for (pattern, value) in raw::elements(document(value, "patternProperties")?) {
-                let RawBsonRef::Document(inner) = value else {
-                    return Err(mismatch(format!(
-                        "$jsonSchema keyword 'patternProperties' has property '{pattern}' which is \
-                         not an object"
-                    )));
-                };
-                let inner = schema(inner, false)?;
-                let regex = Regex::new(pattern, "").map_err(|error| {
-                    let message = error.message().replace(
-                        "Regular expression is invalid",
-                        "Invalid regular expression",
-                    );
-                    ServerError::new(Code::BAD_VALUE, message)
-                })?;
-                patterns.push((regex, inner));
-            }
-        }
-        let regexes = patterns.iter().map(|(regex, _)| regex.clone()).collect();
-        match self.get("additionalProperties") {
-            None | Some(RawBsonRef::Boolean(true)) => {}
-            Some(RawBsonRef::Boolean(false)) => {
-                let demand = Demand::FurtherProperties(known, regexes, None);
-                self.push_about(object, "additionalProperties", demand);
-            }
-            Some(RawBsonRef::Document(inner)) => {
-                let inner = Some(Box::new(schema(inner, false)?));
-                let demand = Demand::FurtherProperties(known, regexes, inner);
-                self.push_about(object, "additionalProperties", demand);
-            }
-            Some(_) => {
-                return Err(mismatch(
-                    "$jsonSchema keyword 'additionalProperties' must be an object or a boolean",
-                ));
-            }
-        }
-        if !patterns.is_empty() {
-            self.push_about(object, "patternProperties", Demand::Patterns(patterns));
-        }
-        if let Some(mut paths) = required {
-            paths.sort_by(|a, b| a.as_str().cmp(b.as_str()));
-            self.push_about(object, "required", Demand::Required(paths));
-        }
-        if let Some(count) = self.count("minProperties")? {
-            let demand = Demand::PropertyCount(Count::AtLeast(count));
-            self.push_about(object, "minProperties", demand);
-        }
-        if let Some(count) = self.count("maxProperties")? {
-            let demand = Demand::PropertyCount(Count::AtMost(count));
-            self.push_about(object, "maxProperties", demand);
-        }
-        if let Some(value) = self.get("dependencies") {
-            let dependencies = raw::elements(document(value, "dependencies")?)
-                .map(|(name, value)| {
-                    let dependency = dependency(name, value, self.whole)?;
-                    Ok((Path::new(name), dependency))
-                })
-                .collect::<Parsed<_>>()?;
-            // unlike the others, whatever type the schema asks for
-            let demand = Demand::Dependencies(dependencies);
-            self.push_rule("dependencies", demand, Some(object));
-        }
-        Ok(())
-    }
-
     fn logical(&mut self) -> Parsed<()> {
         if let Some(schemas) = self.schemas("allOf")? {
             self.push("allOf", Demand::AllOf(schemas));
@@ -533,102 +386,6 @@ fn document<'a>(value: RawBsonRef<'a>, keyword: &str) -> Parsed<&'a RawDocument>
     value
         .as_document()
         .ok_or_else(|| mismatch(format!("$jsonSchema keyword '{keyword}' must be an object")))
-}
-
-fn unknown_type(name: &str) -> ServerError {
-    match name {
-        "integer" => failed("$jsonSchema type 'integer' is not currently supported."),
-        "missing" => ServerError::new(
-            Code::BAD_VALUE,
-            "'missing' is not a legal type name. To query for non-existence of a field, use {$exists:false}.",
-        ),
-        name => ServerError::new(Code::BAD_VALUE, format!("Unknown type name alias: {name}")),
-    }
-}
-
-/// The types of JSON, under the names of JSON Schema.
-fn json_type(name: &str) -> Parsed<TypeSet> {
-    Ok(match name {
-        "string" => TypeSet::one(ElementType::String),
-        "number" => TypeSet::NUMBER,
-        "object" => TypeSet::one(ElementType::EmbeddedDocument),
-        "array" => TypeSet::one(ElementType::Array),
-        "boolean" => TypeSet::one(ElementType::Boolean),
-        "null" => TypeSet::one(ElementType::Null),
-        "integer" => {
-            return Err(failed(
-                "$jsonSchema type 'integer' is not currently supported.",
-            ));
-        }
-        other => return Err(unknown_type(other)),
-    })
-}
-
-fn required(value: RawBsonRef<'_>) -> Parsed<Vec<Path>> {
-    let RawBsonRef::Array(list) = value else {
-        return Err(mismatch(format!(
-            "$jsonSchema keyword 'required' must be an array, but found an element of type {}",
-            type_name(value)
-        )));
-    };
-    let mut paths: Vec<Path> = Vec::new();
-    for value in raw::values(list) {
-        let RawBsonRef::String(name) = value else {
-            return Err(mismatch(format!(
-                "$jsonSchema keyword 'required' must be an array of strings, but found an element \
-                 of type: {}",
-                type_name(value)
-            )));
-        };
-        if paths.iter().any(|path| path.as_str() == name) {
-            return Err(failed(
-                "$jsonSchema keyword 'required' array cannot contain duplicate values",
-            ));
-        }
-        paths.push(Path::new(name));
-    }
-    if paths.is_empty() {
-        return Err(failed(
-            "$jsonSchema keyword 'required' cannot be an empty array",
-        ));
-    }
-    Ok(paths)
-}
-
-fn dependency(name: &str, value: RawBsonRef<'_>, whole: bool) -> Parsed<Dependency> {
-    let list = match value {
-        RawBsonRef::Document(inner) => return Ok(Dependency::Schema(schema(inner, whole)?)),
-        RawBsonRef::Array(list) => list,
-        _ => {
-            return Err(mismatch(format!(
-                "property '{name}' in $jsonSchema keyword 'dependencies' must be either an object \
-                 or an array"
-            )));
-        }
-    };
-    if list.is_empty() {
-        return Err(failed(format!(
-            "property '{name}' in $jsonSchema keyword 'dependencies' cannot be an empty array"
-        )));
-    }
-    let mut fields: Vec<Path> = Vec::new();
-    for value in raw::values(list) {
-        let RawBsonRef::String(field) = value else {
-            return Err(mismatch(format!(
-                "array '{name}' in $jsonSchema keyword 'dependencies' can only contain strings, \
-                 but found element of type: {}",
-                type_name(value)
-            )));
-        };
-        if fields.iter().any(|path| path.as_str() == field) {
-            return Err(failed(format!(
-                "array '{name}' in $jsonSchema keyword 'dependencies' contains duplicate element: \
-                 {field}"
-            )));
-        }
-        fields.push(Path::new(field));
-    }
-    Ok(Dependency::Fields(fields))
 }
 
 fn enumeration(list: &RawArray) -> Parsed<Vec<Operand>> {

@@ -104,6 +104,19 @@ def dropped_indexes():
 
 
 @topic
+def first_versions():
+    """The first version of indexes, which is older than decimals."""
+    yield create(index([("a", 1)], v=1))
+    one = Decimal128("1")
+    for at, document in enumerate(({"a": one}, {"a": {"b": one}}, {"a": [1, one]}, {"a": [[one]]}, {"b": one}, {"b": 2})):
+        yield insert("a", {"_id": at, **document})
+    change = {"q": {"_id": 4}, "u": {"$set": {"a": one}}}
+    yield from [{"update": "a", "updates": [change]}, {"findAndModify": "a", "query": change["q"], "update": change["u"]}, insert("a", {"_id": one})]
+    yield from [create(index([("b", "hashed")], "h", v=1)), create(index([("b", 1)], "p", v=1, partialFilterExpression={"z": 1})), create(index([("b", 1)], "b", v=1)), {"find": "a"}]
+    yield from [insert("a", {"_id": 7, "b": one, "z": 1}), insert("a", {"_id": 8, "b": one}), {"listIndexes": "a"}]
+
+
+@topic
 def changed_indexes():
     """Which index collMod means, and what it makes of numbers."""
     yield create(index([("a", 1)], "a"), index([("b", 1), ("c", 1)], "bc"), index([("t", "text")], "t"), index([("d", 1)], "d", expireAfterSeconds=Decimal128("1.5")), index([("x", 1)], "x1"), index([("x", 1)], "x2", sparse=True, prepareUnique=True), index([("p", 1)], "p", expireAfterSeconds=5, partialFilterExpression={"q": 1}))

@@ -117,6 +117,9 @@ impl Index {
         if let Some(keys) = self.plain_keys(document, buffer) {
             return Ok((keys, Arrays::default()));
         }
+        if self.spec.is_first_version {
+            self.refuse_decimals(document)?;
+        }
         if let Some(text) = &self.spec.text {
             return match &self.spec.partial {
                 Some(partial) if !partial.matcher.matches(document)? => {
@@ -177,7 +180,7 @@ impl Index {
         bytes: &mut Vec<u8>,
     ) -> Option<bool> {
         let spec = &*self.spec;
-        if spec.kind != Kind::Ordered || spec.partial.is_some() {
+        if spec.kind != Kind::Ordered || spec.partial.is_some() || spec.is_first_version {
             return None;
         }
         let start = bytes.len();
@@ -250,6 +253,25 @@ impl Index {
             }
             Ok(())
         })
+    }
+
+    /// The first version of indexes is older than decimals.
+    fn refuse_decimals(&self, document: &RawDocument) -> Result<(), ServerError> {
+        if let Some(partial) = &self.spec.partial
+            && !partial.matcher.matches(document)?
+        {
+            return Ok(());
+        }
+        let parts = self.spec.paths.iter().zip(&self.spec.parts);
+        let ordered = parts.filter(|(_, part)| !part.hashed && part.geo.is_none());
+        let mut values = ordered.flat_map(|(path, _)| path.get_all(document));
+        if values.any(has_decimal) {
+            return Err(ServerError::new(
+                Code::UNSUPPORTED_FORMAT,
+                "Index version does not support NumberDecimal",
+            ));
+        }
+        Ok(())
     }
 
     fn refuse_arrays(&self, document: &RawDocument) -> Result<(), ServerError> {
@@ -488,6 +510,15 @@ pub(crate) fn append(bytes: &mut Vec<u8>, value: Option<RawBsonRef<'_>>, part: &
         bytes.extend_from_slice(&hash(value, spec).to_be_bytes());
     } else {
         key::append(bytes, value, part.direction, spec.collation.as_ref());
+    }
+}
+
+fn has_decimal(value: RawBsonRef<'_>) -> bool {
+    match value {
+        RawBsonRef::Decimal128(_) => true,
+        RawBsonRef::Array(values) => raw::values(values).any(has_decimal),
+        RawBsonRef::Document(fields) => raw::elements(fields).any(|(_, value)| has_decimal(value)),
+        _ => false,
     }
 }
 

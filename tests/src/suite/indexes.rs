@@ -405,6 +405,25 @@ async fn documents_expire_by_a_date(db: &Db) {
         (7, false, Bson::Null),
         (8, false, DateTime::from_millis(-1).into()),
     ];
+    // These indexes hold a hash, words and an array in an array, and no date.
+    let expiring =
+        |key: Bson, name: &str| doc! { "key": key, "name": name, "expireAfterSeconds": 1 };
+    let indexes = vec![
+        expiring(doc! { "at": "hashed" }.into(), "hashed"),
+        expiring(doc! { "at": "text" }.into(), "text"),
+        expiring(doc! { "in.0": -1 }.into(), "within"),
+    ];
+    for command in [
+        doc! { "createIndexes": "kept", "indexes": indexes },
+        doc! { "insert": "kept", "documents": [
+            { "_id": 1, "at": minutes_ago(61), "in": [[minutes_ago(61)]] },
+            { "_id": 2, "in": [minutes_ago(61)] },
+            { "_id": 3, "in": minutes_ago(61) },
+            { "_id": 4, "in": [[minutes_ago(61)], minutes_ago(61)] },
+        ] },
+    ] {
+        db.run_command(command).await.unwrap();
+    }
     let loans = db.collection::<Loan>();
     let all = rows.map(|(id, open, due)| Loan { id, open, due });
     loans
@@ -423,4 +442,7 @@ async fn documents_expire_by_a_date(db: &Db) {
         let_time_pass().await;
     };
     assert_eq!(left, [2, 3, 4, 6, 7]);
+    let kept = db.run_command(doc! { "distinct": "kept", "key": "_id" });
+    let kept = kept.await.unwrap();
+    assert_eq!(kept.get("values"), Some(&bson::bson!([1, 3, 4])));
 }

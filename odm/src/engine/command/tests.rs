@@ -156,6 +156,7 @@ cases::files!("command", file, input: [], [
     agreements,
     changed_under_transactions,
     positions_within,
+    first_versions,
     found_again,
     found_by_differential,
     geo,

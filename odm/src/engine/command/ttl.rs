@@ -1,15 +1,16 @@
 //! Expiry: documents whose date in a TTL index is old enough are removed.
 
+use std::ops::Bound;
+
 use bson::DateTime;
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::RawBsonRef;
 
 use crate::engine::catalog::Catalog;
 use crate::engine::catalog::collection::Collection;
-use crate::engine::index::RecordId;
-use crate::engine::index::tree::records::Stored;
+use crate::engine::index::spec::Kind;
+use crate::engine::index::{self, RecordId};
 use crate::engine::txn::writer::Writer;
-use crate::value::path::Path;
-use crate::value::raw;
+use crate::value::key::Direction;
 
 /// Removes what has expired by now. A document that an open transaction has written stays for the next time, and so do
 /// those of a collection in which somebody is writing.
@@ -42,45 +43,37 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
     }
 }
 
+/// The records that an index keeps under a date that is old enough. An index that keeps something else of a date, a hash
+/// or nothing, finds none.
 fn expired(collection: &Collection, now: DateTime) -> Vec<RecordId> {
     let mut records = Vec::new();
     for index in &collection.indexes {
-        let (Some(seconds), Some(path)) = (index.spec.ttl, index.spec.paths.first()) else {
+        let spec = &*index.spec;
+        let (Some(seconds), [part], Kind::Ordered) = (spec.ttl, &*spec.parts, spec.kind) else {
             continue;
         };
         let latest = now
             .timestamp_millis()
             .saturating_sub(seconds.saturating_mul(1000));
-        for Stored { record, bytes, .. } in collection.all() {
-            let Ok(document) = RawDocument::from_bytes(bytes) else {
-                continue;
-            };
-            let covered = index
-                .spec
-                .partial
-                .as_ref()
-                .is_none_or(|partial| partial.matcher.matches(document).unwrap_or(false));
-            if covered && oldest(document, path).is_some_and(|date| date <= latest) {
-                records.push(record);
-            }
-        }
+        let key = |millis| {
+            let mut key = Vec::new();
+            let date = RawBsonRef::DateTime(DateTime::from_millis(millis));
+            index::append(&mut key, Some(date), part, spec);
+            key
+        };
+        let (low, high) = match part.direction {
+            Direction::Ascending => (key(i64::MIN), key(latest)),
+            Direction::Descending => (key(latest), key(i64::MIN)),
+        };
+        let found = index.range(
+            Bound::Included(&low),
+            Bound::Included(&index::entry(&high, RecordId::MAX)),
+            Direction::Ascending,
+            usize::MAX,
+        );
+        records.extend(found.iter().map(|entry| index::record_of(entry)));
     }
     records.sort_unstable();
     records.dedup();
     records
-}
-
-/// The earliest date at the path: of an array, that of its elements.
-fn oldest(document: &RawDocument, path: &Path) -> Option<i64> {
-    path.get_all(document)
-        .into_iter()
-        .flat_map(|value| match value {
-            RawBsonRef::Array(array) => raw::values(array).collect(),
-            value => vec![value],
-        })
-        .filter_map(|value| match value {
-            RawBsonRef::DateTime(date) => Some(date.timestamp_millis()),
-            _ => None,
-        })
-        .min()
 }

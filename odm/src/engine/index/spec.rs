@@ -77,6 +77,8 @@ pub(crate) struct Spec {
     pub(crate) collation: Option<Collator>,
     /// Of a wildcard index, the paths that it holds.
     pub(crate) wildcard: Option<Wildcard>,
+    /// Of the version that has no decimals.
+    pub(crate) is_first_version: bool,
     /// What `listIndexes` shows.
     pub(crate) document: Document,
     /// What messages and events show: the options as they were given, in their order.
@@ -145,6 +147,7 @@ impl Spec {
             ttl: None,
             collation: collation.cloned(),
             wildcard: None,
+            is_first_version: false,
             kept: document.clone(),
             document,
             uses: Uses::default(),
@@ -226,6 +229,7 @@ impl Spec {
             collation,
             key: document.get_document("key").cloned().unwrap_or_default(),
             name: document.get_str("name").unwrap_or_default().to_owned(),
+            is_first_version: document.get_i32("v").is_ok_and(|version| version == 1),
             document,
             kept,
             uses: Uses::default(),

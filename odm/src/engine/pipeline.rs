@@ -157,6 +157,7 @@ fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
 impl Pipeline {
     /// Compiles a pipeline whose outline was read.
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        metadata::check_support(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
             let (name, spec) = single(stage)?;
@@ -166,7 +167,7 @@ impl Pipeline {
             }
             parsed.push(stage);
         }
-        metadata::check(stages, globals)?;
+        metadata::check(stages)?;
         let last = parsed.len().saturating_sub(1);
         if let Some(target) = parsed.iter().take(last).find_map(|stage| stage.target()) {
             return Err(ServerError::new(

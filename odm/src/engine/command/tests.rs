@@ -383,3 +383,20 @@ fn abandoned_transactions_end_after_a_minute() {
     NOW.fetch_add(61_000, Ordering::Relaxed);
     assert_eq!(run(insert).get_i32("n").unwrap(), 1);
 }
+
+#[test]
+fn scores_within_a_facet_are_not_supported_rather_than_missed() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| run(&engine, &context, "x", &command);
+    run(doc! { "createIndexes": "a", "indexes": [{ "key": { "t": "text" }, "name": "t" }] });
+    let scored = bson::bson!([{ "$project": { "s": { "$meta": "textScore" } } }]);
+    let pipeline = |facet: Bson| {
+        let stages = bson::bson!([{ "$match": { "$text": { "$search": "x" } } }, { "$facet": { "x": facet } }]);
+        run(doc! { "aggregate": "a", "pipeline": stages, "cursor": {} })
+    };
+    assert_eq!(pipeline(scored).get("code"), Some(&Bson::Int32(115)));
+    assert_eq!(
+        pipeline(bson::bson!([{ "$count": "n" }])).get("ok"),
+        Some(&Bson::Double(1.0))
+    );
+}

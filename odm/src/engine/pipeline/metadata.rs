@@ -23,32 +23,48 @@ const TRANSPARENT: &[&str] = &[
     "$unwind",
 ];
 
-/// Refuses a `$text` that is not in a leading `$match`, and a `$meta` where nothing is known.
-pub(super) fn check(stages: &RawArray, globals: &Globals) -> Result<(), ServerError> {
-    let mut searched = false;
-    let mut opaque = None;
-    for (at, (name, spec)) in values(stages).filter_map(stage).enumerate() {
-        if let ("$match", RawBsonRef::Document(filter)) = (name, spec)
-            && has_text(filter)
-        {
-            if at > 0 {
-                return Err(ServerError::new(
-                    Code::location(17313),
-                    "$match with $text is only allowed as the first pipeline stage",
-                ));
-            }
-            if globals.is_inner_pipeline() {
-                return Err(unsupported("$text inside another stage's pipeline"));
-            }
-            searched = true;
-        }
+/// The stages with their names, their places, and whether a `$text` has searched by then.
+fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
+    let mut is_searched = false;
+    let each = values(stages).filter_map(stage).enumerate();
+    each.map(move |(at, (name, spec))| {
+        let has_text = match (name, spec) {
+            ("$match", RawBsonRef::Document(filter)) => has_text(filter),
+            _ => false,
+        };
+        is_searched |= has_text;
         // A pipeline of its own asks for itself.
         let own = matches!(name, "$lookup" | "$unionWith");
-        if !own && meta::mentions(spec, Some("textScore")) && !searched {
-            return Err(meta::unavailable());
+        Asked {
+            name,
+            is_first: at == 0,
+            has_text,
+            asks: !own && meta::mentions(spec, None),
+            lacks_score: !own && !is_searched && meta::mentions(spec, Some("textScore")),
+        }
+    })
+}
+
+/// What a stage asks for.
+struct Asked<'s> {
+    name: &'s str,
+    is_first: bool,
+    has_text: bool,
+    asks: bool,
+    lacks_score: bool,
+}
+
+/// Refuses what of searches and metadata is not supported.
+pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), ServerError> {
+    let mut opaque = None;
+    for stage in searched(stages) {
+        let name = stage.name;
+        if stage.has_text && stage.is_first && globals.is_inner_pipeline() {
+            return Err(unsupported("$text inside another stage's pipeline"));
         }
         let transparent = TRANSPARENT.binary_search(&name).is_ok();
-        if !own && meta::mentions(spec, None) {
+        // What lacks a score is refused as a server does.
+        if stage.asks && !stage.lacks_score {
             if let Some(opaque) = opaque {
                 return Err(unsupported(&format!("$meta after {opaque}")));
             }
@@ -58,6 +74,22 @@ pub(super) fn check(stages: &RawArray, globals: &Globals) -> Result<(), ServerEr
         }
         if !transparent {
             opaque = opaque.or(Some(name));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a `$text` that is not in a leading `$match`, and a score where nothing was searched.
+pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in searched(stages) {
+        if stage.has_text && !stage.is_first {
+            return Err(ServerError::new(
+                Code::location(17313),
+                "$match with $text is only allowed as the first pipeline stage",
+            ));
+        }
+        if stage.lacks_score {
+            return Err(meta::unavailable());
         }
     }
     Ok(())

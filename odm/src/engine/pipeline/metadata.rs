@@ -46,6 +46,10 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
 }
 
 /// What a stage asks for.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own about the stage"
+)]
 struct Asked<'s> {
     name: &'s str,
     is_first: bool,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bson::{Bson, DateTime, Document, Uuid, doc};
 
-use super::{Served, Server};
+use super::{GRACE, Served, Server};
 use crate::collection::Db;
 use crate::engine::Context;
 
@@ -22,7 +22,14 @@ impl Client {
         Self(TcpStream::connect(address).unwrap())
     }
 
-    fn ask(&mut self, mut command: Document) -> Document {
+    fn ask(&mut self, command: Document) -> Document {
+        let reply = self.try_ask(command.clone()).unwrap();
+        assert!(!reply.contains_key("code"), "{command}: {reply}");
+        reply
+    }
+
+    /// The reply, unless the connection ends.
+    fn try_ask(&mut self, mut command: Document) -> Option<Document> {
         if !command.contains_key("$db") {
             command.insert("$db", "test");
         }
@@ -34,15 +41,13 @@ impl Client {
         }
         frame.push(0);
         frame.extend(document);
-        self.0.write_all(&frame).unwrap();
+        self.0.write_all(&frame).ok()?;
         let mut header = [0; 16];
-        self.0.read_exact(&mut header).unwrap();
+        self.0.read_exact(&mut header).ok()?;
         let length = i32::from_le_bytes(*header.first_chunk().unwrap());
         let mut body = vec![0; usize::try_from(length).unwrap() - 16];
-        self.0.read_exact(&mut body).unwrap();
-        let reply = Document::from_reader(&body[5..]).unwrap();
-        assert!(!reply.contains_key("code"), "{command}: {reply}");
-        reply
+        self.0.read_exact(&mut body).ok()?;
+        Some(Document::from_reader(&body[5..]).unwrap())
     }
 
     /// A bit of everything that is kept for a client, none of which it ends.
@@ -138,6 +143,75 @@ fn what_clients_leave_behind_goes() {
         logged.iter().all(|log| *log <= 8 * 1024 * 1024),
         "{logged:?}"
     );
+}
+
+/// Calls that write, that wait for documents, and that wait for a transaction: all end, and nothing is half done.
+#[test]
+fn a_server_stops_while_clients_are_at_work() {
+    let db = Db::memory();
+    let server = Server::bind(&db, "127.0.0.1:0").unwrap();
+    let address = server.address();
+    let rows = [
+        doc! { "_id": 0, "n": 0, "m": 0 },
+        doc! { "_id": 1, "n": 0, "m": 0 },
+    ];
+    Client::to(address).ask(doc! { "insert": "c", "documents": rows.to_vec() });
+    let mut holder = Client::to(address);
+    let update = |id: i32| {
+        let u = doc! { "$inc": { "n": 1, "m": 1 } };
+        doc! { "update": "c", "updates": [{ "q": { "_id": id }, "u": u }] }
+    };
+    let mut held = update(1);
+    held.extend(doc! {
+        "lsid": { "id": Uuid::new() }, "txnNumber": 1_i64, "autocommit": false, "startTransaction": true,
+    });
+    holder.ask(held);
+    let began = thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            scope.spawn(move || {
+                let mut client = Client::to(address);
+                let mut more = doc! {};
+                if number % 3 == 1 {
+                    let stages = [
+                        doc! { "$changeStream": {} },
+                        doc! { "$match": { "none": 1 } },
+                    ];
+                    let watch =
+                        doc! { "aggregate": "c", "pipeline": stages.to_vec(), "cursor": {} };
+                    let opened = client.ask(watch);
+                    let id = opened
+                        .get_document("cursor")
+                        .unwrap()
+                        .get_i64("id")
+                        .unwrap();
+                    more = doc! { "getMore": id, "collection": "c", "maxTimeMS": 60_000 };
+                }
+                loop {
+                    let told = match number % 3 {
+                        0 => client.try_ask(update(0)),
+                        1 => client.try_ask(more.clone()),
+                        _ => client.try_ask(update(1)),
+                    };
+                    if told.is_none() {
+                        break;
+                    }
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(200));
+        let began = Instant::now();
+        server.stop();
+        began
+    });
+    assert!(began.elapsed() < GRACE, "it has waited in vain");
+    let memory = db.store.engine().unwrap();
+    let find = bson::rawdoc! { "find": "c", "filter": { "$expr": { "$ne": ["$n", "$m"] } } };
+    let found = Document::try_from(memory.run("test", find).unwrap()).unwrap();
+    let found = found
+        .get_document("cursor")
+        .unwrap()
+        .get_array("firstBatch");
+    assert!(found.unwrap().is_empty());
 }
 
 /// Else its client would wait for ever.

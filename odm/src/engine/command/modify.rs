@@ -201,7 +201,6 @@ pub(crate) fn update(
         let Some(before) = writer.settled().document(record) else {
             continue;
         };
-        writer.check_record(record)?;
         let position = match &matcher {
             Some(matcher) if checked.update.needs_position() => matcher
                 .match_position(before)?

@@ -124,7 +124,7 @@ impl Writer<'_, '_> {
     }
 
     /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
-    pub(crate) fn check_record(&self, record: RecordId) -> Result<(), ServerError> {
+    fn check_record(&self, record: RecordId) -> Result<(), ServerError> {
         if self.is_locked(self.locks.records.get(&record)) {
             return Err(write_conflict());
         }
@@ -210,11 +210,7 @@ impl Writer<'_, '_> {
         };
         change.at = at;
         collection.complete(&mut change, known, before_document, after_document)?;
-        // What is in the way for sure is told at once, also where somebody is about to take it away.
-        if let Some(after) = after_document {
-            collection.check_unique(&change, after)?;
-        }
-        self.check_keys(&change)?;
+        self.check_keys(&change, after_document)?;
         let told = self
             .is_watched()
             .then(|| told(collection, before_document, after_document, description))
@@ -228,11 +224,16 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    fn check_keys(&self, change: &Change) -> Result<(), ServerError> {
-        if self.inside.is_none() && self.locks.keys.is_empty() {
-            return Ok(());
-        }
+    /// Refuses keys that are in the way, index by index. What is in the way for sure is told at once, also where
+    /// somebody is about to take it away.
+    fn check_keys(&self, change: &Change, after: Option<&RawDocument>) -> Result<(), ServerError> {
         let collection = self.draft.settled();
+        if self.inside.is_none() && self.locks.keys.is_empty() {
+            return match after {
+                Some(after) => collection.check_unique(change, after),
+                None => Ok(()),
+            };
+        }
         for part in change.parts() {
             let Some(index) = collection.indexes.get(part.index) else {
                 continue;
@@ -241,6 +242,11 @@ impl Writer<'_, '_> {
                 continue;
             }
             let key = part.key();
+            if let Some(after) = after.filter(|_| part.comes)
+                && index.holds(key, Some(change.record))
+            {
+                return Err(index.duplicate(&collection.namespace.to_string(), after, key));
+            }
             let name = (index.spec.name.clone(), key.to_vec());
             if self.is_locked(self.locks.keys.get(&name)) {
                 return Err(write_conflict());

@@ -5,19 +5,54 @@ use bson::{Bson, Document, doc};
 use super::run;
 use crate::engine::{Context, Engine};
 
+/// A command in the first transaction of a session.
+fn of(session: u8, starts: bool, mut command: Document) -> Document {
+    let lsid = bson::Uuid::from_bytes([session; 16]);
+    command.extend(doc! { "lsid": { "id": lsid }, "txnNumber": 1_i64, "autocommit": false });
+    if starts {
+        command.insert("startTransaction", true);
+    }
+    command
+}
+
+#[test]
+fn an_update_that_changes_nothing_meets_no_conflict() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let ask = |command: Document| run(&engine, &context, "x", &command);
+    let update = |update: Document| doc! { "update": "c", "updates": [{ "q": {}, "u": update }] };
+    ask(doc! { "insert": "c", "documents": [{ "_id": 1, "a": 1 }] });
+    ask(of(1, true, update(doc! { "$set": { "a": 2 } })));
+    for nothing in [doc! { "$set": { "a": 1 } }, doc! { "$unset": { "b": 1 } }] {
+        let told = ask(update(nothing));
+        assert_eq!(told, doc! { "n": 1, "nModified": 0, "ok": 1.0 });
+    }
+    let told = ask(of(2, true, update(doc! { "$set": { "a": 1 } })));
+    assert_eq!(told, doc! { "n": 1, "nModified": 0, "ok": 1.0 });
+    let told = ask(of(2, false, update(doc! { "$set": { "a": 3 } })));
+    assert_eq!(told.get("code"), Some(&Bson::Int32(112)), "{told}");
+}
+
+#[test]
+fn of_several_keys_in_the_way_that_of_the_first_index_is_told() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let ask = |command: Document| run(&engine, &context, "x", &command);
+    let insert = |id: i32, a: i32| doc! { "insert": "c", "documents": [{ "_id": id, "a": a }] };
+    let index = doc! { "key": { "a": 1 }, "name": "a", "unique": true };
+    ask(doc! { "createIndexes": "c", "indexes": [index] });
+    ask(insert(1, 1));
+    ask(of(1, true, insert(2, 2)));
+    let told = ask(of(2, true, insert(2, 1)));
+    assert_eq!(told.get("code"), Some(&Bson::Int32(112)), "{told}");
+    let told = ask(of(3, true, insert(1, 2)));
+    assert!(told.to_string().contains("_id_ dup key"), "{told}");
+}
+
 #[test]
 fn what_a_transaction_has_used_stays_as_it_was() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     let mut begins = true;
-    let mut inside = |mut command: Document| {
-        let lsid = bson::Uuid::from_bytes([7; 16]);
-        command.extend(doc! { "lsid": { "id": lsid }, "txnNumber": 1_i64, "autocommit": false });
-        if std::mem::take(&mut begins) {
-            command.insert("startTransaction", true);
-        }
-        ask(command)
-    };
+    let mut inside = |command| ask(of(1, std::mem::take(&mut begins), command));
     let found = |reply: Document| {
         let cursor = reply.get_document("cursor").unwrap();
         cursor.get_array("firstBatch").unwrap().len()

@@ -260,5 +260,21 @@ def text_modify():
     yield find("a")
 
 
+@topic
+def text_hints():
+    """A text index that is hinted for a query without $text: it is walked from end to end, and lacks what has no words."""
+    words = ["apple", "running", "the", "plum fig", "été", None, 5, ["fig", "x1"], "pear pear fig"]
+    documents = [{"_id": at, "n": at % 3, "a": at % 2, "t": words[at % len(words)]} for at in range(18)]
+    for parts, options in (([("t", "text")], {}), ([("n", -1), ("t", "text")], {}), ([("t", "text"), ("n", 1)], {"partialFilterExpression": {"a": 1}}), ([("$**", "text")], {})):
+        yield from [{"drop": "h"}, {"insert": "h", "documents": documents}, {"createIndexes": "h", "indexes": [{"key": SON(parts), "name": "t", **options}]}]
+        for query in ({}, {"n": 1}, {"t": "apple"}, {"_id": {"$lt": 9}, "a": {"$ne": 0}}):
+            asked = {"find": "h", "filter": query, "hint": "t"}
+            yield from [asked] + [{**asked, "sort": sort} for sort in ({"t": 1}, {"n": 1}, {"_id": -1})] + [{**asked, "projection": {"n": 1, "_id": 0}, "limit": 4}]
+            yield from [{"count": "h", "query": query, "hint": "t"}, {"aggregate": "h", "pipeline": [{"$match": query}, {"$project": {"n": 1}}], "hint": "t", "cursor": {}}]
+            yield {"update": "h", "updates": [{"q": query, "u": {"$inc": {"k": 1}}, "hint": "t", "multi": True}]}
+        yield {"explain": {"find": "h", "filter": {"a": 1}, "hint": "t"}, "verbosity": "queryPlanner", "$only": ["queryPlanner.winningPlan"]}
+    yield from [{"find": "h", "hint": "t", "filter": {"$text": {"$search": "fig"}}}, {"find": "h", "hint": SON([("_fts", "text"), ("_ftsx", 1)])}, {"find": "h", "hint": {"$**": "text"}}]
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

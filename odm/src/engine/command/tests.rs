@@ -210,6 +210,7 @@ cases::files!("command", file, input: [], [
     statistics,
     statistics_stages,
     tailable,
+    text_hints,
     text_indexes,
     text_modify,
     text_partial,

@@ -74,15 +74,6 @@ fn existing(index: Option<&Index>) -> Result<Hinted<'_>, ServerError> {
             "planner returned error :: caused by :: hint provided does not correspond to an existing index",
         ));
     };
-    if index.spec.kind == Kind::Text {
-        return Err(ServerError::new(
-            Code::COMMAND_NOT_SUPPORTED,
-            format!(
-                "the in-memory engine does not run queries over the index '{}', whose kind it only keeps",
-                index.spec.name
-            ),
-        ));
-    }
     Ok(Hinted::Index(index))
 }
 
@@ -97,7 +88,7 @@ fn ambiguous(one: &Index, other: &Index) -> ServerError {
             "kp: {} name: '({}, )' io: {}",
             picture(&index.spec.key),
             index.spec.name,
-            picture(&index.spec.document)
+            picture(&index.spec.kept)
         )
     };
     ServerError::new(
@@ -125,10 +116,15 @@ fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
 
 /// The keys of `min` and `max`, which name the fields of the index in their order.
 pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
-    if index.spec.kind == Kind::Hashed {
+    let what = match index.spec.kind {
+        Kind::Hashed => Some("hashes"),
+        Kind::Text => Some("words"),
+        _ => None,
+    };
+    if let Some(what) = what {
         return Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
-            "the in-memory engine does not support min and max in the order of hashes",
+            format!("the in-memory engine does not support min and max in the order of {what}"),
         ));
     }
     let key = |bound: Option<&RawDocument>| {

@@ -17,6 +17,10 @@ pub(crate) type Sort<'a> = (&'a [Path], &'a [Direction]);
 
 /// Whether a walk gives the order, and then whether it must go backwards.
 pub(super) fn direction(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
+    // It has words where others have values, and is walked as it is.
+    if index.spec.kind == Kind::Text {
+        return None;
+    }
     let walk = Walk::new(index, scan);
     walk.direction(sort)
 }

@@ -8,9 +8,11 @@ use crate::engine::command::explain::text;
 use crate::engine::command::explain::{Around, Goal};
 use crate::engine::cursor::exec::Stage;
 use crate::engine::cursor::trial::Tried;
+use crate::engine::index::spec::{Kind, number as number_of};
 use crate::engine::index::wildcard::PATH;
 use crate::engine::matcher::Predicate;
 use crate::engine::planner::conditions;
+use crate::engine::planner::interval::Interval;
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::value::key::Direction;
@@ -243,7 +245,7 @@ impl Tree<'_> {
             shown.insert("collation", collation.document());
         }
         shown.insert("isMultiKey", multikey);
-        if spec.parts.iter().all(|part| !part.hashed) {
+        if spec.kind != Kind::Text && spec.parts.iter().all(|part| !part.hashed) {
             shown.insert("multiKeyPaths", arrays);
         }
         shown.insert("isUnique", spec.unique);
@@ -274,6 +276,16 @@ impl Tree<'_> {
         let mut bounds = Document::new();
         if scan.limits.is_some() {
             return bounds;
+        }
+        if let Some(index) = self.collection.index(&scan.name)
+            && index.spec.kind == Kind::Text
+        {
+            // It is walked from end to end, under the names by which it is kept.
+            let fields = index.spec.key.iter();
+            let whole = |value| Interval::all().show(number_of(value).is_some_and(|way| way < 0.0));
+            return fields
+                .map(|(name, value)| (name.clone(), Bson::from(vec![whole(value)])))
+                .collect();
         }
         for ((path, descends), intervals) in self.fields(scan).into_iter().zip(&scan.fields) {
             let mut shown: Vec<String> = intervals

@@ -226,6 +226,7 @@ impl Delete<'_> {
                 sort: None,
                 hint: statement.hint,
                 globals,
+                met: modify::collation_of(collection),
                 multi: statement.multi,
                 returns: false,
                 deadline: call.deadline(),

@@ -75,6 +75,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             args.document("let"),
             collection.as_deref(),
         )?,
+        met: modify::collation_of(collection.as_deref()),
         multi: false,
         returns: true,
         deadline: call.deadline(),

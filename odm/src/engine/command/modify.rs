@@ -16,9 +16,11 @@ use crate::engine::expression::Globals;
 use crate::engine::expression::meta::Known;
 use crate::engine::index::{self, RecordId};
 use crate::engine::matcher::Matcher;
+use crate::engine::txn::write_conflict;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{Update, check_id, upsert};
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
 use crate::value::raw;
 
 /// Which documents, and in which order if it matters.
@@ -28,6 +30,8 @@ pub(crate) struct Target<'a> {
     pub(crate) sort: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
+    /// The collation of the collection as it was when the command was read.
+    pub(crate) met: Option<Collator>,
     pub(crate) multi: bool,
     /// Whether what was found or made is asked for.
     pub(crate) returns: bool,
@@ -40,6 +44,11 @@ pub(crate) struct Change<'a> {
     pub(crate) update: RawBsonRef<'a>,
     pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) upsert: bool,
+}
+
+/// The collation of a collection, if there is one and it has one.
+pub(crate) fn collation_of(collection: Option<&Collection>) -> Option<Collator> {
+    collection?.options.collation.clone()
 }
 
 /// What was done.
@@ -101,6 +110,10 @@ fn find(
     target: &Target<'_>,
     collation: &str,
 ) -> Result<Matching, ServerError> {
+    // Another was made since in its place: the command is read again.
+    if writer.collection().options.collation != target.met {
+        return Err(write_conflict());
+    }
     if target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()

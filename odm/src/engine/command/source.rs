@@ -186,14 +186,13 @@ impl Source for CallSource<'_, '_> {
             call.ensure(&namespace)?;
         }
         // As an update that names no collation, it finds by that of the collection it writes to.
-        let collator = call
-            .find_collection(&namespace)
-            .and_then(|collection| collection.options.collation.clone());
+        let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
         let wanted = modify::Target {
             filter,
             sort: None,
             hint: None,
-            globals: globals.clone().with_collator(collator),
+            globals: globals.clone().with_collator(collator.clone()),
+            met: collator,
             multi: false,
             returns: false,
             deadline: call.deadline(),

@@ -134,6 +134,7 @@ impl<'a> Row<'a> {
             sort: None,
             hint: self.hint,
             globals: call.globals(self.collation, variables, collection)?,
+            met: modify::collation_of(collection),
             multi: self.multi,
             returns: false,
             deadline: call.deadline(),

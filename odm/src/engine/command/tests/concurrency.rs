@@ -469,6 +469,37 @@ fn every_stream_tells_what_was_not_there_when_it_was_opened() {
     }
 }
 
+/// A command finds by the collation of the collection that it meets when it has the lock, whatever it met before.
+#[test]
+fn nothing_is_written_by_the_collation_of_a_collection_that_is_gone() {
+    let target = doc! { "k": "X" };
+    for command in [
+        doc! { "update": "a", "updates": [{ "q": &target, "u": { "$set": { "n": 1 } } }] },
+        doc! { "delete": "a", "deletes": [{ "q": &target, "limit": 1 }] },
+        doc! { "findAndModify": "a", "query": &target, "remove": true },
+    ] {
+        let server = Server::new();
+        let any_case = doc! { "locale": "en", "strength": 2 };
+        server.ok(doc! { "create": "a", "collation": any_case });
+        let namespace = Namespace::new("x", "a");
+        let row = doc! { "_id": 1, "k": "x" };
+        let catalog = &server.engine.catalog;
+        let first = std::sync::Arc::clone(&catalog.collection(&namespace).unwrap().shared);
+        let held = first.lock();
+        let told = thread::scope(|scope| {
+            let writing = scope.spawn(|| server.run(command));
+            thread::sleep(Duration::from_millis(50));
+            // As who has the lock drops it.
+            catalog.publish().remove(&namespace);
+            server.ok(doc! { "insert": "a", "documents": [&row] });
+            drop(held);
+            writing.join().unwrap()
+        });
+        assert_eq!(told.get_i32("code").ok(), Some(112), "{told}");
+        assert_eq!(server.rows(doc! { "find": "a" }), [row]);
+    }
+}
+
 /// Names may be others' when the locks of their collections are there.
 #[test]
 fn renames_do_not_wait_for_each_other_for_ever() {

@@ -60,14 +60,14 @@ pub(crate) trait Source {
     /// A new `_id`.
     fn object_id(&self) -> ObjectId;
 
-    /// Writes one document of `$merge`; false if nothing was there to be changed. `globals` carries the variables of
-    /// the update.
+    /// Opens the target of `$merge` once for all that is written, so that nothing is kept where another's write stands
+    /// in the way of a part of it: the command is then run again. `write` may be called several times.
     fn merge(
         &self,
         target: Target<'_>,
-        write: &MergeWrite<'_>,
-        globals: &Globals,
-    ) -> Result<bool, ServerError>;
+        creates: bool,
+        write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError>;
 
     /// The full name of another collection of the database, for messages.
     fn name_of(&self, collection: &str) -> String {
@@ -109,11 +109,17 @@ pub(crate) struct StatisticsOf {
     pub(crate) storage: Option<i64>,
 }
 
+/// The target of a `$merge`, open for writing.
+pub(crate) trait Merging {
+    /// Writes one document; false if nothing was there to be changed. `globals` carries the variables of the update.
+    fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError>;
+}
+
 /// One document's write by `$merge`.
 #[derive(Debug)]
 pub(crate) enum MergeWrite<'w> {
     /// Inserts it, whatever is there.
-    Insert(RawDocumentBuf),
+    Insert(&'w RawDocument),
     /// Updates the document that the filter finds.
     Update {
         filter: &'w RawDocument,
@@ -121,7 +127,7 @@ pub(crate) enum MergeWrite<'w> {
         /// Whether the update makes a document where there is none.
         upsert: bool,
         /// What is inserted where there is none, as it is.
-        otherwise: Option<RawDocumentBuf>,
+        otherwise: Option<&'w RawDocument>,
     },
 }
 

@@ -23,8 +23,9 @@ impl Client {
     }
 
     fn ask(&mut self, command: Document) -> Document {
-        let reply = self.try_ask(command.clone()).unwrap();
-        assert!(!reply.contains_key("code"), "{command}: {reply}");
+        let told = command.to_string();
+        let reply = self.try_ask(command).unwrap();
+        assert!(!reply.contains_key("code"), "{told}: {reply}");
         reply
     }
 

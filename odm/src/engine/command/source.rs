@@ -12,13 +12,15 @@ use crate::engine::catalog::view::Resolved;
 use crate::engine::command::call::Call;
 use crate::engine::command::modify;
 use crate::engine::command::statistics::Asker;
-use crate::engine::cursor::query::{Query, Shape, owned};
+use crate::engine::context::Context;
+use crate::engine::cursor::query::{Deadline, Query, Shape, owned};
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
-use crate::engine::pipeline::{Cx, MergeWrite, Pipeline, Source, Statistics, Target};
+use crate::engine::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::check_id;
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
 use crate::value::raw;
 
 /// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
@@ -100,6 +102,64 @@ impl<'c, 'a> CallSource<'c, 'a> {
     }
 }
 
+/// The collection that a `$merge` writes into.
+struct Into<'w, 'a, 'b> {
+    writer: &'w mut Writer<'a, 'b>,
+    collator: Option<Collator>,
+    context: &'w Context,
+    deadline: Deadline,
+}
+
+impl Merging for Into<'_, '_, '_> {
+    fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError> {
+        let (filter, update, upsert, otherwise) = match write {
+            MergeWrite::Insert(document) => {
+                self.writer.insert(document)?;
+                return Ok(true);
+            }
+            MergeWrite::Update {
+                filter,
+                update,
+                upsert,
+                otherwise,
+            } => (filter, *update, *upsert, otherwise),
+        };
+        let wanted = modify::Target {
+            filter,
+            sort: None,
+            hint: None,
+            globals: globals.clone().with_collator(self.collator.clone()),
+            met: self.collator.clone(),
+            multi: false,
+            returns: false,
+            deadline: self.deadline.clone(),
+        };
+        let change = modify::Change {
+            update,
+            array_filters: None,
+            upsert,
+        };
+        let checked = change.check(&wanted)?;
+        let new_id = || self.context.object_id();
+        let outcome = modify::update(self.writer, &wanted, &change, &checked, new_id)?;
+        let was_there = outcome.matched > 0 || outcome.upserted.is_some();
+        if let (false, Some(document)) = (was_there, otherwise) {
+            self.writer.insert(document)?;
+            return Ok(true);
+        }
+        Ok(was_there)
+    }
+}
+
+/// No collection, where none is made.
+struct Nowhere;
+
+impl Merging for Nowhere {
+    fn write(&mut self, _write: &MergeWrite<'_>, _globals: &Globals) -> Result<bool, ServerError> {
+        Ok(false)
+    }
+}
+
 impl Source for CallSource<'_, '_> {
     fn find(
         &self,
@@ -162,63 +222,37 @@ impl Source for CallSource<'_, '_> {
     fn merge(
         &self,
         target: Target<'_>,
-        write: &MergeWrite<'_>,
-        globals: &Globals,
-    ) -> Result<bool, ServerError> {
+        creates: bool,
+        write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
         let namespace = self.namespace(target.database, target.collection);
         let mut call = self.call.borrow_mut();
         let bypass = call.args.flag("bypassDocumentValidation");
-        let (filter, update, upsert, otherwise) = match write {
-            MergeWrite::Insert(document) => {
-                call.write_ensured(&namespace, bypass, |writer| {
-                    writer.insert(document).map(drop)
-                })?;
-                return Ok(true);
-            }
-            MergeWrite::Update {
-                filter,
-                update,
-                upsert,
-                otherwise,
-            } => (filter, *update, *upsert, otherwise),
-        };
-        if upsert || otherwise.is_some() {
+        if creates {
             call.ensure(&namespace)?;
         }
         // As an update that names no collation, it finds by that of the collection it writes to.
         let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
-        let wanted = modify::Target {
-            filter,
-            sort: None,
-            hint: None,
-            globals: globals.clone().with_collator(collator.clone()),
-            met: collator,
-            multi: false,
-            returns: false,
-            deadline: call.deadline(),
-        };
-        let change = modify::Change {
-            update,
-            array_filters: None,
-            upsert,
-        };
-        let checked = change.check(&wanted)?;
-        let context = call.context.clone();
-        let write = |writer: &mut Writer<'_, '_>| {
-            let outcome =
-                modify::update(writer, &wanted, &change, &checked, || context.object_id())?;
-            let was_there = outcome.matched > 0 || outcome.upserted.is_some();
-            if let (false, Some(document)) = (was_there, otherwise) {
-                writer.insert(document)?;
-                return Ok(true);
+        let (context, deadline) = (call.context.clone(), call.deadline());
+        let mut each = |writer: &mut Writer<'_, '_>| {
+            let mut merging = Into {
+                writer,
+                collator: collator.clone(),
+                context: &context,
+                deadline: deadline.clone(),
+            };
+            match write(&mut merging) {
+                // What is not kept is not done twice when the command is run again.
+                Err(error) if error.code() == Code::WRITE_CONFLICT => Err(error),
+                done => Ok(done),
             }
-            Ok(was_there)
         };
-        if upsert || otherwise.is_some() {
-            return call.write_ensured(&namespace, bypass, write);
-        }
-        let was_there = call.write(&namespace, bypass, write)?;
-        Ok(was_there.unwrap_or(false))
+        let done = if creates {
+            Some(call.write_ensured(&namespace, bypass, each)?)
+        } else {
+            call.write(&namespace, bypass, &mut each)?
+        };
+        done.unwrap_or_else(|| write(&mut Nowhere))
     }
 
     fn name_of(&self, collection: &str) -> String {

@@ -15,7 +15,7 @@ use crate::engine::catalog::changes::{Event, Place, Read, What};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::{Item, Results};
 use crate::engine::expression::Globals;
-use crate::engine::pipeline::{Cx, MergeWrite, Pipeline, Source, Statistics, Target};
+use crate::engine::pipeline::{Cx, Merging, Pipeline, Source, Statistics, Target};
 use crate::error::{Code, ServerError};
 use crate::value::{print, raw};
 
@@ -364,9 +364,9 @@ impl Source for Nothing {
     fn merge(
         &self,
         _target: Target<'_>,
-        _write: &MergeWrite<'_>,
-        _globals: &Globals,
-    ) -> Result<bool, ServerError> {
+        _creates: bool,
+        _write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
         Err(unreachable_here())
     }
 

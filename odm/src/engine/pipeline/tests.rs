@@ -51,10 +51,10 @@ impl Source for Held {
     fn merge(
         &self,
         _target: super::Target<'_>,
-        _write: &super::MergeWrite<'_>,
-        _globals: &Globals,
-    ) -> Result<bool, ServerError> {
-        Ok(true)
+        _creates: bool,
+        _write: &mut dyn FnMut(&mut dyn super::Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
+        Ok(())
     }
 
     fn check_replaced(

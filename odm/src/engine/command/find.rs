@@ -141,7 +141,10 @@ impl<'a> Find<'a> {
             },
         };
         let projection = projection_document
-            .map(|projection| projected(projection, query.filter, &sees_sort))
+            .map(|projection| {
+                check_score(projection, &query)?;
+                projected(projection, query.filter, &sees_sort)
+            })
             .transpose()
             .or_else(|error| {
                 let matcher = query.matcher(collection.as_deref());
@@ -180,6 +183,18 @@ pub(crate) fn asks_for_metadata(projection: Option<&RawDocument>) -> bool {
     projection.is_some_and(|projection| meta::mentions(RawBsonRef::Document(projection), None))
 }
 
+/// Refuses to show a score where there is none to be had.
+fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), ServerError> {
+    if !meta::mentions(RawBsonRef::Document(projection), Some("textScore")) {
+        return Ok(());
+    }
+    let filter = query.filter.unwrap_or_else(|| raw::empty_document());
+    match Matcher::parse_query(filter, &query.globals)?.text() {
+        Some(_) => Ok(()),
+        None => Err(meta::unavailable()),
+    }
+}
+
 /// Parses a projection. What is wrong with the filter comes before what is wrong with it.
 pub(crate) fn projected(
     projection: &RawDocument,
@@ -187,11 +202,6 @@ pub(crate) fn projected(
     globals: &Globals,
 ) -> Result<Projection, ServerError> {
     let filter = || Matcher::parse_query(filter.unwrap_or_else(|| raw::empty_document()), globals);
-    if meta::mentions(RawBsonRef::Document(projection), Some("textScore"))
-        && filter()?.text().is_none()
-    {
-        return Err(meta::unavailable());
-    }
     let check = || filter()?.refuse_whole_document_operators();
     Projection::parse(projection, globals, &check)
         .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))

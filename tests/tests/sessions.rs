@@ -332,6 +332,9 @@ fn a_cursor_is_read_on_in_its_own_session_and_transaction() {
     });
 }
 
+/// The command that closes the cursor of this id.
+type Close<'c> = &'c dyn Fn(&mut Connection, i64) -> Document;
+
 /// Whoever waits with a cursor has it until he is answered, and is told when somebody closes it.
 #[test]
 fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
@@ -351,7 +354,6 @@ fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
             let running = running[0].as_document().unwrap();
             doc! { "killOp": 1, "op": running.get("opid") }
         };
-        type Close<'c> = &'c dyn Fn(&mut Connection, i64) -> Document;
         let ways: [(Close<'_>, i32); 3] = [
             (&kill_cursor, 237),
             (&kill_session, 11601),
@@ -368,10 +370,19 @@ fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
                     .get_i64("id")
                     .unwrap();
                 let more = doc! {
-                    "getMore": id, "collection": name, "maxTimeMS": 1_000, "lsid": &session,
+                    "getMore": id, "collection": name, "maxTimeMS": 5_000, "lsid": &session,
                 };
                 let (mut waiting, first) = (connection.beside(), more.clone());
                 let first = std::thread::spawn(move || waiting.run(first));
+                let running = doc! { "currentOp": 1, "command.getMore": id };
+                while connection
+                    .admin(running.clone())
+                    .get_array("inprog")
+                    .unwrap()
+                    .is_empty()
+                {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
                 std::thread::sleep(Duration::from_millis(300));
                 for (field, value) in [
                     ("collection", Bson::from("other")),
@@ -386,9 +397,10 @@ fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
                     assert_eq!(self::code(&refused), 143);
                 }
                 let close = close(connection, id);
-                let closed = match close.contains_key("killCursors") {
-                    true => connection.run(close),
-                    false => connection.admin(close),
+                let closed = if close.contains_key("killCursors") {
+                    connection.run(close)
+                } else {
+                    connection.admin(close)
                 };
                 assert_eq!(closed.get("ok"), Some(&Bson::Double(1.0)), "{closed}");
                 if let Ok(killed) = closed.get_array("cursorsKilled") {

@@ -22,7 +22,6 @@ pub(crate) struct Geometry {
     /// A polygon whose winding says which side is inside.
     pub(crate) strict: bool,
     /// A point, a line or a polygon, and no collection of them.
-    #[cfg_attr(not(feature = "memory"), expect(dead_code, reason = "an index asks"))]
     pub(crate) single: bool,
 }
 

@@ -103,14 +103,14 @@ impl<'c, 'a> CallSource<'c, 'a> {
 }
 
 /// The collection that a `$merge` writes into.
-struct Into<'w, 'a, 'b> {
+struct MergeInto<'w, 'a, 'b> {
     writer: &'w mut Writer<'a, 'b>,
     collator: Option<Collator>,
     context: &'w Context,
     deadline: Deadline,
 }
 
-impl Merging for Into<'_, '_, '_> {
+impl Merging for MergeInto<'_, '_, '_> {
     fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError> {
         let (filter, update, upsert, otherwise) = match write {
             MergeWrite::Insert(document) => {
@@ -235,7 +235,7 @@ impl Source for CallSource<'_, '_> {
         let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
         let (context, deadline) = (call.context.clone(), call.deadline());
         let mut each = |writer: &mut Writer<'_, '_>| {
-            let mut merging = Into {
+            let mut merging = MergeInto {
                 writer,
                 collator: collator.clone(),
                 context: &context,

@@ -149,9 +149,7 @@ impl Wanted {
                 .filter(|wanted| !is_unique && *wanted != spec.prepare_unique),
         })
     }
-}
 
-impl Wanted {
     /// The index that is meant.
     fn find<'c>(&self, collection: &'c Collection) -> Result<(usize, &'c Index), ServerError> {
         let is_meant = |index: &Index| match &self.key {

@@ -198,7 +198,7 @@ mod tests {
     }
 
     /// What to do when the section is stale.
-    const REMEDY: &str = "ODM_WRITE=1 cargo test -p odm --no-default-features --features server the_book_lists_what_a_server_adds";
+    const REMEDY: &str = "ODM_WRITE=1 cargo test -p mongodb-odm --no-default-features --features server the_book_lists_what_a_server_adds";
 
     /// The last section of the support table, from the table of commands and what a real server lists.
     #[test]

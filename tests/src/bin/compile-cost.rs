@@ -73,7 +73,7 @@ fn write(root: &Path, package: &Path, odm: bool) -> io::Result<PathBuf> {
         let path = root.join("odm");
         let _ = writeln!(
             manifest,
-            "odm = {{ path = \"{}\", default-features = false, features = [\"memory\"] }}",
+            "odm = {{ package = \"mongodb-odm\", path = \"{}\", default-features = false, features = [\"memory\"] }}",
             path.display()
         );
     }

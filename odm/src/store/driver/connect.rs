@@ -39,8 +39,8 @@ fn check_scheme(uri: &str) -> Result<()> {
             return Ok(());
         }
         return Err(Error::new(ConfigError::new(
-            "`mongodb+srv` needs DNS, which is not built in: turn the feature `srv` of odm on \
-             (`cargo add odm --features srv`)",
+            "`mongodb+srv` needs DNS, which is not built in: turn the feature `srv` on \
+             (`cargo add mongodb-odm --features srv`)",
         )));
     }
     Err(Error::new(ConfigError::new(

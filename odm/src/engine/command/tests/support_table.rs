@@ -21,7 +21,7 @@ use crate::value::collation;
 
 /// What to do when the chapter is stale.
 const REMEDY: &str =
-    "ODM_WRITE=1 cargo test -p odm --no-default-features --features memory support_table";
+    "ODM_WRITE=1 cargo test -p mongodb-odm --no-default-features --features memory support_table";
 
 const HEAD: &str = "\
 # What the engine supports

@@ -28,7 +28,7 @@ mod results;
 mod run_command;
 mod save;
 mod sync;
-mod transaction;
+pub(crate) mod transaction;
 mod update;
 mod watch;
 

@@ -27,4 +27,4 @@ pub use crate::relation::{Joined, Resolved};
 pub use crate::schema::{Allow, Validate};
 pub use crate::types::Id;
 pub use crate::update::Update;
-pub use crate::{Document, Embedded, Projection, models};
+pub use crate::{Document, Embedded, Projection, models, transaction};

@@ -50,6 +50,7 @@ pub(crate) use self::response::command_error;
 pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
+pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 pub(crate) use self::watch::{Scope, Watch};
 #[cfg(feature = "memory")]
@@ -218,6 +219,30 @@ impl Store {
         {
             return Box::pin(ready(Err(error)));
         }
+        match session {
+            Some(session) => self.exec_in(request, session),
+            None => self.answer(request, None),
+        }
+    }
+
+    /// Runs one operation in a session, whose transaction learns of a failure.
+    fn exec_in(self, request: Request, session: &mut Session) -> Answer<'_> {
+        let Some(attempt) = session.attempt() else {
+            return self.answer(request, Some(session));
+        };
+        let answer = self.answer(request, Some(session));
+        Box::pin(async move {
+            let mut response = answer.await;
+            attempt.note(&response);
+            if let Ok(Response::Cursor(cursor)) = &mut response {
+                cursor.belongs_to(attempt);
+            }
+            response
+        })
+    }
+
+    #[inline]
+    fn answer(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         if self.0.monitor.is_on() {
             return Box::pin(self.exec_watched(request, session));
         }
@@ -266,6 +291,7 @@ impl Store {
         session: Option<&mut Session>,
     ) -> Result<Document> {
         let shown = self.0.monitor.is_on().then(|| command.clone());
+        let attempt = session.as_deref().and_then(Session::attempt);
         let started = Instant::now();
         let reply = match &self.0.backend {
             #[cfg(feature = "memory")]
@@ -280,6 +306,9 @@ impl Store {
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.run_command(command, session).await,
         };
+        if let Some(attempt) = attempt {
+            attempt.note(&reply);
+        }
         if let Some(command) = shown {
             let outcome = reply.as_ref();
             let Inner {
@@ -302,6 +331,7 @@ impl Store {
         session: Option<&mut Session>,
     ) -> Result<Vec<Document>> {
         let shown = self.0.monitor.is_on().then(|| command.clone());
+        let attempt = session.as_deref().and_then(Session::attempt);
         let started = Instant::now();
         let opened = match &self.0.backend {
             #[cfg(feature = "memory")]
@@ -309,6 +339,9 @@ impl Store {
             #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.run_cursor(command, session).await,
         };
+        if let Some(attempt) = &attempt {
+            attempt.note(&opened);
+        }
         if let Some(command) = shown {
             let reply = opened
                 .as_ref()
@@ -320,6 +353,9 @@ impl Store {
             monitor.report(database, &command, outcome, started);
         }
         let mut cursor = opened?;
+        if let Some(attempt) = attempt {
+            cursor.belongs_to(attempt);
+        }
         let mut documents = Vec::new();
         while let Some(document) = cursor.next().await {
             documents.push(

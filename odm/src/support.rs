@@ -12,6 +12,7 @@ pub use bson::Bson;
 pub use serde::de::DeserializeOwned;
 pub use serde::{Serialize, Serializer};
 
+pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
 pub use crate::model::rule::Number;

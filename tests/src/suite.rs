@@ -17,6 +17,7 @@ mod sessions;
 mod statistics;
 mod sync;
 mod text;
+mod transaction_bodies;
 mod transactions;
 mod updates;
 mod validation;
@@ -46,6 +47,7 @@ pub(crate) fn cases() -> Vec<Case> {
         statistics::CASES,
         sync::CASES,
         text::CASES,
+        transaction_bodies::CASES,
         transactions::CASES,
         updates::CASES,
         values::CASES,

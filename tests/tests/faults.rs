@@ -121,17 +121,15 @@ async fn faults_are_retried_or_told(uri: &str) {
     server.fail(2, "commitTransaction", broken).await;
     let mut runs = 0;
     let mut add = async || {
-        server
-            .db
-            .transaction(async |tx| {
-                runs += 1;
-                counters
-                    .update_one(|c| c.id.eq(1), |c| c.n.inc(1))
-                    .session(tx)
-                    .await?;
-                Ok(runs)
-            })
-            .await
+        transaction!(server.db, |tx| -> odm::Result<_> {
+            runs += 1;
+            counters
+                .update_one(|c| c.id.eq(1), |c| c.n.inc(1))
+                .session(tx)
+                .await?;
+            Ok(runs)
+        })
+        .await
     };
     assert_eq!(add().await.unwrap(), 1);
     // A transient failure runs the body again.

@@ -84,7 +84,8 @@ impl Db {
         }
     }
 
-    /// Starts a session, for reads and writes in a causal order or for transactions by hand.
+    /// Starts a session, for reads and writes in a causal order or for transactions by hand;
+    /// [`transaction!`](crate::transaction) runs a transaction with its retries.
     pub async fn start_session(&self) -> Result<Session> {
         self.start_session_with(SessionOptions::default()).await
     }

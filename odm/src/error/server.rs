@@ -173,7 +173,7 @@ impl Error {
             }
             50 => Some("allow it more time with `max_time`, or an index that serves it"),
             251 if self.has_label("TransientTransactionError") => {
-                Some("run the whole transaction again, as `Db::transaction` does")
+                Some("run the whole transaction again, as `odm::transaction!` does")
             }
             20 if self.server()?.message().starts_with("Transaction numbers") => {
                 Some("transactions need a replica set: start the server with `--replSet`")

@@ -16,6 +16,7 @@ use crate::store::driver::{ImplicitCursor, SessionCursor};
 #[cfg(feature = "memory")]
 use crate::store::memory_cursor::MemoryCursor;
 use crate::store::monitor::Monitor;
+use crate::store::session::Attempt;
 
 /// The documents that a `find` or an `aggregate` answers; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
@@ -23,6 +24,8 @@ pub(crate) struct RawCursor<'s> {
     source: Source<'s>,
     batch_size: Option<u32>,
     watch: Option<Box<Watch>>,
+    /// The transaction that it reads in.
+    attempt: Option<Attempt>,
 }
 
 /// Where further batches come from.
@@ -56,7 +59,13 @@ impl<'s> RawCursor<'s> {
             source,
             batch_size,
             watch: None,
+            attempt: None,
         }
+    }
+
+    /// Has the transaction learn of every failed `getMore`.
+    pub(crate) fn belongs_to(&mut self, attempt: Attempt) {
+        self.attempt = Some(attempt);
     }
 
     /// Reports every `getMore` from here on.
@@ -127,6 +136,9 @@ impl<'s> RawCursor<'s> {
             Source::Exhausted(_) => Poll::Ready(None),
         };
         if let Poll::Ready(Some(outcome)) = &polled {
+            if let Some(attempt) = &self.attempt {
+                attempt.note(outcome);
+            }
             self.report(outcome);
         }
         polled

@@ -1,11 +1,14 @@
 //! Sessions: operations in order, and transactions.
 
+mod attempt;
 #[cfg(feature = "memory")]
 mod memory;
 mod options;
 
 use crate::error::Result;
 
+use self::attempt::Current;
+pub(crate) use self::attempt::{Attempt, Outcome};
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::MemorySession;
 pub use self::options::{SessionOptions, TransactionOptions};
@@ -27,13 +30,15 @@ pub(crate) mod misuse {
 /// A logical session: start one with [`Db::start_session`](crate::collection::Db::start_session),
 /// give it to operations with `.session(&mut session)`.
 ///
-/// Most programs want [`Db::transaction`](crate::collection::Db::transaction), which starts one,
-/// and retries as MongoDB asks for.
+/// Most programs want [`transaction!`](crate::transaction), which starts one, and retries as MongoDB
+/// asks for.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) backend: Backend,
     /// What transactions of the session do unless told.
     defaults: TransactionOptions,
+    /// The last transaction that was started.
+    transaction: Option<Current>,
 }
 
 #[derive(Debug)]
@@ -62,7 +67,11 @@ pub(crate) struct DriverSession {
 )]
 impl Session {
     pub(crate) fn new(backend: Backend, defaults: TransactionOptions) -> Self {
-        Self { backend, defaults }
+        Self {
+            backend,
+            defaults,
+            transaction: None,
+        }
     }
 
     /// Starts a transaction: what is given this session from here on is part of it.
@@ -83,20 +92,24 @@ impl Session {
         }
         match &mut self.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(session) => session.start(options),
+            Backend::Memory(session) => session.start(options)?,
             #[cfg(feature = "mongodb")]
             Backend::Driver(session) => {
                 crate::store::driver::start_transaction(&mut session.session, options).await?;
                 session.in_transaction = true;
-                Ok(())
             }
         }
+        self.transaction = Some(Current::start());
+        Ok(())
     }
 
     /// Makes all that the transaction wrote visible at once. After an error with the label
     /// `UnknownTransactionCommitResult` it may be called again.
     pub async fn commit_transaction(&mut self) -> Result<()> {
-        match &mut self.backend {
+        if let Some(transaction) = &self.transaction {
+            transaction.committing();
+        }
+        let committed = match &mut self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.commit(),
             #[cfg(feature = "mongodb")]
@@ -105,11 +118,18 @@ impl Session {
                 let committed = session.session.commit_transaction().await;
                 committed.map_err(crate::store::driver::error)
             }
+        };
+        if let Some(transaction) = &self.transaction {
+            transaction.commit(&committed);
         }
+        committed
     }
 
     /// Undoes all that the transaction wrote.
     pub async fn abort_transaction(&mut self) -> Result<()> {
+        if let Some(transaction) = &self.transaction {
+            transaction.abort();
+        }
         match &mut self.backend {
             #[cfg(feature = "memory")]
             Backend::Memory(session) => session.abort(),
@@ -130,6 +150,19 @@ impl Session {
             #[cfg(feature = "mongodb")]
             Backend::Driver(session) => session.in_transaction,
         }
+    }
+
+    /// The transaction that is under way.
+    pub(crate) fn attempt(&self) -> Option<Attempt> {
+        let transaction = self.transaction.as_deref();
+        transaction.filter(|_| self.in_transaction()).cloned()
+    }
+
+    /// Whether an operation of the last transaction failed in a way that another try may mend.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.transaction
+            .as_deref()
+            .is_some_and(Attempt::is_transient)
     }
 
     /// The session of the in-memory engine.

@@ -353,21 +353,20 @@ async fn a_transaction_is_told_when_it_commits(db: &Db) {
     let things = db.collection::<Thing>();
     things.insert_one(&Thing { id: 9, size: 1 }).await.unwrap();
     let mut stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
-    let refused: odm::Result<()> = db
-        .transaction(async |tx| {
-            things
-                .insert_one(&Thing { id: 1, size: 1 })
-                .session(tx)
-                .await?;
-            things
-                .insert_one(&Thing { id: 9, size: 1 })
-                .session(tx)
-                .await?;
-            Ok(())
-        })
-        .await;
+    let refused: odm::Result<()> = transaction!(db, |tx| -> odm::Result<_> {
+        things
+            .insert_one(&Thing { id: 1, size: 1 })
+            .session(tx)
+            .await?;
+        things
+            .insert_one(&Thing { id: 9, size: 1 })
+            .session(tx)
+            .await?;
+        Ok(())
+    })
+    .await;
     assert!(refused.is_err());
-    db.transaction(async |tx| {
+    transaction!(db, |tx| -> odm::Result<_> {
         things
             .insert_one(&Thing { id: 2, size: 1 })
             .session(tx)

@@ -153,7 +153,7 @@ async fn a_conflict_says_to_run_the_transaction_again(db: &Db) {
         .await
         .unwrap_err();
     assert!(
-        error.to_string().ends_with("as `Db::transaction` does"),
+        error.to_string().ends_with("as `odm::transaction!` does"),
         "{error}"
     );
     first.abort_transaction().await.unwrap();

@@ -190,7 +190,7 @@ async fn references_in_embedded_documents(db: &Db) {
 
 async fn a_join_reads_in_a_transaction(db: &Db) {
     let books = library(db).await;
-    db.transaction(async |tx| {
+    transaction!(db, |tx| -> odm::Result<_> {
         let publisher = Publisher {
             id: 9,
             name: "nine".to_owned(),

@@ -147,14 +147,13 @@ async fn an_abandoned_transaction_leaves_nothing(db: &Db) {
 async fn a_body_may_give_up_for_its_own_reason(db: &Db) {
     let counters = counters(db, 1).await;
     let mut runs = 0;
-    let refused = db
-        .transaction(async |tx| {
-            runs += 1;
-            counters.delete_all().session(tx).await?;
-            Err::<(), _>(odm::Error::other("not today"))
-        })
-        .await
-        .unwrap_err();
+    let refused = transaction!(db, |tx| -> odm::Result<_> {
+        runs += 1;
+        counters.delete_all().session(tx).await?;
+        Err::<(), _>(odm::Error::other("not today"))
+    })
+    .await
+    .unwrap_err();
     assert_eq!((refused.is_other(), runs), (true, 1));
     assert_eq!(refused.to_string(), "not today");
     assert_eq!(counters.estimated_document_count().await.unwrap(), 1);
@@ -238,12 +237,12 @@ async fn a_transaction_reads_from_the_primary(db: &Db) {
     let counters = db.collection::<Counter>();
     let told = "a transaction reads from the primary: leave the read preference out";
     let options = TransactionOptions::new().read_preference(ReadPreference::nearest());
-    let refused = db.transaction_with(options, async |tx| {
+    let refused = transaction!(db, options, |tx| {
         counters.find_all().session(tx).all().await
     });
     let refused = refused.await.unwrap_err();
     assert!(refused.to_string().contains(told), "{refused}");
-    let refused = db.transaction(async |tx| {
+    let refused = transaction!(db, |tx| -> odm::Result<_> {
         let find = counters.find_all().session(tx);
         find.read_preference(ReadPreference::secondary_preferred())
             .all()
@@ -252,7 +251,7 @@ async fn a_transaction_reads_from_the_primary(db: &Db) {
     let refused = refused.await.unwrap_err();
     assert!(refused.to_string().contains(told), "{refused}");
     let options = TransactionOptions::new().read_preference(ReadPreference::primary());
-    let read = db.transaction_with(options, async |tx| {
+    let read = transaction!(db, options, |tx| {
         counters.find_all().session(tx).all().await
     });
     assert!(read.await.unwrap().is_empty());
@@ -266,7 +265,7 @@ async fn a_write_concern_that_cannot_be_met_is_no_commit(db: &Db) {
         WriteConcern::acknowledged_by(Acknowledgment::Custom("nowhere".to_owned())),
     ] {
         let options = TransactionOptions::new().write_concern(concern);
-        let refused = db.transaction_with(options, async |tx| {
+        let refused = transaction!(db, options, |tx| {
             let change = counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1));
             change.session(tx).await
         });

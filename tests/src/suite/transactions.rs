@@ -38,20 +38,19 @@ async fn balance(accounts: &Collection<Account>, id: &str) -> i64 {
 
 async fn what_is_committed_is_seen(db: &Db) {
     let accounts = bank(db).await;
-    let moved = db
-        .transaction(async |tx| {
-            accounts
-                .update_one(|a| a.id.eq("ada"), |a| a.balance.dec(30))
-                .session(tx)
-                .await?;
-            accounts
-                .update_one(|a| a.id.eq("grace"), |a| a.balance.inc(30))
-                .session(tx)
-                .await?;
-            Ok(30)
-        })
-        .await
-        .unwrap();
+    let moved = transaction!(db, |tx| -> odm::Result<_> {
+        accounts
+            .update_one(|a| a.id.eq("ada"), |a| a.balance.dec(30))
+            .session(tx)
+            .await?;
+        accounts
+            .update_one(|a| a.id.eq("grace"), |a| a.balance.inc(30))
+            .session(tx)
+            .await?;
+        Ok(30)
+    })
+    .await
+    .unwrap();
     assert_eq!(moved, 30);
     assert_eq!(balance(&accounts, "ada").await, 70);
     assert_eq!(balance(&accounts, "grace").await, 130);
@@ -59,21 +58,20 @@ async fn what_is_committed_is_seen(db: &Db) {
 
 async fn an_error_undoes_everything(db: &Db) {
     let accounts = bank(db).await;
-    let failed = db
-        .transaction(async |tx| {
-            accounts
-                .update_one(|a| a.id.eq("ada"), |a| a.balance.dec(30))
-                .session(tx)
-                .await?;
-            let twin = Account {
-                id: "grace".to_owned(),
-                balance: 0,
-            };
-            accounts.insert_one(&twin).session(tx).await?;
-            Ok(())
-        })
-        .await
-        .unwrap_err();
+    let failed = transaction!(db, |tx| -> odm::Result<_> {
+        accounts
+            .update_one(|a| a.id.eq("ada"), |a| a.balance.dec(30))
+            .session(tx)
+            .await?;
+        let twin = Account {
+            id: "grace".to_owned(),
+            balance: 0,
+        };
+        accounts.insert_one(&twin).session(tx).await?;
+        Ok(())
+    })
+    .await
+    .unwrap_err();
     assert!(failed.is_duplicate_key(), "{failed}");
     assert_eq!(balance(&accounts, "ada").await, 100);
 }
@@ -122,7 +120,7 @@ async fn a_conflict_is_a_transient_error(db: &Db) {
 async fn a_transaction_runs_again_after_a_conflict(db: &Db) {
     let accounts = bank(db).await;
     let mut runs = 0;
-    db.transaction(async |tx| {
+    transaction!(db, |tx| -> odm::Result<_> {
         runs += 1;
         let ada = accounts.get(&"ada".to_owned()).session(tx).await?.unwrap();
         if runs == 1 {

@@ -509,14 +509,13 @@ async fn a_transaction_is_told_as_one(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(9, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
-    let given_up: odm::Result<()> = db
-        .transaction(async |tx| {
-            orders.insert_one(order(1, 1)).session(tx).await?;
-            Err(odm::Error::other("no"))
-        })
-        .await;
+    let given_up: odm::Result<()> = transaction!(db, |tx| -> odm::Result<_> {
+        orders.insert_one(order(1, 1)).session(tx).await?;
+        Err(odm::Error::other("no"))
+    })
+    .await;
     given_up.unwrap_err();
-    db.transaction(async |tx| {
+    transaction!(db, |tx| -> odm::Result<_> {
         orders.insert_one(order(2, 1)).session(tx).await?;
         assert!(changes.next().now_or_never().is_none());
         orders

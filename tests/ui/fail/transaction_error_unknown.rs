@@ -1,0 +1,14 @@
+async fn read(_: &mut odm::Session) -> odm::Result<()> {
+    Ok(())
+}
+
+async fn body(db: &odm::Db) -> odm::Result<()> {
+    odm::transaction!(db, |tx| {
+        read(tx).await?;
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+fn main() {}

@@ -13,6 +13,7 @@ mod pipelines;
 mod places;
 mod resuming;
 mod saves;
+mod saves_in_transactions;
 mod sessions;
 mod statistics;
 mod sync;
@@ -43,6 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
         places::CASES,
         resuming::CASES,
         saves::CASES,
+        saves_in_transactions::CASES,
         sessions::CASES,
         statistics::CASES,
         sync::CASES,

@@ -10,26 +10,48 @@ use super::{Error, Kind};
 #[derive(Debug)]
 pub(crate) struct StaleError {
     id: Bson,
-    version: Option<Bson>,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+enum Cause {
+    /// The version that was loaded is not stored any more.
+    Version(Bson),
+    Removed,
+    /// A transaction loaded or saved it; how that ended.
+    Transaction(&'static str),
 }
 
 impl StaleError {
     /// The document with this `_id` is not there any more, or not with the loaded `version`.
     pub(crate) fn new(id: Bson, version: Option<Bson>) -> Self {
-        Self { id, version }
+        let cause = version.map_or(Cause::Removed, Cause::Version);
+        Self { id, cause }
+    }
+
+    /// A transaction loaded or saved the document with this `_id`, and `ended` says how it did.
+    pub(crate) fn of_transaction(id: Bson, ended: &'static str) -> Self {
+        let cause = Cause::Transaction(ended);
+        Self { id, cause }
     }
 }
 
 impl fmt::Display for StaleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.version {
-            Some(version) => write!(
+        match &self.cause {
+            Cause::Version(version) => write!(
                 f,
                 "the document with _id {} was changed or removed since version {version} was \
                  loaded; load it again, repeat the change, then save",
                 self.id
             ),
-            None => write!(
+            Cause::Transaction(ended) => write!(
+                f,
+                "the transaction that loaded or saved the document with _id {} {ended}, so what is \
+                 stored is not known; load it again, repeat the change, then save",
+                self.id
+            ),
+            Cause::Removed => write!(
                 f,
                 "the document with _id {} was removed since it was loaded; insert it to bring it \
                  back",
@@ -47,7 +69,8 @@ impl From<StaleError> for Kind {
 
 impl Error {
     /// Whether `save` found the document changed (where the model has a `version` field) or removed
-    /// since it was loaded. Nothing was written.
+    /// since it was loaded, or can't know what is stored because of how a transaction ended.
+    /// Nothing was written.
     pub fn is_stale(&self) -> bool {
         matches!(self.kind(), Kind::Stale(_))
     }
@@ -68,5 +91,7 @@ mod tests {
         );
         let error = Error::new(StaleError::new(Bson::Int32(7), None));
         assert!(error.to_string().contains("was removed"), "{error}");
+        let error = Error::new(StaleError::of_transaction(Bson::Int32(7), "was aborted"));
+        assert!(error.is_stale() && error.to_string().contains("load it again"));
     }
 }

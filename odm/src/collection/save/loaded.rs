@@ -1,0 +1,287 @@
+//! A loaded document, and what `save` compares it with.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{Bson, Document as BsonDocument, doc};
+
+use super::diff::Changes;
+use crate::collection::call::{encode, equality};
+use crate::collection::decode::decode;
+use crate::error::{Error, Result, StaleError};
+use crate::model::Document;
+use crate::store::{Attempt, Modification, Outcome, Update as Operands};
+
+/// A document as it was loaded, to be changed and saved: [`Collection::load`].
+///
+/// It derefs to the document. [`Collection::save`] sends the difference.
+///
+/// What a transaction saves counts as saved once the transaction commits. After an abort the next
+/// save sends those changes again, and a `version` field is what it was before. A document that was
+/// loaded in a transaction can be saved after a commit, but not after an abort: what the transaction
+/// read may never have been stored.
+///
+/// [`Collection::load`]: crate::Collection::load
+/// [`Collection::save`]: crate::Collection::save
+#[derive(Clone)]
+pub struct Loaded<M> {
+    document: M,
+    /// What is committed, as far as is known; `None` if an uncommitted transaction loaded it.
+    committed: Option<Baseline>,
+    pending: Option<Box<Pending<M>>>,
+}
+
+/// A stored document, to compare with.
+#[derive(Clone)]
+struct Baseline {
+    /// The document as its serializer writes it, so that stored fields that the model does not know
+    /// stay as they are.
+    document: RawDocumentBuf,
+    /// The stored version, where the model has one and the document too.
+    version: Option<Bson>,
+}
+
+/// What a transaction loaded or saved, before its outcome is known here.
+#[derive(Clone)]
+struct Pending<M> {
+    attempt: Attempt,
+    seen: Baseline,
+    /// The document with its committed version, if it was read after an abort.
+    reverted: OnceLock<Option<M>>,
+}
+
+/// What a save sends, and what the document is once that is done.
+pub(super) struct Change<M> {
+    pub(super) update: Option<Box<Operands>>,
+    saved: Baseline,
+    /// The document with its new version, where the model has one.
+    versioned: Option<M>,
+}
+
+impl<M: Document> Loaded<M> {
+    /// Takes a document as `attempt`, or a read in no transaction, found it.
+    pub(super) fn from_raw(raw: &RawDocument, attempt: Option<Attempt>) -> Result<Self> {
+        let document: M = decode(raw, M::model().name)?;
+        let found = Baseline {
+            document: encode(&document)?,
+            version: match M::model().version {
+                Some(name) => field(raw, name)?,
+                None => None,
+            },
+        };
+        let mut loaded = Self {
+            document,
+            committed: None,
+            pending: None,
+        };
+        loaded.know(found, attempt);
+        Ok(loaded)
+    }
+
+    /// Compares with `seen` from here on.
+    fn know(&mut self, seen: Baseline, attempt: Option<Attempt>) {
+        match attempt {
+            None => {
+                self.committed = Some(seen);
+                self.pending = None;
+            }
+            Some(attempt) => {
+                self.pending = Some(Box::new(Pending {
+                    attempt,
+                    seen,
+                    reverted: OnceLock::new(),
+                }));
+            }
+        }
+    }
+
+    /// The document alone.
+    pub fn into_inner(mut self) -> M {
+        self.settle();
+        self.document
+    }
+
+    /// What a save in `attempt`, or in no transaction, has to send; `None` if nothing changed.
+    pub(super) fn change(&mut self, attempt: Option<&Attempt>) -> Result<Option<Change<M>>> {
+        self.settle();
+        let baseline = self.baseline(attempt)?;
+        let document = encode(&self.document)?;
+        let version = M::model().version;
+        let mut changes = Changes::default();
+        changes.compare(&baseline.document, &document, version)?;
+        let Some(mut update) = changes.into_update() else {
+            return Ok(None);
+        };
+        let mut filter = doc! { "_id": equality(baseline.id()?) };
+        let (saved, versioned) = match version {
+            None => {
+                let version = None;
+                (Baseline { document, version }, None)
+            }
+            Some(name) => {
+                let loaded = match &baseline.version {
+                    Some(version) => equality(version.clone()),
+                    None => Bson::Document(doc! { "$exists": false }),
+                };
+                filter.insert(name, loaded);
+                update.insert("$inc", doc! { name: 1 });
+                let version = baseline.next_version();
+                let version = version.map_err(|error| error.with_path(name))?;
+                let (document, versioned) = with_version(&document, name, Some(&version))
+                    // What can't be read again is not written.
+                    .map_err(|error| {
+                        error.context(format!("the version after this save is {version}"))
+                    })?;
+                let version = Some(version);
+                (Baseline { document, version }, Some(versioned))
+            }
+        };
+        let mut operands = Operands::new(filter.into());
+        operands.modification = Modification::Operators(update);
+        Ok(Some(Change {
+            update: Some(Box::new(operands)),
+            saved,
+            versioned,
+        }))
+    }
+
+    /// Takes over what was sent in `attempt`, or in no transaction.
+    pub(super) fn saved(&mut self, change: Change<M>, attempt: Option<Attempt>) {
+        if let Some(document) = change.versioned {
+            self.document = document;
+        }
+        self.know(change.saved, attempt);
+    }
+
+    /// The failure of a save in `attempt` that found no document.
+    pub(super) fn stale(&self, attempt: Option<&Attempt>) -> Error {
+        let stale = self
+            .baseline(attempt)
+            .and_then(|baseline| Ok(StaleError::new(baseline.id()?, baseline.version.clone())));
+        stale.map_or_else(|error| error, Error::new)
+    }
+
+    /// What a save in `attempt`, or in no transaction, compares with.
+    fn baseline(&self, attempt: Option<&Attempt>) -> Result<&Baseline> {
+        let committed = self.committed.as_ref();
+        let Some(pending) = &self.pending else {
+            return committed.ok_or_else(|| Error::malformed_reply("a loaded document"));
+        };
+        let unknown = |cause| {
+            let id = pending.seen.id()?;
+            Err(Error::new(StaleError::of_transaction(id, cause)))
+        };
+        match (pending.attempt.outcome(), committed) {
+            (Outcome::Committed, _) => Ok(&pending.seen),
+            (Outcome::Aborted, Some(committed)) => Ok(committed),
+            (Outcome::Aborted, None) => unknown("was aborted"),
+            (Outcome::Unknown, _) => unknown("has an unknown result"),
+            (Outcome::Open, _) if attempt.is_some_and(|it| it.is(&pending.attempt)) => {
+                Ok(&pending.seen)
+            }
+            (Outcome::Open, _) => Err(Error::usage(
+                "a transaction that is still open has loaded or saved this document: save it in \
+                 that transaction, or commit or abort that first",
+            )),
+        }
+    }
+
+    /// Takes over the outcome of the transaction that loaded or saved it, once there is one.
+    fn settle(&mut self) {
+        let Some(pending) = self.pending.take() else {
+            return;
+        };
+        match pending.attempt.outcome() {
+            Outcome::Committed => self.committed = Some(pending.seen),
+            Outcome::Aborted if self.committed.is_some() => {
+                if let Some(document) = self.reverted() {
+                    self.document = document;
+                }
+            }
+            Outcome::Open | Outcome::Unknown | Outcome::Aborted => self.pending = Some(pending),
+        }
+    }
+
+    /// The document as it is now with the committed version, where the model has one.
+    fn reverted(&self) -> Option<M> {
+        let name = M::model().version?;
+        let version = self.committed.as_ref()?.version.as_ref();
+        let document = encode(&self.document).ok()?;
+        let (_, document) = with_version(&document, name, version).ok()?;
+        Some(document)
+    }
+}
+
+impl Baseline {
+    /// What mongod's `$inc` makes of the version.
+    fn next_version(&self) -> Result<Bson> {
+        match &self.version {
+            None => Ok(Bson::Int32(1)),
+            Some(Bson::Int32(version)) => Ok(match version.checked_add(1) {
+                Some(version) => Bson::Int32(version),
+                None => Bson::Int64(i64::from(*version) + 1),
+            }),
+            Some(Bson::Double(version)) => Ok(Bson::Double(version + 1.0)),
+            Some(Bson::Int64(version)) if *version < i64::MAX => Ok(Bson::Int64(version + 1)),
+            Some(version) => Err(Error::usage(format!(
+                "{version} can't be counted up: a version is a whole number below 2^63"
+            ))),
+        }
+    }
+
+    fn id(&self) -> Result<Bson> {
+        field(&self.document, "_id")?.ok_or_else(|| {
+            Error::usage("the document has no `_id`: its serializer leaves it out").with_path("_id")
+        })
+    }
+}
+
+/// A document with another version: as its serializer writes it, and as the model reads that.
+fn with_version<M: Document>(
+    document: &RawDocument,
+    name: &str,
+    version: Option<&Bson>,
+) -> Result<(RawDocumentBuf, M)> {
+    let mut document = BsonDocument::try_from(document).map_err(Error::encode)?;
+    match version {
+        Some(version) => document.insert(name, version.clone()),
+        None => document.remove(name),
+    };
+    let raw = RawDocumentBuf::try_from(&document).map_err(Error::encode)?;
+    let document = decode(&raw, M::model().name)?;
+    Ok((raw, document))
+}
+
+/// A stored field, unless it is not there.
+fn field(raw: &RawDocument, name: &str) -> Result<Option<Bson>> {
+    let malformed = |_| Error::malformed_reply("well-formed BSON").with_path(name);
+    let value = raw.get(name).map_err(malformed)?;
+    value.map(Bson::try_from).transpose().map_err(malformed)
+}
+
+impl<M: Document> Deref for Loaded<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        let pending = self.pending.as_ref();
+        pending
+            .filter(|pending| pending.attempt.outcome() == Outcome::Aborted)
+            .and_then(|pending| pending.reverted.get_or_init(|| self.reverted()).as_ref())
+            .unwrap_or(&self.document)
+    }
+}
+
+impl<M: Document> DerefMut for Loaded<M> {
+    fn deref_mut(&mut self) -> &mut M {
+        self.settle();
+        &mut self.document
+    }
+}
+
+impl<M: Document + fmt::Debug> fmt::Debug for Loaded<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Loaded").field(&**self).finish()
+    }
+}

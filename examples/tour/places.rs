@@ -63,6 +63,7 @@ pub(crate) async fn join(db: &Db, show: &Show) -> odm::Result<()> {
             let country = match &row.joined {
                 Resolved::Found(country) => country.name.clone(),
                 Resolved::Dangling(id) => format!("no country {id}: the reference dangles"),
+                Resolved::Absent => "no country".to_owned(),
             };
             format!("{:<6} {:<20} {:<26} {country}", row.id, row.kind, row.name)
         })

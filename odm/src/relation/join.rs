@@ -43,9 +43,11 @@ impl<T, R> Deref for Joined<T, R> {
 impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// Resolves a reference of all rows with one more query: `|book| book.publisher`.
     ///
-    /// The rows keep their order. A reference to a document that is not there is seen as
-    /// [`Resolved::Dangling`](super::Resolved::Dangling). Several references are
-    /// [joined](Join::join) one after the other.
+    /// The rows keep their order. A reference to a document that is not there is
+    /// [`Resolved::Dangling`](super::Resolved::Dangling). Where a row holds no reference, because the
+    /// field stands in an `Option`, an enum or a map, it is
+    /// [`Resolved::Absent`](super::Resolved::Absent). Several references are [joined](Join::join) one
+    /// after the other.
     pub fn join<R: Reference, E>(
         self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, R, E>,
@@ -131,6 +133,10 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
         let names: Result<Vec<_>> = gathered.iter().map(Gathered::names).collect();
         let names = names.map_err(named)?;
         let (store, request, mut session) = self.find.call.prepare()?;
+        for reference in &gathered {
+            let checked = reference.check_projection(request.options.projection.as_ref());
+            checked.map_err(named)?;
+        }
         let options = Chosen::from(Options {
             comment: request.options.comment.clone(),
             max_time: request.options.max_time,

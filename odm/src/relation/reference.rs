@@ -13,28 +13,37 @@ pub enum Resolved<T: Document> {
     Found(Arc<T>),
     /// There is no document with this id.
     Dangling(T::Id),
+    /// The row holds no reference: on the way to it an `Option` is `None`, an enum is another variant,
+    /// or a map lacks the key.
+    Absent,
 }
 
 impl<T: Document> Resolved<T> {
-    /// The document, unless the reference dangles.
+    /// The document, unless the reference dangles or is absent.
     pub fn found(&self) -> Option<&T> {
         match self {
             Self::Found(document) => Some(document),
-            Self::Dangling(_) => None,
+            Self::Dangling(_) | Self::Absent => None,
         }
     }
 
-    /// The id that the reference holds.
-    pub fn id(&self) -> &T::Id {
+    /// The id that the reference holds, if there is one.
+    pub fn id(&self) -> Option<&T::Id> {
         match self {
-            Self::Found(document) => document.id(),
-            Self::Dangling(id) => id,
+            Self::Found(document) => Some(document.id()),
+            Self::Dangling(id) => Some(id),
+            Self::Absent => None,
         }
     }
 
     /// Whether there is no such document.
     pub fn is_dangling(&self) -> bool {
         matches!(self, Self::Dangling(_))
+    }
+
+    /// Whether the row holds no reference.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
     }
 }
 
@@ -43,6 +52,7 @@ impl<T: Document> Clone for Resolved<T> {
         match self {
             Self::Found(document) => Self::Found(Arc::clone(document)),
             Self::Dangling(id) => Self::Dangling(id.clone()),
+            Self::Absent => Self::Absent,
         }
     }
 }
@@ -52,6 +62,7 @@ impl<T: Document<Id: PartialEq> + PartialEq> PartialEq for Resolved<T> {
         match (self, other) {
             (Self::Found(left), Self::Found(right)) => left == right,
             (Self::Dangling(left), Self::Dangling(right)) => left == right,
+            (Self::Absent, Self::Absent) => true,
             _ => false,
         }
     }
@@ -62,6 +73,7 @@ impl<T: Document<Id: fmt::Debug> + fmt::Debug> fmt::Debug for Resolved<T> {
         match self {
             Self::Found(document) => f.debug_tuple("Found").field(document).finish(),
             Self::Dangling(id) => f.debug_tuple("Dangling").field(id).finish(),
+            Self::Absent => f.write_str("Absent"),
         }
     }
 }
@@ -79,13 +91,14 @@ pub trait Reference: sealed::Sealed {
     /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
     type Resolved: Send;
 
-    /// The ids that a stored value of the field holds; `None` if it is no such value.
+    /// The ids that a stored value of the field holds, if the row has one; `None` if the value can't
+    /// be such a field's.
     #[doc(hidden)]
     fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>>;
 
     /// What the ids turned out to be, in their order.
     #[doc(hidden)]
-    fn resolved(targets: Vec<Resolved<Self::Target>>) -> Option<Self::Resolved>;
+    fn resolved(targets: Vec<Resolved<Self::Target>>) -> Self::Resolved;
 }
 
 mod sealed {
@@ -105,11 +118,14 @@ impl<T: Document> Reference for Ref<T> {
     type Resolved = Resolved<T>;
 
     fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
-        one(stored?)
+        match stored {
+            None => Some(Vec::new()),
+            Some(stored) => one(stored),
+        }
     }
 
-    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Resolved<T>> {
-        targets.pop()
+    fn resolved(mut targets: Vec<Resolved<T>>) -> Resolved<T> {
+        targets.pop().unwrap_or(Resolved::Absent)
     }
 }
 
@@ -124,8 +140,8 @@ impl<T: Document> Reference for Option<Ref<T>> {
         }
     }
 
-    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Option<Resolved<T>>> {
-        Some(targets.pop())
+    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Resolved<T>> {
+        targets.pop()
     }
 }
 
@@ -141,7 +157,7 @@ impl<T: Document> Reference for Vec<Ref<T>> {
         }
     }
 
-    fn resolved(targets: Vec<Resolved<T>>) -> Option<Vec<Resolved<T>>> {
-        Some(targets)
+    fn resolved(targets: Vec<Resolved<T>>) -> Vec<Resolved<T>> {
+        targets
     }
 }

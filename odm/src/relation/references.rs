@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document};
 use futures::future::BoxFuture;
 
 use super::fetch::Ids;
@@ -98,9 +99,19 @@ impl Gathered {
             .collect()
     }
 
+    /// Refuses a projection that leaves the reference out: rows without it would look as if they had
+    /// none.
+    pub(super) fn check_projection(&self, projection: Option<&Document>) -> Result<()> {
+        let path = self.path.to_string();
+        if projection.is_none_or(|projection| sends(projection, &path)) {
+            return Ok(());
+        }
+        Err(Error::usage("a projection that is joined must include the reference").with_path(path))
+    }
+
     /// Takes the ids of the next row.
     pub(super) fn add(&mut self, row: &RawDocument, names: &[Cow<'static, str>]) -> Result<()> {
-        let stored = (self.read)(at(row, names)).ok_or_else(|| not_there(row, names))?;
+        let stored = (self.read)(at(row, names)).ok_or_else(|| no_reference(row, names))?;
         let positions: Result<_> = stored.into_iter().map(|id| self.ids.add(id)).collect();
         self.rows.push(positions?);
         Ok(())
@@ -120,13 +131,13 @@ impl Gathered {
                     .into_iter()
                     .map(|position| fetched.get(position))
                     .collect();
-                R::resolved(targets?)
-                    .ok_or_else(|| Error::malformed_reply("one id for one reference"))
+                targets.map(R::resolved)
             })
             .collect()
     }
 }
 
+/// The stored reference, if the row has the parts on the way there.
 fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRef<'a>> {
     let (last, parents) = names.split_last()?;
     let parent = parents.iter().try_fold(row, |document, name| {
@@ -135,11 +146,38 @@ fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRe
     parent.get(last).ok().flatten()
 }
 
-fn not_there(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
+fn no_reference(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
     let id = row.get("_id").ok().flatten();
-    let id = id.and_then(|id| bson::Bson::try_from(id).ok());
-    let message = "it holds no reference here; a projection that is joined must include it";
+    let id = id.and_then(|id| Bson::try_from(id).ok());
+    let message = "the value stored here is not a reference";
     Error::new(DecodeError::new(id, message, None)).with_path(names.join("."))
+}
+
+/// Whether a projection of a `find` keeps the field at `path`.
+fn sends(projection: &Document, path: &str) -> bool {
+    let covers = |key: &str| {
+        let rest = path.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    if let Some((_, value)) = projection.iter().find(|(key, _)| covers(key)) {
+        return !excludes(value);
+    }
+    path == "_id" || !projection.iter().any(|(_, value)| includes(value))
+}
+
+fn excludes(value: &Bson) -> bool {
+    match value {
+        Bson::Boolean(value) => !value,
+        Bson::Int32(0) | Bson::Int64(0) => true,
+        Bson::Double(value) => *value == 0.0,
+        _ => false,
+    }
+}
+
+/// Whether only what is named beside it is sent. `$slice` and `$meta` leave that open.
+fn includes(value: &Bson) -> bool {
+    let operator = value.as_document().and_then(|value| value.keys().next());
+    !excludes(value) && !operator.is_some_and(|name| name == "$slice" || name == "$meta")
 }
 
 impl<R: Reference> References for R {
@@ -213,3 +251,32 @@ one_more!(A, B);
 one_more!(A, B, C);
 one_more!(A, B, C, D);
 one_more!(A, B, C, D, E);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::doc;
+
+    #[test]
+    fn a_projection_keeps_or_drops_a_field() {
+        for (projection, kept) in [
+            (doc! {}, true),
+            (doc! { "a": 1, "_id": 0 }, false),
+            (doc! { "s.q": 1 }, true),
+            (doc! { "s": true }, true),
+            (doc! { "sq": 1 }, false),
+            (doc! { "_id": 1 }, false),
+            (doc! { "_id": 0 }, true),
+            (doc! { "s": 0 }, false),
+            (doc! { "s.q": 0.0 }, false),
+            (doc! { "a": false }, true),
+            (doc! { "a": { "$slice": 1 } }, true),
+            (doc! { "a": { "$meta": "textScore" }, "b": 1 }, false),
+            (doc! { "a": "$b" }, false),
+            (doc! { "s": { "q": 1 } }, true),
+        ] {
+            assert_eq!(sends(&projection, "s.q"), kept, "{projection}");
+        }
+        assert!(sends(&doc! { "a": 1 }, "_id") && !sends(&doc! { "_id": 0 }, "_id"));
+    }
+}

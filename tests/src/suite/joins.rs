@@ -1,5 +1,6 @@
 //! References, resolved by one more query.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use odm::bson::{Document as BsonDocument, doc};
@@ -15,6 +16,7 @@ cases![
     a_projection_must_hold_the_reference,
     references_in_embedded_documents,
     a_join_reads_in_a_transaction,
+    a_row_may_lack_what_holds_the_reference,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -89,6 +91,7 @@ fn shown(resolved: &Resolved<Publisher>) -> Result<&str, i64> {
     match resolved {
         Resolved::Found(publisher) => Ok(&publisher.name),
         Resolved::Dangling(id) => Err(*id),
+        Resolved::Absent => Err(0),
     }
 }
 
@@ -277,4 +280,124 @@ async fn several_references_of_each_row(db: &Db) {
         (refused.model(), refused.path()),
         (Some("Book"), Some("deal.with"))
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "orders")]
+struct Order {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offer: Option<Offer>,
+    source: Source,
+    by_region: BTreeMap<String, Offer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Offer {
+    from: Ref<Publisher>,
+    backup: Option<Ref<Publisher>>,
+    #[odm(references(many, max = 5))]
+    others: Vec<Ref<Publisher>>,
+    inner: Option<Deal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+enum Source {
+    Shop,
+    Partner { with: Ref<Publisher> },
+}
+
+async fn a_row_may_lack_what_holds_the_reference(db: &Db) {
+    library(db).await;
+    let offer = Offer {
+        from: Ref::from(1),
+        backup: Some(Ref::from(2)),
+        others: vec![Ref::from(2), Ref::from(9)],
+        inner: Some(Deal { with: Ref::from(2) }),
+    };
+    let orders = db.collection::<Order>();
+    let partner = Source::Partner { with: Ref::from(9) };
+    let rows = [
+        (1, Some(offer.clone()), partner),
+        (2, None, Source::Shop),
+        (
+            3,
+            Some(Offer {
+                inner: None,
+                backup: None,
+                ..offer.clone()
+            }),
+            Source::Shop,
+        ),
+    ];
+    for (id, offer, source) in rows {
+        let by_region = offer
+            .iter()
+            .map(|it| ("eu".to_owned(), it.clone()))
+            .collect();
+        let order = Order {
+            id,
+            offer,
+            source,
+            by_region,
+        };
+        orders.insert_one(&order).await.unwrap();
+    }
+    // An explicit null is as good as nothing.
+    db.run_command(doc! {"insert": "orders", "documents": [
+        {"_id": 4, "offer": null, "source": "Shop", "by_region": {}},
+    ]})
+    .await
+    .unwrap();
+    let found = |resolved: &Resolved<Publisher>| match resolved {
+        Resolved::Found(publisher) => publisher.id,
+        Resolved::Dangling(id) => -*id,
+        Resolved::Absent => 0,
+    };
+    let find = || orders.find_all().sort(|o| o.id.asc());
+
+    let rows = find().join(|o| o.offer.from.clone()).all().await.unwrap();
+    let from: Vec<_> = rows.iter().map(|row| found(&row.joined)).collect();
+    assert_eq!(from, [1, 0, 1, 0]);
+    assert!(rows[1].joined.is_absent() && rows[1].joined.id().is_none());
+    assert!(!rows[1].joined.is_dangling() && rows[1].joined.found().is_none());
+
+    let rows = find()
+        .join(|o| o.offer.backup.clone())
+        .join(|o| o.offer.others.clone())
+        .join(|o| o.offer.inner.with.clone())
+        .join(|o| o.by_region.key("eu").from.clone())
+        .join(|o| o.source.partner.with.clone())
+        .all()
+        .await
+        .unwrap();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let (backup, others, inner, region, partner) = &row.joined;
+            let others: Vec<_> = others.iter().map(found).collect();
+            let backup = backup.as_ref().map(found);
+            (backup, others, found(inner), found(region), found(partner))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (Some(2), vec![2, -9], 2, 1, -9),
+            (None, vec![], 0, 0, 0),
+            (None, vec![2, -9], 0, 1, 0),
+            (None, vec![], 0, 0, 0),
+        ]
+    );
+    // A projection that leaves it out would make all rows look like that.
+    let refused = find()
+        .projection(doc! {"source": 1})
+        .with_type::<BsonDocument>()
+        .join(|o| o.offer.from.clone())
+        .all()
+        .await
+        .unwrap_err();
+    assert!(refused.is_usage(), "{refused}");
+    assert_eq!(refused.path(), Some("offer.from"));
 }

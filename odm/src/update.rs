@@ -7,6 +7,7 @@ mod array;
 mod field;
 mod operators;
 mod pipeline;
+mod version;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,6 +17,7 @@ use bson::{Bson, Document};
 
 pub use self::array::Push;
 pub(crate) use self::operators::Changes;
+pub(crate) use self::version::replacing;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
@@ -85,7 +87,7 @@ impl<M> Update<M> {
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn pipeline(stages: impl IntoIterator<Item = Document>) -> Self {
-        Self::from_changes(Ok(Changes::Pipeline(stages.into_iter().collect())))
+        Self::from_changes(Ok(Changes::raw_pipeline(stages)))
     }
 
     /// Says which elements `$[name]` stands for: those that match the condition.

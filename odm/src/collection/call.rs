@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bson::raw::{RawDocumentBuf, cstr};
+use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
 use serde::Serialize;
 
@@ -18,9 +18,10 @@ use crate::query::node::Node;
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
-    Answer, Condition, Operation, Request, Response, Session, Store, Update as Operands,
+    Answer, Condition, Modification, Operation, Request, Response, Session, Store,
+    Update as Operands,
 };
-use crate::update::Changes;
+use crate::update::{Changes, replacing};
 use crate::value::{encode, raw};
 
 /// The concerns of a collection handle, for the actions that name none of their own.
@@ -223,12 +224,18 @@ pub(crate) fn filter<M: Model>(
     condition(fields::<M>()).into_condition()
 }
 
-/// What an update works on, of its filter and its changes. Not generic, so that it is compiled once.
+/// What an update works on, of its filter, its changes and the model's version field. Not generic, so
+/// that it is compiled once.
 pub(crate) fn operands(
     filter: Result<Node, Deferred>,
     change: Result<Changes, Deferred>,
+    version: Option<&'static str>,
     reach: Reach,
 ) -> Result<Box<Operands>> {
+    let change = match version {
+        Some(version) => change.and_then(|change| change.counting(version)),
+        None => change,
+    };
     match (filter, change) {
         (Ok(filter), Ok(change)) => {
             let operands =
@@ -240,6 +247,42 @@ pub(crate) fn operands(
         }
         (Err(error), _) | (_, Err(error)) => Err(error.to_error()),
     }
+}
+
+/// Puts a document in the place of the first that matches.
+pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
+    let replacement = encode(document)?;
+    Ok(match M::model().version {
+        None => Operation::Replace {
+            filter,
+            replacement,
+        },
+        Some(version) => Operation::Update(counted(filter, &replacement, version)?),
+    })
+}
+
+/// [`replace`], where the document is returned.
+pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
+    let replacement = encode(document)?;
+    Ok(match M::model().version {
+        None => Operation::FindAndReplace {
+            filter,
+            replacement,
+        },
+        Some(version) => Operation::FindAndUpdate(counted(filter, &replacement, version)?),
+    })
+}
+
+/// A replacement that counts the version up.
+fn counted(
+    filter: Condition,
+    replacement: &RawDocument,
+    version: &'static str,
+) -> Result<Box<Operands>> {
+    let replacement = Document::try_from(replacement).map_err(Error::encode)?;
+    let mut operands = Box::new(Operands::new(filter));
+    operands.modification = Modification::Pipeline(replacing(replacement, version));
+    Ok(operands)
 }
 
 fn write_operands(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {

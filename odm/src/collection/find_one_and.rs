@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::Collection;
-use super::call::{Call, Reach, encode, filter, operands};
+use super::call::{Call, Reach, filter, find_and_replace, operands};
 use super::decode::decode;
 use super::find::projection;
 use super::options::options;
@@ -88,7 +88,8 @@ impl<M: Document> Collection<M> {
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
     ) -> FindOneAndUpdate<'s, M> {
         let condition = condition(fields::<M>()).into_node();
-        let operands = operands(condition, change(fields::<M>()).into_changes(), Reach::One);
+        let change = change(fields::<M>()).into_changes();
+        let operands = operands(condition, change, M::model().version, Reach::One);
         FindOneAndUpdate {
             call: self.try_call(operands.map(Operation::FindAndUpdate)),
             of: PhantomData,
@@ -101,12 +102,9 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> FindOneAndReplace<'s, M> {
-        let operation = filter::<M>(condition).and_then(|filter| {
-            Ok(Operation::FindAndReplace {
-                filter,
-                replacement: encode(replacement.borrow())?,
-            })
-        });
+        let filter = filter::<M>(condition);
+        let operation =
+            filter.and_then(|filter| find_and_replace::<M>(filter, replacement.borrow()));
         FindOneAndReplace {
             call: self.try_call(operation),
             of: PhantomData,

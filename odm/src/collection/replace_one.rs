@@ -4,12 +4,11 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::call::{Call, encode, filter};
+use super::call::{Call, filter, replace};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
-use crate::store::Operation;
 
 /// Puts a whole document in another's place: [`Collection::replace_one`].
 #[must_use = "nothing is replaced until it is awaited"]
@@ -26,12 +25,8 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
-        let operation = filter::<M>(condition).and_then(|filter| {
-            Ok(Operation::Replace {
-                filter,
-                replacement: encode(replacement.borrow())?,
-            })
-        });
+        let filter = filter::<M>(condition);
+        let operation = filter.and_then(|filter| replace::<M>(filter, replacement.borrow()));
         ReplaceOne {
             call: self.try_call(operation),
             of: PhantomData,

@@ -50,7 +50,12 @@ impl<M: Document> Collection<M> {
     }
 
     fn update<'s>(&self, condition: Filter<M>, change: Change<M>, reach: Reach) -> Update<'s, M> {
-        let operands = operands(condition.into_node(), change.into_changes(), reach);
+        let operands = operands(
+            condition.into_node(),
+            change.into_changes(),
+            M::model().version,
+            reach,
+        );
         Update {
             call: self.try_call(operands.map(Operation::Update)),
             of: PhantomData,

@@ -16,7 +16,16 @@ pub(crate) enum Changes {
     /// As they were written. They become documents where they are sent: an update makes none that is
     /// not sent.
     Operators(Vec<Part>),
-    Pipeline(Vec<Document>),
+    Pipeline(Vec<Stage>),
+}
+
+/// One stage of an update by a pipeline.
+#[derive(Debug, Clone)]
+pub(crate) enum Stage {
+    /// `{$set: {path: expression}}`
+    Set { path: String, expression: Bson },
+    /// As the caller wrote it.
+    Raw(Document),
 }
 
 /// One part of an update by operators.
@@ -33,9 +42,22 @@ pub(crate) enum Part {
 /// One operator on one field.
 #[derive(Debug, Clone)]
 pub(crate) struct OnField {
-    operator: &'static str,
-    path: String,
-    value: Bson,
+    pub(super) operator: &'static str,
+    pub(super) path: String,
+    pub(super) value: Bson,
+}
+
+impl Stage {
+    fn into_document(self) -> Document {
+        match self {
+            Self::Set { path, expression } => {
+                let mut fields = Document::new();
+                fields.insert(path, expression);
+                doc! {"$set": fields}
+            }
+            Self::Raw(stage) => stage,
+        }
+    }
 }
 
 /// One operator on one field, as errors speak of it.
@@ -69,6 +91,10 @@ impl Changes {
     /// No change; an update must have some by the time it is sent.
     pub(crate) fn nothing() -> Self {
         Self::Operators(Vec::new())
+    }
+
+    pub(crate) fn raw_pipeline(stages: impl IntoIterator<Item = Document>) -> Self {
+        Self::Pipeline(stages.into_iter().map(Stage::Raw).collect())
     }
 
     /// What `$[name]` stands for, beside the changes that name it.
@@ -133,7 +159,8 @@ impl Changes {
         let mut parts = match self {
             Self::Operators(parts) => parts,
             Self::Pipeline(stages) => {
-                to.modification = Modification::Pipeline(stages);
+                let stages = stages.into_iter().map(Stage::into_document);
+                to.modification = Modification::Pipeline(stages.collect());
                 return Ok(());
             }
         };

@@ -1,9 +1,9 @@
 //! Changes by an aggregation pipeline, which can compute from the document.
 
-use bson::{Bson, Document, doc};
+use bson::{Bson, doc};
 
 use super::Update;
-use super::operators::Changes;
+use super::operators::{Changes, Stage};
 use crate::error::Result;
 use crate::model::{Path, Segment};
 use crate::query::compare::stored_path;
@@ -68,9 +68,10 @@ impl<M, T, E> Field<M, T, E> {
 fn stage(path: &Path, value: Result<Bson>) -> Result<Changes, Deferred> {
     let path = names_only(path)?;
     let value = value.map_err(|error| Deferred::encode(&*path, &error))?;
-    let mut fields = Document::new();
-    fields.insert(path, value);
-    Ok(Changes::Pipeline(vec![doc! {"$set": fields}]))
+    Ok(Changes::Pipeline(vec![Stage::Set {
+        path,
+        expression: value,
+    }]))
 }
 
 fn names_only(path: &Path) -> Result<String, Deferred> {

@@ -14,6 +14,13 @@ cases![
     a_version_makes_the_second_writer_lose,
     a_document_from_before_the_version_field_gets_one,
     the_id_stays,
+    every_typed_update_counts_the_version_up,
+    a_save_notices_any_typed_write,
+    an_upsert_starts_the_version,
+    a_replacement_counts_the_stored_version_up,
+    an_update_that_changes_nothing_else_counts_too,
+    a_typed_update_cannot_set_the_version,
+    raw_updates_leave_the_version_alone,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -206,4 +213,196 @@ async fn a_version_that_would_not_fit_is_not_written(db: &Db) {
     // As it was, and so is what was loaded.
     assert_eq!(tickets.get(&1).await.unwrap(), Some(last));
     assert_eq!(ticket.version, i32::MAX);
+}
+
+async fn open_order(db: &Db) -> (Collection<Order>, Loaded<Order>) {
+    let orders = db.collection::<Order>();
+    let order = Order {
+        id: 1,
+        state: "new".to_owned(),
+        version: 7,
+    };
+    orders.insert_one(&order).await.unwrap();
+    let loaded = orders.load(&1).await.unwrap().unwrap();
+    (orders, loaded)
+}
+
+async fn version(orders: &Collection<Order>) -> i64 {
+    orders.get(&1).await.unwrap().unwrap().version
+}
+
+fn sent(command: &bson::Document) -> &Bson {
+    let update = command.get_array("updates").unwrap()[0].as_document();
+    update.unwrap().get("u").unwrap()
+}
+
+async fn every_typed_update_counts_the_version_up(db: &Db) {
+    let (orders, _) = open_order(db).await;
+    let update = || orders.update_one(|o| o.id.eq(1), |o| o.state.set("paid"));
+    assert_eq!(
+        sent(&update().command().unwrap()),
+        &doc! {"$set": {"state": "paid"}, "$inc": {"version": 1}}.into()
+    );
+    update().await.unwrap();
+    assert_eq!(version(&orders).await, 8);
+    let many = orders.update_many(|o| o.id.lt(5), |o| o.state.set("sent"));
+    many.await.unwrap();
+    orders.update_all(|o| o.state.set("lost")).await.unwrap();
+    assert_eq!(version(&orders).await, 10);
+    let after = orders
+        .find_one_and_update(|o| o.id.eq(1), |o| o.state.set("found"))
+        .return_document(ReturnDocument::After)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((after.state.as_str(), after.version), ("found", 11));
+    orders
+        .bulk_write(|w| {
+            [
+                w.update_one(|o| o.id.eq(1), |o| o.state.set("a")),
+                w.update_many(|o| o.id.eq(1), |o| o.state.set("b")),
+                w.update_all(|o| o.state.set("c")),
+            ]
+        })
+        .await
+        .unwrap();
+    assert_eq!(version(&orders).await, 14);
+    // By a pipeline of typed stages.
+    let shout = || doc! {"$concat": ["$state", "!"]};
+    let update = || orders.update_one(|o| o.id.eq(1), |o| o.state.set_expr(shout()));
+    assert_eq!(
+        sent(&update().command().unwrap()),
+        &bson::bson!([
+            {"$set": {"state": shout()}},
+            {"$set": {"version": {"$add": [{"$ifNull": ["$version", 0]}, 1]}}},
+        ])
+    );
+    update().await.unwrap();
+    let order = orders.get(&1).await.unwrap().unwrap();
+    assert_eq!((order.state.as_str(), order.version), ("c!", 15));
+}
+
+async fn a_save_notices_any_typed_write(db: &Db) {
+    let (orders, _) = open_order(db).await;
+    for write in 0..4 {
+        let mut order = orders.load(&1).await.unwrap().unwrap();
+        let same = order.clone().into_inner();
+        match write {
+            0 => {
+                let update = orders.update_one(|o| o.id.eq(1), |o| o.state.set("paid"));
+                update.await.unwrap();
+            }
+            1 => {
+                orders.replace_one(|o| o.id.eq(1), same).await.unwrap();
+            }
+            2 => {
+                let replace = orders.find_one_and_replace(|o| o.id.eq(1), same);
+                replace.await.unwrap();
+            }
+            _ => {
+                let replace = orders.bulk_write(|w| [w.replace_one(|o| o.id.eq(1), same)]);
+                replace.await.unwrap();
+            }
+        }
+        order.state = format!("mine {write}");
+        let lost = orders.save(&mut order).await.unwrap_err();
+        assert!(lost.is_stale(), "{write}: {lost}");
+    }
+    assert_eq!(version(&orders).await, 11);
+}
+
+async fn an_upsert_starts_the_version(db: &Db) {
+    let orders = db.collection::<Order>();
+    let update = orders.update_one(|o| o.id.eq(1), |o| o.state.set("new"));
+    let written = update.upsert(true).await.unwrap();
+    assert_eq!(written.upserted_id, Some(1));
+    assert_eq!(version(&orders).await, 1);
+    let order = Order {
+        id: 2,
+        state: "new".to_owned(),
+        version: 40,
+    };
+    let replace = orders.replace_one(|o| o.state.eq("none"), &order);
+    let written = replace.upsert(true).await.unwrap();
+    assert_eq!(written.upserted_id, Some(2));
+    let stored = orders.get(&2).await.unwrap().unwrap();
+    assert_eq!((stored.state.as_str(), stored.version), ("new", 1));
+    let replace = orders.find_one_and_replace(|o| o.id.eq(3), Order { id: 3, ..order });
+    let replace = replace.upsert(true).return_document(ReturnDocument::After);
+    assert_eq!(replace.await.unwrap().unwrap().version, 1);
+}
+
+async fn a_replacement_counts_the_stored_version_up(db: &Db) {
+    let (orders, _) = open_order(db).await;
+    let unknown = orders.update_one(|o| o.id.eq(1), |_| raw(doc! {"$set": {"x": 1}}));
+    unknown.await.unwrap();
+    let fresh = Order {
+        id: 1,
+        state: "$state".to_owned(),
+        version: 0,
+    };
+    let written = orders.replace_one(|o| o.id.eq(1), &fresh).await.unwrap();
+    assert_eq!((written.matched, written.modified), (1, 1));
+    let stored = orders.find_all().with_type::<bson::Document>().all().await;
+    assert_eq!(
+        stored.unwrap(),
+        [doc! {"_id": 1, "state": "$state", "version": 8_i64}]
+    );
+    let before = orders.find_one_and_replace(|o| o.id.eq(1), &fresh);
+    assert_eq!(before.await.unwrap().unwrap().version, 8);
+    let other = Order { id: 2, ..fresh };
+    let refused = orders.replace_one(|o| o.id.eq(1), &other).await;
+    let refused = refused.unwrap_err();
+    let code = refused.code().map(odm::Code::number);
+    assert_eq!(code, Some(66), "{refused}");
+    assert_eq!(version(&orders).await, 9);
+}
+
+async fn an_update_that_changes_nothing_else_counts_too(db: &Db) {
+    let (orders, mut order) = open_order(db).await;
+    let update = orders.update_one(|o| o.id.eq(1), |o| o.state.set("new"));
+    let written = update.await.unwrap();
+    assert_eq!((written.matched, written.modified), (1, 1));
+    assert_eq!(version(&orders).await, 8);
+    // A save that has nothing to send counts nothing.
+    assert!(!orders.save(&mut order).await.unwrap());
+    let nothing = orders.update_one(|o| o.id.eq(1), |_| Update::all_of([]));
+    assert!(nothing.await.unwrap_err().is_usage());
+    assert_eq!(version(&orders).await, 8);
+}
+
+async fn a_typed_update_cannot_set_the_version(db: &Db) {
+    let (orders, _) = open_order(db).await;
+    let fields = odm::query::fields::<Order>();
+    for change in [
+        fields.version.set(1),
+        fields.version.inc(1) & fields.state.set("x"),
+        fields.version.set_on_insert(1),
+        fields.version.set_expr(1),
+        fields.state.set("x") & raw(doc! {"$set": {"version": 1}}),
+    ] {
+        let update = orders.update_one(|o| o.id.eq(1), |_| change);
+        let refused = update.upsert(true).await.unwrap_err();
+        assert!(refused.is_usage(), "{refused}");
+        assert_eq!(refused.model(), Some("Order"));
+        assert_eq!(refused.path(), Some("version"));
+    }
+    assert_eq!(version(&orders).await, 7);
+}
+
+async fn raw_updates_leave_the_version_alone(db: &Db) {
+    let (orders, _) = open_order(db).await;
+    let update = async |change: Update<Order>| {
+        let update = orders.update_one(|o| o.id.eq(1), |_| change);
+        update.await.unwrap();
+        version(&orders).await
+    };
+    assert_eq!(update(raw(doc! {"$set": {"state": "raw"}})).await, 7);
+    assert_eq!(update(raw(doc! {"$set": {"version": 3_i64}})).await, 3);
+    let stages = [doc! {"$set": {"state": "raw stage"}}];
+    assert_eq!(update(Update::pipeline(stages)).await, 3);
+    // With a typed part, the whole counts.
+    let state = odm::query::fields::<Order>().state;
+    let both = state.set("both") & raw(doc! {"$set": {"x": 1}});
+    assert_eq!(update(both).await, 4);
 }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 
-use crate::collection::call::{Reach, encode, encode_with_id, filter, operands, some};
+use crate::collection::call::{Reach, encode_with_id, filter, operands, replace, some};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::{Filter, fields};
@@ -80,13 +80,8 @@ impl<M: Document> Writes<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> Write<M> {
-        let replacement = encode(replacement.borrow());
-        Write::new(filter::<M>(condition).and_then(|filter| {
-            Ok(Operation::Replace {
-                filter,
-                replacement: replacement?,
-            })
-        }))
+        let filter = filter::<M>(condition);
+        Write::new(filter.and_then(|filter| replace::<M>(filter, replacement.borrow())))
     }
 
     /// Removes the first document that matches.
@@ -134,7 +129,12 @@ impl<M: Document> Write<M> {
     }
 
     fn update(condition: Filter<M>, change: Update<M>, reach: Reach) -> Self {
-        let operands = operands(condition.into_node(), change.into_changes(), reach);
+        let operands = operands(
+            condition.into_node(),
+            change.into_changes(),
+            M::model().version,
+            reach,
+        );
         Self::new(operands.map(Operation::Update))
     }
 

@@ -1,0 +1,87 @@
+//! The version field of a model: every typed write counts it up, so that `save` notices.
+
+use bson::{Bson, Document, doc};
+
+use super::operators::{Changes, OnField, Part, Stage};
+use crate::query::deferred::Deferred;
+
+impl Changes {
+    /// These changes, and one more of the version field; raw changes are sent as they are written.
+    pub(crate) fn counting(mut self, version: &'static str) -> Result<Self, Deferred> {
+        match &mut self {
+            Self::Operators(parts) => {
+                if !parts.iter().any(|part| matches!(part, Part::Field(_))) {
+                    return Ok(self);
+                }
+                if parts.iter().any(|part| part.changes(version)) {
+                    return Err(refused(version));
+                }
+                parts.push(Part::Field(OnField {
+                    operator: "$inc",
+                    path: version.to_owned(),
+                    value: Bson::Int32(1),
+                }));
+            }
+            Self::Pipeline(stages) => {
+                if !stages
+                    .iter()
+                    .any(|stage| matches!(stage, Stage::Set { .. }))
+                {
+                    return Ok(self);
+                }
+                let sets = |stage: &Stage| matches!(stage, Stage::Set { path, .. } if is_in(path, version));
+                if stages.iter().any(sets) {
+                    return Err(refused(version));
+                }
+                stages.push(Stage::Set {
+                    path: version.to_owned(),
+                    expression: next(version),
+                });
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// The update that puts `replacement` in a document's place and counts its version up. A replacement
+/// by itself can't, because it does not see the stored version.
+pub(crate) fn replacing(replacement: Document, version: &'static str) -> Vec<Document> {
+    let counted = doc! { version: next(version) };
+    let merged = doc! { "$mergeObjects": [{ "$literal": replacement }, counted] };
+    vec![doc! { "$replaceWith": merged }]
+}
+
+/// The expression of the version after this write.
+fn next(version: &str) -> Bson {
+    doc! { "$add": [{ "$ifNull": [format!("${version}"), 0] }, 1] }.into()
+}
+
+impl Part {
+    fn changes(&self, version: &str) -> bool {
+        match self {
+            Self::Field(change) => {
+                is_in(&change.path, version)
+                    || change.operator == "$rename"
+                        && change.value.as_str().is_some_and(|to| is_in(to, version))
+            }
+            Self::Raw(operators) => operators
+                .values()
+                .filter_map(Bson::as_document)
+                .any(|fields| fields.keys().any(|path| is_in(path, version))),
+            Self::ArrayFilter(_) => false,
+        }
+    }
+}
+
+fn is_in(path: &str, version: &str) -> bool {
+    let rest = path.strip_prefix(version);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn refused(version: &str) -> Deferred {
+    Deferred::usage(
+        version,
+        "each typed update counts the version field up, so that `save` notices it: leave the field \
+         out, or write the whole update raw",
+    )
+}

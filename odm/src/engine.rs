@@ -57,6 +57,8 @@ pub(crate) use crate::engine::cursor::open::Hold;
 #[cfg(feature = "server")]
 pub(crate) use crate::engine::cursor::query::interrupted;
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::expression::memory::too_large;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::index::spec::known_options as known_index_options;
 
 #[cfg(feature = "memory")]

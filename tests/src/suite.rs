@@ -15,6 +15,7 @@ mod resuming;
 mod saves;
 mod saves_in_transactions;
 mod sessions;
+mod sizes;
 mod statistics;
 mod sync;
 mod text;
@@ -46,6 +47,7 @@ pub(crate) fn cases() -> Vec<Case> {
         saves::CASES,
         saves_in_transactions::CASES,
         sessions::CASES,
+        sizes::CASES,
         statistics::CASES,
         sync::CASES,
         text::CASES,

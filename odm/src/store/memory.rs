@@ -1,6 +1,7 @@
 //! The store in the process: requests and commands go to the engine, answers come back.
 
 mod await_data;
+mod limits;
 mod listener;
 mod parts;
 mod patience;
@@ -366,6 +367,7 @@ impl Memory {
         mut session: Option<&'s mut Session>,
     ) -> Result<RawCursor<'s>> {
         let raw = RawDocumentBuf::try_from(command).map_err(Error::encode)?;
+        limits::check_command(&raw)?;
         let reply = self
             .run_in(database, raw, session.as_deref_mut(), None)
             .await?;
@@ -449,7 +451,7 @@ impl Memory {
             }
         }
         let parts = match Parts::of(request) {
-            Ok(parts) => parts?,
+            Ok(parts) => parts.filter(|parts| !parts.is_large())?,
             Err(error) => return Some(Err(error)),
         };
         match self.ask(database, request.collection, parts.request()) {
@@ -485,6 +487,7 @@ impl Memory {
         if session.is_none()
             && request.options.is_empty()
             && let Some(parts) = Parts::of(request)?
+            && !parts.is_large()
         {
             let ask = || self.ask(database, request.collection, parts.request());
             let answer = waiting(None, ask).await?;
@@ -501,6 +504,7 @@ impl Memory {
     ) -> Result<Response<'s>> {
         check(&request.options)?;
         let command = request.raw_command()?;
+        limits::check(&request.operation, &command)?;
         let limit = request.options.max_time;
         let batch = request.operation.is_batch();
         if matches!(

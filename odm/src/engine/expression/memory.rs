@@ -2,7 +2,7 @@
 
 use bson::raw::RawBson;
 #[cfg(feature = "memory")]
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
 #[cfg(feature = "memory")]
 use crate::engine::expression::text;
@@ -64,16 +64,23 @@ pub(crate) fn checked(document: RawDocumentBuf) -> Result<RawDocumentBuf, Server
     if size <= MAX_DOCUMENT {
         return Ok(document);
     }
-    let first = elements(&document)
+    Err(too_large(&document, MAX_DOCUMENT))
+}
+
+/// The error for a document of more than `limit` bytes.
+#[cfg(feature = "memory")]
+pub(crate) fn too_large(document: &RawDocument, limit: usize) -> ServerError {
+    let size = document.as_bytes().len();
+    let first = elements(document)
         .next()
         .map(|(name, value)| text::element(name, value))
         .unwrap_or_default();
-    Err(ServerError::new(
+    ServerError::new(
         Code::BSON_OBJECT_TOO_LARGE,
         format!(
-            "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {MAX_DOCUMENT}(16MB) First element: {first}"
+            "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {limit}(16MB) First element: {first}"
         ),
-    ))
+    )
 }
 
 /// What a value measures, about.

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::text;
+use crate::engine::expression::{memory, text};
 use crate::engine::updater::node::{append, fields};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{self, Elements};
@@ -16,16 +16,7 @@ const MAX_INTERNAL_SIZE: usize = MAX_SIZE + 16 * 1024;
 pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_INTERNAL_SIZE {
-        let first = fields(document)
-            .next()
-            .map(|(name, value)| text::element(name, value))
-            .unwrap_or_default();
-        return Err(ServerError::new(
-            Code::BSON_OBJECT_TOO_LARGE,
-            format!(
-                "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {MAX_INTERNAL_SIZE}(16MB) First element: {first}"
-            ),
-        ));
+        return Err(memory::too_large(document, MAX_INTERNAL_SIZE));
     }
     if size > MAX_SIZE {
         return Err(ServerError::new(

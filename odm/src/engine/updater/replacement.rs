@@ -24,7 +24,10 @@ impl Replacement {
         globals: &Globals,
         inserting: bool,
     ) -> Result<Applied, ServerError> {
-        if !inserting {
+        // As mongod has it: a replacement without the `_id` always counts as a change.
+        let modified = self.0.as_bytes() != document.as_bytes();
+        // The same document again is not checked.
+        if modified && !inserting {
             check_names(&self.0)?;
         }
         let mut new = RawDocumentBuf::new();
@@ -43,8 +46,6 @@ impl Replacement {
                 value => append(&mut new, name, value),
             }
         }
-        // As the server has it: a replacement without the `_id` always counts as a change.
-        let modified = self.0.as_bytes() != document.as_bytes();
         check_new_id(document, &new, modified, inserting)?;
         Ok(Applied {
             document: new,

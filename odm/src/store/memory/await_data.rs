@@ -7,6 +7,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use futures::future::select;
 
 use crate::error::Result;
+use crate::store::memory::limits::check_command;
 use crate::store::memory::{Listener, Memory};
 use crate::store::session::Session;
 use crate::value::raw;
@@ -23,6 +24,7 @@ impl Memory {
         command: RawDocumentBuf,
         mut session: Option<&mut Session>,
     ) -> Result<RawDocumentBuf> {
+        check_command(&command)?;
         let Some(cursor) = cursor(&command) else {
             return self.run_in(database, command, session, None).await;
         };

@@ -8,6 +8,7 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use crate::engine::{self, Answer};
 use crate::error::{Result, WriteError};
 use crate::store::batch::Batch;
+use crate::store::memory::limits::{ROOMY, check_documents};
 use crate::store::operation::{
     Modification, Operation, Request, raw_condition, raw_document, raw_operators,
 };
@@ -50,8 +51,8 @@ impl<'r> Parts<'r> {
                 filter: raw_condition(filter)?,
                 one: *one,
             },
-            Operation::InsertOne { document } => Self::Insert(std::slice::from_ref(document)),
-            Operation::InsertMany { documents } => Self::Insert(documents),
+            Operation::InsertOne { document } => Self::insert(std::slice::from_ref(document))?,
+            Operation::InsertMany { documents } => Self::insert(documents)?,
             Operation::Update(operands) if operands.array_filters.is_empty() => Self::Update {
                 filter: raw_condition(&operands.filter)?,
                 update: Change::of(&operands.modification)?,
@@ -71,6 +72,21 @@ impl<'r> Parts<'r> {
             },
             _ => return Ok(None),
         }))
+    }
+
+    fn insert(documents: &'r [RawDocumentBuf]) -> Result<Self> {
+        check_documents(documents)?;
+        Ok(Self::Insert(documents))
+    }
+
+    /// Whether a command of these might be too large for mongod.
+    pub(super) fn is_large(&self) -> bool {
+        let size = match self {
+            Self::Insert(_) => 0,
+            Self::Find { filter, .. } | Self::Delete { filter, .. } => filter.as_bytes().len(),
+            Self::Update { filter, update, .. } => filter.as_bytes().len() + update.size(),
+        };
+        size > ROOMY
     }
 
     pub(super) fn request(&self) -> engine::Request<'_> {
@@ -136,6 +152,13 @@ impl Change<'_> {
             }
             Modification::Pipeline(stages) => Self::Pipeline(pipeline(stages)?),
         })
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Document(document) => document.as_bytes().len(),
+            Self::Pipeline(stages) => stages.as_bytes().len(),
+        }
     }
 
     fn value(&self) -> RawBsonRef<'_> {

@@ -138,6 +138,9 @@ async fn faults_are_retried_or_told(uri: &str) {
     assert_eq!(add().await.unwrap(), 3);
     assert_eq!(counters.get(&1).await.unwrap().unwrap().n, 7);
 
+    server.heal().await;
+    transactions_end_in_other_ways(&server, &counters).await;
+
     // A cursor that loses its server says so once, and ends.
     let more = (100..150).map(counter);
     counters.insert_many(more).await.unwrap();
@@ -157,6 +160,61 @@ async fn faults_are_retried_or_told(uri: &str) {
 
     server.heal().await;
     server.db.drop().await.unwrap();
+}
+
+/// An error of a program's own, which keeps nothing of its cause.
+#[derive(Debug)]
+struct NotRead;
+
+impl From<odm::Error> for NotRead {
+    fn from(_: odm::Error) -> Self {
+        Self
+    }
+}
+
+/// A save whose commit has an unknown result, and a body whose `getMore` fails.
+async fn transactions_end_in_other_ways(server: &Server, counters: &Collection<Counter>) {
+    let mut counter = counters.load(&1).await.unwrap().unwrap();
+    let mut session = server.db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    counter.n = 20;
+    let save = counters.save(&mut counter).session(&mut session);
+    assert!(save.await.unwrap());
+    let label = "UnknownTransactionCommitResult";
+    let unknown = doc! {"errorCode": 50, "errorLabels": [label]};
+    server.fail(1, "commitTransaction", unknown).await;
+    let failed = session.commit_transaction().await.unwrap_err();
+    assert!(failed.has_label(label), "{failed:?}");
+    counter.n = 21;
+    let refused = counters.save(&mut counter).await.unwrap_err();
+    assert!(refused.is_stale(), "{refused}");
+    assert!(refused.to_string().contains("unknown result"), "{refused}");
+    session.commit_transaction().await.unwrap();
+    assert_eq!(counters.get(&1).await.unwrap().unwrap().n, 20);
+    assert!(counters.save(&mut counter).await.unwrap());
+    assert_eq!(counters.get(&1).await.unwrap().unwrap().n, 21);
+
+    // The body's own error has no label; the session remembers that of the cursor.
+    let mut runs = 0;
+    let read = transaction!(server.db, |tx| -> Result<u64, NotRead> {
+        runs += 1;
+        if runs == 1 {
+            let label = "TransientTransactionError";
+            let transient = doc! {"errorCode": 112, "errorLabels": [label]};
+            server.fail(1, "getMore", transient).await;
+        }
+        let find = counters.find_all().batch_size(1).session(tx);
+        let mut cursor = find.await?;
+        let mut read = 0;
+        while let Some(next) = cursor.next().await {
+            next?;
+            read += 1;
+        }
+        Ok(read)
+    });
+    let read = read.await.unwrap();
+    assert_eq!(read, counters.estimated_document_count().await.unwrap());
+    assert_eq!(runs, 2);
 }
 
 /// A change stream survives what breaks, and misses nothing; what it can't survive it tells, and ends.

@@ -16,6 +16,7 @@ pub mod reference;
 pub mod rule;
 pub mod types;
 
+use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantMeta};
@@ -94,6 +95,33 @@ pub struct ModelMeta {
     pub collation: Option<CollationMeta>,
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).
     pub version: Option<&'static str>,
+}
+
+/// The field that counts the writes of a document.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    /// The stored name.
+    pub(crate) name: &'static str,
+    /// What each write adds. A sum is as wide as its parts: this makes it as wide as the declared type,
+    /// which the validator asks for.
+    pub(crate) one: Bson,
+}
+
+impl ModelMeta {
+    /// The version field, where the model has one.
+    pub(crate) fn version(&self) -> Option<Version> {
+        let name = self.version?;
+        let mut fields = (self.embedded)().fields.iter();
+        let is_long = fields.any(|field| {
+            field.name == name && matches!(field.ty.shape, Shape::Scalar([BsonType::Long]))
+        });
+        let one = if is_long {
+            Bson::Int64(1)
+        } else {
+            Bson::Int32(1)
+        };
+        Some(Version { name, one })
+    }
 }
 
 /// How far the server checks existing documents (`validationLevel`).

@@ -12,7 +12,7 @@ use bson::{Bson, Document, oid::ObjectId};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::model::{Document as Model, Embedded, ModelMeta};
+use crate::model::{Document as Model, Embedded, ModelMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 use crate::query::{Filter, fields};
@@ -229,7 +229,7 @@ pub(crate) fn filter<M: Model>(
 pub(crate) fn operands(
     filter: Result<Node, Deferred>,
     change: Result<Changes, Deferred>,
-    version: Option<&'static str>,
+    version: Option<&Version>,
     reach: Reach,
 ) -> Result<Box<Operands>> {
     let change = match version {
@@ -252,24 +252,24 @@ pub(crate) fn operands(
 /// Puts a document in the place of the first that matches.
 pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = encode(document)?;
-    Ok(match M::model().version {
+    Ok(match M::model().version() {
         None => Operation::Replace {
             filter,
             replacement,
         },
-        Some(version) => Operation::Update(counted(filter, &replacement, version)?),
+        Some(version) => Operation::Update(counted(filter, &replacement, &version)?),
     })
 }
 
 /// [`replace`], where the document is returned.
 pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = encode(document)?;
-    Ok(match M::model().version {
+    Ok(match M::model().version() {
         None => Operation::FindAndReplace {
             filter,
             replacement,
         },
-        Some(version) => Operation::FindAndUpdate(counted(filter, &replacement, version)?),
+        Some(version) => Operation::FindAndUpdate(counted(filter, &replacement, &version)?),
     })
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Res
 fn counted(
     filter: Condition,
     replacement: &RawDocument,
-    version: &'static str,
+    version: &Version,
 ) -> Result<Box<Operands>> {
     let replacement = Document::try_from(replacement).map_err(Error::encode)?;
     let mut operands = Box::new(Operands::new(filter));

@@ -89,7 +89,7 @@ impl<M: Document> Collection<M> {
     ) -> FindOneAndUpdate<'s, M> {
         let condition = condition(fields::<M>()).into_node();
         let change = change(fields::<M>()).into_changes();
-        let operands = operands(condition, change, M::model().version, Reach::One);
+        let operands = operands(condition, change, M::model().version().as_ref(), Reach::One);
         FindOneAndUpdate {
             call: self.try_call(operands.map(Operation::FindAndUpdate)),
             of: PhantomData,

@@ -53,7 +53,7 @@ impl<M: Document> Collection<M> {
         let operands = operands(
             condition.into_node(),
             change.into_changes(),
-            M::model().version,
+            M::model().version().as_ref(),
             reach,
         );
         Update {

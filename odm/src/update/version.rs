@@ -3,23 +3,24 @@
 use bson::{Bson, Document, doc};
 
 use super::operators::{Changes, OnField, Part, Stage};
+use crate::model::Version;
 use crate::query::deferred::Deferred;
 
 impl Changes {
     /// These changes, and one more of the version field; raw changes are sent as they are written.
-    pub(crate) fn counting(mut self, version: &'static str) -> Result<Self, Deferred> {
+    pub(crate) fn counting(mut self, version: &Version) -> Result<Self, Deferred> {
         match &mut self {
             Self::Operators(parts) => {
                 if !parts.iter().any(|part| matches!(part, Part::Field(_))) {
                     return Ok(self);
                 }
-                if parts.iter().any(|part| part.changes(version)) {
-                    return Err(refused(version));
+                if parts.iter().any(|part| part.changes(version.name)) {
+                    return Err(refused(version.name));
                 }
                 parts.push(Part::Field(OnField {
                     operator: "$inc",
-                    path: version.to_owned(),
-                    value: Bson::Int32(1),
+                    path: version.name.to_owned(),
+                    value: version.one.clone(),
                 }));
             }
             Self::Pipeline(stages) => {
@@ -29,12 +30,12 @@ impl Changes {
                 {
                     return Ok(self);
                 }
-                let sets = |stage: &Stage| matches!(stage, Stage::Set { path, .. } if is_in(path, version));
+                let sets = |stage: &Stage| matches!(stage, Stage::Set { path, .. } if is_in(path, version.name));
                 if stages.iter().any(sets) {
-                    return Err(refused(version));
+                    return Err(refused(version.name));
                 }
                 stages.push(Stage::Set {
-                    path: version.to_owned(),
+                    path: version.name.to_owned(),
                     expression: next(version),
                 });
             }
@@ -45,15 +46,16 @@ impl Changes {
 
 /// The update that puts `replacement` in a document's place and counts its version up. A replacement
 /// by itself can't, because it does not see the stored version.
-pub(crate) fn replacing(replacement: Document, version: &'static str) -> Vec<Document> {
-    let counted = doc! { version: next(version) };
+pub(crate) fn replacing(replacement: Document, version: &Version) -> Vec<Document> {
+    let counted = doc! { version.name: next(version) };
     let merged = doc! { "$mergeObjects": [{ "$literal": replacement }, counted] };
     vec![doc! { "$replaceWith": merged }]
 }
 
 /// The expression of the version after this write.
-fn next(version: &str) -> Bson {
-    doc! { "$add": [{ "$ifNull": [format!("${version}"), 0] }, 1] }.into()
+fn next(version: &Version) -> Bson {
+    let stored = format!("${}", version.name);
+    doc! { "$add": [{ "$ifNull": [stored, 0] }, version.one.clone()] }.into()
 }
 
 impl Part {

@@ -1,6 +1,7 @@
 //! `load` and `save`.
 
 use odm::bson::{self, doc};
+use odm::model::BsonType;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -173,6 +174,9 @@ async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
     assert!(orders.save(&mut late).await.unwrap_err().is_stale());
     let stored = orders.get(&1).await.unwrap().unwrap();
     assert_eq!((stored.state.as_str(), stored.version), ("new", 1));
+    // As wide as it is declared, or the validator would refuse it.
+    let longs = orders.count_documents(|o| o.version.type_(BsonType::Long));
+    assert_eq!(longs.await.unwrap(), 1);
 }
 
 async fn the_id_stays(db: &Db) {
@@ -241,7 +245,7 @@ async fn every_typed_update_counts_the_version_up(db: &Db) {
     let update = || orders.update_one(|o| o.id.eq(1), |o| o.state.set("paid"));
     assert_eq!(
         sent(&update().command().unwrap()),
-        &doc! {"$set": {"state": "paid"}, "$inc": {"version": 1}}.into()
+        &doc! {"$set": {"state": "paid"}, "$inc": {"version": 1_i64}}.into()
     );
     update().await.unwrap();
     assert_eq!(version(&orders).await, 8);
@@ -274,7 +278,7 @@ async fn every_typed_update_counts_the_version_up(db: &Db) {
         sent(&update().command().unwrap()),
         &bson::bson!([
             {"$set": {"state": shout()}},
-            {"$set": {"version": {"$add": [{"$ifNull": ["$version", 0]}, 1]}}},
+            {"$set": {"version": {"$add": [{"$ifNull": ["$version", 0]}, 1_i64]}}},
         ])
     );
     update().await.unwrap();
@@ -330,6 +334,8 @@ async fn an_upsert_starts_the_version(db: &Db) {
     let replace = orders.find_one_and_replace(|o| o.id.eq(3), Order { id: 3, ..order });
     let replace = replace.upsert(true).return_document(ReturnDocument::After);
     assert_eq!(replace.await.unwrap().unwrap().version, 1);
+    let longs = orders.count_documents(|o| o.version.type_(BsonType::Long));
+    assert_eq!(longs.await.unwrap(), 3);
 }
 
 async fn a_replacement_counts_the_stored_version_up(db: &Db) {

@@ -15,6 +15,8 @@ cases![
     an_open_transaction_keeps_its_document,
     clones_learn_of_the_outcome,
     a_deletion_that_is_aborted_did_not_happen,
+    a_load_belongs_to_its_transaction,
+    a_body_may_load_and_return_its_document,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -149,7 +151,7 @@ async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
         command.unwrap().unwrap().get_array("updates").unwrap()[0],
         doc! {
             "q": {"_id": 1, "version": 1_i64},
-            "u": {"$set": {"note": "gift"}, "$inc": {"version": 1}},
+            "u": {"$set": {"note": "gift"}, "$inc": {"version": 1_i64}},
         }
         .into()
     );
@@ -179,7 +181,7 @@ async fn a_committed_save_is_what_later_saves_compare_with(db: &Db) {
         command.get_array("updates").unwrap()[0],
         doc! {
             "q": {"_id": 1, "version": 1_i64},
-            "u": {"$set": {"note": "gift"}, "$inc": {"version": 1}},
+            "u": {"$set": {"note": "gift"}, "$inc": {"version": 1_i64}},
         }
         .into()
     );
@@ -262,4 +264,58 @@ async fn a_deletion_that_is_aborted_did_not_happen(db: &Db) {
     session.abort_transaction().await.unwrap();
     assert!(orders.save(&mut order).await.unwrap());
     assert_eq!(stored(&orders).await, ("sent".to_owned(), 1));
+}
+
+async fn a_load_belongs_to_its_transaction(db: &Db) {
+    let (pages, _) = page(db).await;
+    let mut session = started(db).await;
+    let loaded = pages.load(&1).session(&mut session).await.unwrap();
+    let mut page = loaded.unwrap();
+    page.hits = 5;
+    assert!(pages.save(&mut page).await.unwrap_err().is_usage());
+    assert!(pages.save(&mut page).session(&mut session).await.unwrap());
+    session.commit_transaction().await.unwrap();
+    page.title = "two".to_owned();
+    assert!(pages.save(&mut page).await.unwrap());
+    assert_eq!(pages.get(&1).await.unwrap().as_ref(), Some(&*page));
+
+    // What an aborted transaction wrote was never stored: a save can't be the difference to it.
+    session.start_transaction().await.unwrap();
+    let update = pages.update_one(|p| p.id.eq(1), |p| p.title.set("three"));
+    update.session(&mut session).await.unwrap();
+    let loaded = pages.load(&1).session(&mut session).await.unwrap();
+    let mut page = loaded.unwrap();
+    assert_eq!(page.title, "three");
+    session.abort_transaction().await.unwrap();
+    page.hits = 6;
+    let refused = pages.save(&mut page).await.unwrap_err();
+    assert!(refused.is_stale(), "{refused}");
+    assert!(refused.to_string().contains("was aborted"), "{refused}");
+    assert_eq!((page.title.as_str(), page.hits), ("three", 6));
+    assert_eq!(page.into_inner().hits, 6);
+    assert_eq!(pages.get(&1).await.unwrap().unwrap().hits, 5);
+}
+
+async fn a_body_may_load_and_return_its_document(db: &Db) {
+    let (orders, _) = order(db).await;
+    let mut runs = 0;
+    let mut order = transaction!(db, |tx| -> odm::Result<_> {
+        runs += 1;
+        let mut order = orders.load(&1).session(tx).await?.expect("it is there");
+        if runs == 1 {
+            let other = orders.update_one(|o| o.id.eq(1), |o| o.note.set("other"));
+            other.await?;
+        }
+        order.state = "paid".to_owned();
+        orders.save(&mut order).session(tx).await?;
+        Ok(order)
+    })
+    .await
+    .unwrap();
+    assert_eq!((runs, order.version), (2, 2));
+    order.state = "sent".to_owned();
+    assert!(orders.save(&mut order).await.unwrap());
+    let stored = orders.get(&1).await.unwrap();
+    assert_eq!(stored.as_ref(), Some(&*order));
+    assert_eq!((order.note.as_str(), order.version), ("other", 3));
 }

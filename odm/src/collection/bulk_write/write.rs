@@ -132,7 +132,7 @@ impl<M: Document> Write<M> {
         let operands = operands(
             condition.into_node(),
             change.into_changes(),
-            M::model().version,
+            M::model().version().as_ref(),
             reach,
         );
         Self::new(operands.map(Operation::Update))

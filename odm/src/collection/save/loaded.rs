@@ -11,7 +11,7 @@ use super::diff::Changes;
 use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
-use crate::model::Document;
+use crate::model::{Document, Version};
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 
 /// A document as it was loaded, to be changed and saved: [`Collection::load`].
@@ -108,9 +108,10 @@ impl<M: Document> Loaded<M> {
         self.settle();
         let baseline = self.baseline(attempt)?;
         let document = encode(&self.document)?;
-        let version = M::model().version;
+        let version = M::model().version();
         let mut changes = Changes::default();
-        changes.compare(&baseline.document, &document, version)?;
+        let name = version.as_ref().map(|version| version.name);
+        changes.compare(&baseline.document, &document, name)?;
         let Some(mut update) = changes.into_update() else {
             return Ok(None);
         };
@@ -120,14 +121,14 @@ impl<M: Document> Loaded<M> {
                 let version = None;
                 (Baseline { document, version }, None)
             }
-            Some(name) => {
+            Some(Version { name, one }) => {
                 let loaded = match &baseline.version {
                     Some(version) => equality(version.clone()),
                     None => Bson::Document(doc! { "$exists": false }),
                 };
                 filter.insert(name, loaded);
-                update.insert("$inc", doc! { name: 1 });
-                let version = baseline.next_version();
+                let version = baseline.next_version(&one);
+                update.insert("$inc", doc! { name: one });
                 let version = version.map_err(|error| error.with_path(name))?;
                 let (document, versioned) = with_version(&document, name, Some(&version))
                     // What can't be read again is not written.
@@ -215,13 +216,13 @@ impl<M: Document> Loaded<M> {
 }
 
 impl Baseline {
-    /// What mongod's `$inc` makes of the version.
-    fn next_version(&self) -> Result<Bson> {
+    /// What mongod's `$inc` by `one` makes of the version.
+    fn next_version(&self, one: &Bson) -> Result<Bson> {
         match &self.version {
-            None => Ok(Bson::Int32(1)),
-            Some(Bson::Int32(version)) => Ok(match version.checked_add(1) {
-                Some(version) => Bson::Int32(version),
-                None => Bson::Int64(i64::from(*version) + 1),
+            None => Ok(one.clone()),
+            Some(Bson::Int32(version)) => Ok(match (version.checked_add(1), one) {
+                (Some(version), Bson::Int32(_)) => Bson::Int32(version),
+                _ => Bson::Int64(i64::from(*version) + 1),
             }),
             Some(Bson::Double(version)) => Ok(Bson::Double(version + 1.0)),
             Some(Bson::Int64(version)) if *version < i64::MAX => Ok(Bson::Int64(version + 1)),

@@ -288,6 +288,9 @@ impl Memory {
         else {
             return None;
         };
+        if !limits::is_roomy(value) {
+            return None;
+        }
         let shared = &*self.0.shared;
         let namespace = self.namespace(database, request.collection);
         // It writes nothing, but what has expired goes.
@@ -308,6 +311,9 @@ impl Memory {
         let Condition::One(path, value) = filter else {
             return Ok(None);
         };
+        if !limits::is_roomy(value) {
+            return Ok(None);
+        }
         let shared = &*self.0.shared;
         let namespace = self.namespace(database, collection);
         self.answered(

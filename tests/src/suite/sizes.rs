@@ -65,6 +65,18 @@ async fn a_command_that_is_too_large_is_refused(db: &Db) {
             all.find(|_| filter()).limit(1).all().await.map(drop),
         ),
         (
+            "find",
+            all.find_one(|t| t.text.eq("x".repeat(17 * MB)))
+                .await
+                .map(drop),
+        ),
+        (
+            "delete",
+            all.delete_one(|t| t.text.eq("x".repeat(17 * MB)))
+                .await
+                .map(drop),
+        ),
+        (
             "aggregate",
             all.count_documents(|_| filter()).await.map(drop),
         ),

@@ -1,5 +1,6 @@
 //! The sizes of commands and documents that mongod and its driver refuse.
 
+use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::too_large;
@@ -12,6 +13,16 @@ const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
 const MAX_COMMAND: usize = MAX_DOCUMENT + 16 * 1024;
 /// Operands of this size fit a command, with all that it says besides.
 pub(super) const ROOMY: usize = MAX_DOCUMENT;
+
+/// Whether a command that looks for this one value is not too large. The engine has no short way for
+/// larger values of other types.
+pub(super) fn is_roomy(value: &Bson) -> bool {
+    match value {
+        Bson::String(text) => text.len() <= ROOMY,
+        Bson::Binary(binary) => binary.bytes.len() <= ROOMY,
+        _ => true,
+    }
+}
 
 /// Refuses documents to insert that the driver does not send.
 pub(super) fn check_documents(documents: &[RawDocumentBuf]) -> Result<()> {

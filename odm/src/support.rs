@@ -3,6 +3,7 @@
 pub mod bytes;
 #[cfg(feature = "memory")]
 pub mod engine;
+mod transaction;
 #[cfg(feature = "server")]
 pub mod wire;
 

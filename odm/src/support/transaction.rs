@@ -1,0 +1,129 @@
+//! `transaction!`: the loop stands in the caller's own function, so that its future borrows and is `Send`.
+
+/// Runs a body in a transaction: everything that it does with the session `tx` happens, or nothing.
+///
+/// `transaction!(db, |tx| body)` is a future of the body's `Result`. The body may use `.await` and
+/// `?`, and borrow what surrounds it; `return` and `?` leave the body alone. `Ok` commits. An error
+/// aborts the transaction and is returned.
+///
+/// ```
+/// # use odm::prelude::*;
+/// # #[derive(Debug, Serialize, Deserialize, Document)]
+/// # #[odm(collection = "accounts")]
+/// # struct Account { #[serde(rename = "_id")] id: i32, balance: i64 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> odm::Result<()> {
+/// # let db = Db::memory();
+/// let accounts = db.collection::<Account>();
+/// accounts.insert_many([Account { id: 1, balance: 9 }, Account { id: 2, balance: 0 }]).await?;
+/// odm::transaction!(db, |tx| -> odm::Result<()> {
+///     accounts.update_one(|a| a.id.eq(1), |a| a.balance.inc(-5)).session(tx).await?;
+///     accounts.update_one(|a| a.id.eq(2), |a| a.balance.inc(5)).session(tx).await?;
+///     Ok(())
+/// })
+/// .await?;
+/// assert_eq!(accounts.get(&2).await?.map(|a| a.balance), Some(5));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Retries
+///
+/// The body runs again, from its start, after an operation in the transaction failed with the label
+/// `TransientTransactionError`: another transaction got in its way, or the primary changed. The commit
+/// is sent again while its result is unknown. Both go on for up to 120 seconds. So the body must do
+/// nothing outside of the transaction that may not happen twice, and a value that it moves has to be
+/// cloned. A [`Loaded`](crate::collection::Loaded) document knows of the retry.
+///
+/// # Errors of your own
+///
+/// The body's error is any type that is `From<odm::Error>`. It may wrap the error of an operation:
+/// the session remembers whether to retry. The compiler infers the type where the result is returned;
+/// where it goes through another `?`, write it after the `|tx|`:
+///
+/// ```
+/// # use odm::prelude::*;
+/// # #[derive(Debug, Serialize, Deserialize, Document)]
+/// # #[odm(collection = "accounts")]
+/// # struct Account { #[serde(rename = "_id")] id: i32, balance: i64 }
+/// # #[derive(Debug)]
+/// enum PayError {
+///     Broke,
+///     Odm(odm::Error),
+/// }
+///
+/// impl From<odm::Error> for PayError {
+///     fn from(error: odm::Error) -> Self {
+///         Self::Odm(error)
+///     }
+/// }
+///
+/// async fn pay(db: &Db, accounts: &Collection<Account>, amount: i64) -> Result<(), PayError> {
+///     odm::transaction!(db, |tx| {
+///         let enough = accounts.update_one(|a| a.id.eq(1) & a.balance.gte(amount), |a| a.balance.inc(-amount));
+///         if enough.session(tx).await?.matched == 0 {
+///             return Err(PayError::Broke);
+///         }
+///         Ok(())
+///     })
+///     .await
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let db = Db::memory();
+/// # let accounts = db.collection::<Account>();
+/// // The future is `Send`: it may run in a spawned task or in a web handler.
+/// let paying = tokio::spawn(async move { pay(&db, &accounts, 5).await });
+/// assert!(matches!(paying.await.unwrap(), Err(PayError::Broke)));
+/// # }
+/// ```
+///
+/// # Options
+///
+/// [`TransactionOptions`](crate::collection::TransactionOptions) stand before the body:
+/// `transaction!(db, TransactionOptions::new().read_concern(ReadConcern::Snapshot), |tx| body)`.
+/// For a session of your own, or without retries, use [`Db::start_session`](crate::Db::start_session)
+/// and [`Session::start_transaction`](crate::Session::start_transaction).
+#[macro_export]
+macro_rules! transaction {
+    (@run $db:expr, $options:expr, $tx:ident, $output:ty, $body:expr) => {
+        async {
+            let mut tries = $crate::support::Tries::new(&$db, $options);
+            loop {
+                let $tx = match tries.begin().await {
+                    ::core::result::Result::Ok(session) => session,
+                    ::core::result::Result::Err(error) => {
+                        break ::core::result::Result::Err(::core::convert::From::from(error));
+                    }
+                };
+                let result: $output = async { $body }.await;
+                if let ::core::option::Option::Some(result) = tries.end(result).await {
+                    break result;
+                }
+            }
+        }
+    };
+    ($db:expr, |$tx:ident| -> $output:ty $body:block $(,)?) => {
+        $crate::transaction!(
+            @run $db, $crate::collection::TransactionOptions::new(), $tx, $output, $body
+        )
+    };
+    ($db:expr, |$tx:ident| $body:expr $(,)?) => {
+        $crate::transaction!(
+            @run $db, $crate::collection::TransactionOptions::new(), $tx,
+            ::core::result::Result<_, _>, $body
+        )
+    };
+    ($db:expr, $options:expr, |$tx:ident| -> $output:ty $body:block $(,)?) => {
+        $crate::transaction!(@run $db, $options, $tx, $output, $body)
+    };
+    ($db:expr, $options:expr, |$tx:ident| $body:expr $(,)?) => {
+        $crate::transaction!(@run $db, $options, $tx, ::core::result::Result<_, _>, $body)
+    };
+    ($($other:tt)*) => {
+        ::core::compile_error!(
+            "write `transaction!(db, |tx| { …; Ok(value) })`: the body is a closure without `async` \
+             or `move`, with a name for the session; options stand before it"
+        )
+    };
+}

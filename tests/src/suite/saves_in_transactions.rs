@@ -80,7 +80,7 @@ async fn a_retried_transaction_saves_again(db: &Db) {
     let (orders, mut order) = order(db).await;
     let (pages, _) = page(db).await;
     let mut runs = 0;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     transaction!(db, |tx| -> odm::Result<_> {
         runs += 1;
         assert!(orders.save(&mut order).session(tx).await?);
@@ -106,7 +106,7 @@ async fn a_retried_transaction_saves_again(db: &Db) {
 async fn an_aborted_save_is_sent_again(db: &Db) {
     let (pages, mut page) = page(db).await;
     let mut session = started(db).await;
-    page.title = "two".to_owned();
+    page.title = "two".into();
     assert!(pages.save(&mut page).session(&mut session).await.unwrap());
     page.hits = 5;
     session.abort_transaction().await.unwrap();
@@ -119,14 +119,14 @@ async fn an_aborted_save_is_sent_again(db: &Db) {
 async fn an_abort_brings_the_version_back(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     assert_eq!(order.version, 1);
     session.abort_transaction().await.unwrap();
     // Also where it is only read.
     assert_eq!((order.state.as_str(), order.version), ("paid", 0));
     assert_eq!(order.clone().into_inner().version, 0);
-    order.note = "late".to_owned();
+    order.note = "late".into();
     assert_eq!((order.note.as_str(), order.version), ("late", 0));
     // In another transaction of the same session.
     session.start_transaction().await.unwrap();
@@ -134,7 +134,7 @@ async fn an_abort_brings_the_version_back(db: &Db) {
     session.commit_transaction().await.unwrap();
     assert_eq!(order.version, 1);
     assert_eq!(stored(&orders).await, ("paid".to_owned(), 1));
-    order.state = "sent".to_owned();
+    order.state = "sent".into();
     assert!(orders.save(&mut order).await.unwrap());
     assert_eq!(stored(&orders).await, ("sent".to_owned(), 2));
 }
@@ -142,10 +142,10 @@ async fn an_abort_brings_the_version_back(db: &Db) {
 async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     assert!(orders.save(&mut order).session(&mut session).await.unwrap());
     assert!(!orders.save(&mut order).session(&mut session).await.unwrap());
-    order.note = "gift".to_owned();
+    order.note = "gift".into();
     let command = orders.save(&mut order).session(&mut session).command();
     assert_eq!(
         command.unwrap().unwrap().get_array("updates").unwrap()[0],
@@ -157,7 +157,7 @@ async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
     );
     assert!(orders.save(&mut order).session(&mut session).await.unwrap());
     // Changed back: the transaction has it otherwise.
-    order.state = "new".to_owned();
+    order.state = "new".into();
     assert!(orders.save(&mut order).session(&mut session).await.unwrap());
     assert_eq!(order.version, 3);
     session.commit_transaction().await.unwrap();
@@ -167,11 +167,11 @@ async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
 async fn a_committed_save_is_what_later_saves_compare_with(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     let read = orders.load(&1).session(&mut session).await.unwrap();
     assert_eq!(*read.unwrap(), *order);
-    order.note = "gift".to_owned();
+    order.note = "gift".into();
     session.commit_transaction().await.unwrap();
     // What is committed can be committed again, and not be aborted.
     session.commit_transaction().await.unwrap();
@@ -192,7 +192,7 @@ async fn a_committed_save_is_what_later_saves_compare_with(db: &Db) {
 async fn a_dropped_session_saved_nothing(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     drop(session);
     assert_eq!(order.version, 0);
@@ -204,7 +204,7 @@ async fn a_failed_commit_saved_nothing(db: &Db) {
     let (orders, mut order) = order(db).await;
     let (pages, _) = page(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     pages
         .update_one(|p| p.id.eq(1), |p| p.hits.inc(1))
@@ -224,9 +224,9 @@ async fn a_failed_commit_saved_nothing(db: &Db) {
 async fn an_open_transaction_keeps_its_document(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
-    order.state = "sent".to_owned();
+    order.state = "sent".into();
     // Whether this has to send the first change too depends on what becomes of the transaction.
     let refused = orders.save(&mut order).await.unwrap_err();
     assert!(refused.is_usage(), "{refused}");
@@ -242,7 +242,7 @@ async fn an_open_transaction_keeps_its_document(db: &Db) {
 async fn clones_learn_of_the_outcome(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     let mut copy = order.clone();
     session.abort_transaction().await.unwrap();
@@ -254,11 +254,11 @@ async fn clones_learn_of_the_outcome(db: &Db) {
 async fn a_deletion_that_is_aborted_did_not_happen(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
-    order.state = "paid".to_owned();
+    order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     let delete = orders.delete_one(|o| o.id.eq(1));
     delete.session(&mut session).await.unwrap();
-    order.state = "sent".to_owned();
+    order.state = "sent".into();
     let gone = orders.save(&mut order).session(&mut session).await;
     assert!(gone.unwrap_err().is_stale());
     session.abort_transaction().await.unwrap();
@@ -275,7 +275,7 @@ async fn a_load_belongs_to_its_transaction(db: &Db) {
     assert!(pages.save(&mut page).await.unwrap_err().is_usage());
     assert!(pages.save(&mut page).session(&mut session).await.unwrap());
     session.commit_transaction().await.unwrap();
-    page.title = "two".to_owned();
+    page.title = "two".into();
     assert!(pages.save(&mut page).await.unwrap());
     assert_eq!(pages.get(&1).await.unwrap().as_ref(), Some(&*page));
 
@@ -306,14 +306,14 @@ async fn a_body_may_load_and_return_its_document(db: &Db) {
             let other = orders.update_one(|o| o.id.eq(1), |o| o.note.set("other"));
             other.await?;
         }
-        order.state = "paid".to_owned();
+        order.state = "paid".into();
         orders.save(&mut order).session(tx).await?;
         Ok(order)
     })
     .await
     .unwrap();
     assert_eq!((runs, order.version), (2, 2));
-    order.state = "sent".to_owned();
+    order.state = "sent".into();
     assert!(orders.save(&mut order).await.unwrap());
     let stored = orders.get(&1).await.unwrap();
     assert_eq!(stored.as_ref(), Some(&*order));

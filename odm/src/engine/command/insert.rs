@@ -160,6 +160,14 @@ impl Insert<'_> {
     }
 }
 
+/// The refusal of a document with two `_id` fields.
+pub(crate) fn several_ids() -> ServerError {
+    ServerError::new(
+        Code::BAD_VALUE,
+        "can't have multiple _id fields in one document",
+    )
+}
+
 const TIMESTAMP: u8 = ElementType::Timestamp as u8;
 
 /// The document as it is stored: with an `_id`, which comes first. Empty timestamps become `now`, if it is given.
@@ -178,16 +186,24 @@ fn prepare(
         )
     };
     let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
+    let mut ids = 0;
     for (at, element) in raw::walk(document).enumerate() {
         if element.key_bytes() != b"_id" {
             fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
-        } else if id.is_none() {
-            id = Some(element);
-            id_first = at == 0;
+        } else {
+            ids += 1;
+            if id.is_none() {
+                id = Some(element);
+                id_first = at == 0;
+            }
         }
         nests |= element.children().is_some();
     }
     check_insert(document, nests)?;
+    // A replacement may have left two, and a restored document is stored as it was.
+    if ids > 1 && now.is_some() {
+        return Err(several_ids());
+    }
     let id = id.and_then(|id| id.value());
     if let Some(id) = id {
         check_id(id)?;

@@ -310,6 +310,10 @@ impl Source for CallSource<'_, '_> {
                 if let Some(id) = raw::get(&document, "_id") {
                     check_id(id)?;
                 }
+                let is_id = |element: &raw::Element<'_>| element.key_bytes() == b"_id";
+                if raw::walk(&document).filter(is_id).nth(1).is_some() {
+                    return Err(super::insert::several_ids());
+                }
                 writer.insert(&super::insert::with_id(document, || context.object_id()))?;
             }
             if writer.is_watched() {

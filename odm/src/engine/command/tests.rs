@@ -13,6 +13,7 @@ use crate::engine::{Context, Engine};
 mod bounds;
 mod concurrency;
 mod depth;
+mod duplicates;
 mod garbage;
 mod laws;
 mod recorded;

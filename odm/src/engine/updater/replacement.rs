@@ -37,7 +37,11 @@ impl Replacement {
         {
             append(&mut new, name, value);
         }
-        for (name, value) in fields(&self.0).filter(|(name, _)| *name != "_id") {
+        // A second `_id` stays where it is, as MongoDB has it.
+        let mut has_id = false;
+        let others = fields(&self.0)
+            .filter(|(name, _)| *name != "_id" || std::mem::replace(&mut has_id, true));
+        for (name, value) in others {
             match value {
                 // The server's convenience: a zero timestamp at the top means the time of the write.
                 RawBsonRef::Timestamp(zero) if zero.time == 0 && zero.increment == 0 => {

@@ -7,6 +7,7 @@ mod definitions;
 mod errors;
 mod expressions;
 mod filters;
+mod flattening;
 mod indexes;
 mod joins;
 mod pipelines;
@@ -39,6 +40,7 @@ pub(crate) fn cases() -> Vec<Case> {
         errors::CASES,
         expressions::CASES,
         filters::CASES,
+        flattening::CASES,
         indexes::CASES,
         joins::CASES,
         pipelines::CASES,

@@ -22,7 +22,8 @@ use crate::store::{
     Update as Operands,
 };
 use crate::update::{Changes, replacing};
-use crate::value::{encode, raw};
+use crate::value::encode::{self, Failure};
+use crate::value::raw;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]
@@ -322,11 +323,14 @@ fn refuse_everything(filter: &Condition, verb: &str, all: &str) -> Result<()> {
 /// The stored form of a document, by the model's own serializer.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     encode::document(document).map_err(|failure| {
-        // Only a failure is worth a second pass, which tells where it happened.
-        let path = serde_path_to_error::serialize(document, bson::Serializer::new())
-            .err()
-            .map(|failure| failure.path().to_string());
-        let error = Error::encode(failure);
+        // Only a failure is worth a second pass, which finds where it happened.
+        let path = match &failure {
+            Failure::Repeated(_) => None,
+            Failure::Bson(_) => serde_path_to_error::serialize(document, bson::Serializer::new())
+                .err()
+                .map(|failure| failure.path().to_string()),
+        };
+        let error = Error::from(failure);
         match path {
             Some(path) if path != "." => error.with_path(path),
             _ => error,

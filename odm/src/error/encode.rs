@@ -13,6 +13,14 @@ pub(crate) struct EncodeError {
 }
 
 impl EncodeError {
+    /// A value that has no stored form.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            source: None,
+        }
+    }
+
     /// A failure that a serializer reported.
     pub(crate) fn from_source(source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self {

@@ -8,7 +8,8 @@ use bson::Bson;
 use serde::Serialize;
 
 use super::kind::Sequence;
-use crate::error::{EncodeError, Error, Result, UsageError};
+use crate::error::{Error, Result, UsageError};
+use crate::value::encode as stored;
 
 /// Encodes values of type `T` as the field stores them.
 ///
@@ -92,19 +93,5 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
 
 /// Encodes any value, as the one field of a document.
 fn encode_whole<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
-    #[derive(Serialize)]
-    struct Wrapper<'a, T: ?Sized> {
-        v: &'a T,
-    }
-    unwrap(bson::serialize_to_raw_document_buf(&Wrapper { v: value }))
-}
-
-/// Takes the one value out of the document it was wrapped in; a value that serialized to nothing
-/// is `null`.
-fn unwrap(document: bson::error::Result<bson::RawDocumentBuf>) -> Result<Bson> {
-    let value = document.and_then(|document| match document.get("v")? {
-        Some(value) => Bson::try_from(value),
-        None => Ok(Bson::Null),
-    });
-    value.map_err(|error| Error::new(EncodeError::from_source(error)))
+    stored::value(value).map_err(Error::from)
 }

@@ -15,6 +15,7 @@ use crate::model::{Document, ModelMeta};
 use crate::schema::indexes::collation;
 use crate::schema::validator::validator;
 use crate::value::collation::Collator;
+use crate::value::encode;
 
 /// Documents that can be checked before they are sent; every model has it.
 pub trait Validate: Document {
@@ -85,8 +86,8 @@ impl<M: Document> Validator<M> {
     ///
     /// The same.
     pub fn validate(&self, document: &M) -> Result<()> {
-        let raw = bson::serialize_to_raw_document_buf(document)
-            .map_err(|error| Error::encode(error).with_model(self.meta.name))?;
+        let raw = encode::document(document)
+            .map_err(|failure| Error::from(failure).with_model(self.meta.name))?;
         check(&self.matcher, &raw).map_err(|error| {
             let rules: Vec<_> = self.meta.rules.iter().map(|rule| rule.name).collect();
             error.with_model(self.meta.name).with_rules(&rules)

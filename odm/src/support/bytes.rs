@@ -17,7 +17,11 @@ pub fn write(document: &Document) -> Result<RawDocumentBuf, Error> {
     write::document(document)
 }
 
-/// Writes a value as collections write what they store.
-pub fn encode<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Error> {
-    encode::document(value)
+/// Writes a value as collections write what they store; none where a key is there twice.
+pub fn encode<T: Serialize>(value: &T) -> Result<Option<RawDocumentBuf>, Error> {
+    match encode::document(value) {
+        Ok(document) => Ok(Some(document)),
+        Err(encode::Failure::Repeated(_)) => Ok(None),
+        Err(encode::Failure::Bson(error)) => Err(error),
+    }
 }

@@ -1,26 +1,93 @@
 //! Serializable values as raw BSON: the very bytes that bson makes of them, in fewer steps.
 //!
+//! One thing is refused that bson writes: a map with the same key twice, such as a struct whose flattened map repeats the
+//! name of a field. The last step checks a document that could not be written here, so that only maps pay for it.
+//!
 //! What this module is not: it decides nothing about the form of a value. What it has no short way for, and all that
 //! fails, is left to bson: an element alone where that is enough, else the whole document.
 
+mod repeated;
 mod serializer;
 mod strings;
 
-use bson::raw::RawDocumentBuf;
+use bson::Bson;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use serializer::Place;
 
+use crate::error::{EncodeError, Error};
+use crate::value::raw;
+
+/// Why a value can't be stored.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// bson can't write it.
+    Bson(bson::error::Error),
+    /// The path of a key that is there twice.
+    Repeated(String),
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Bson(error) => Self::encode(error),
+            Failure::Repeated(path) => {
+                let key = path.rsplit('.').next().unwrap_or(&path);
+                let error = EncodeError::new(format!(
+                    "the key `{key}` is there twice, and the document could not be read again: keep the names of fields \
+                     and tags out of a flattened map"
+                ));
+                Self::new(error).with_path(path)
+            }
+        }
+    }
+}
+
 /// Most documents need not grow further than to twice this.
 const USUAL_SIZE: usize = 256;
 
 /// The bytes of a document. What bson could not write is refused as bson refuses it.
-pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, bson::error::Error> {
+pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failure> {
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
     match value.serialize(Place::outermost(&mut bytes)) {
-        Ok(()) => RawDocumentBuf::from_bytes(bytes),
-        Err(_) => bson::serialize_to_raw_document_buf(value),
+        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson),
+        Err(_) => {
+            let document = bson::serialize_to_raw_document_buf(value).map_err(Failure::Bson)?;
+            check(&document, "")?;
+            Ok(document)
+        }
+    }
+}
+
+/// One value, as a field of a document stores it. A value that serializes to nothing is null.
+pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
+    const NAME: &str = "v";
+    let alone = Alone(NAME, value);
+    let mut bytes = Vec::with_capacity(USUAL_SIZE);
+    let document = match alone.serialize(Place::outermost(&mut bytes)) {
+        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?,
+        Err(_) => {
+            let document = bson::serialize_to_raw_document_buf(&alone).map_err(Failure::Bson)?;
+            check(&document, "v.")?;
+            document
+        }
+    };
+    raw::get(&document, NAME).map_or(Ok(Bson::Null), |value| {
+        Bson::try_from(value).map_err(Failure::Bson)
+    })
+}
+
+/// Refuses a key that is there twice. Its path starts behind `root`.
+#[cold]
+fn check(document: &RawDocument, root: &str) -> Result<(), Failure> {
+    match repeated::path(raw::walk(document)) {
+        Some(path) => {
+            let inside = path.strip_prefix(root);
+            Err(Failure::Repeated(inside.unwrap_or(&path).to_owned()))
+        }
+        None => Ok(()),
     }
 }
 

@@ -5,15 +5,16 @@ use std::fmt::{self, Display};
 use bson::spec::ElementType;
 use serde::ser::{self, Serialize};
 
-use super::Alone;
 use super::strings::{Digits, Key, Notation};
+use super::{Alone, repeated};
+use crate::value::raw;
 
 /// Why a value was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// It is of a kind that is bson's to write.
     Unknown,
-    /// It, or bson, failed; or bson has to write all that is around it.
+    /// It, or bson, failed; or bson has to write all that is around it; or a map has a key twice.
     Failed,
 }
 
@@ -223,35 +224,70 @@ impl ser::SerializeTupleStruct for Elements<'_> {
     }
 }
 
-impl ser::SerializeMap for Elements<'_> {
+/// A map under way.
+#[derive(Debug)]
+pub(super) struct Map<'b> {
+    elements: Elements<'b>,
+    /// Whether its length is known, as that of a map is whose own keys differ. Before these, serde may put a tag. Of a
+    /// struct with flattened fields the length is unknown.
+    known: bool,
+}
+
+impl Map<'_> {
+    /// Whether the key that has been written last is the first one.
+    fn repeats_the_first(&self) -> bool {
+        let Elements { bytes, start, .. } = &self.elements;
+        let written = bytes.split_at_checked(self.elements.element + 1);
+        written.is_some_and(|(before, key)| {
+            let first = before.get(start + 5..);
+            first.is_some_and(|first| first.starts_with(key))
+        })
+    }
+}
+
+impl ser::SerializeMap for Map<'_> {
     type Ok = ();
     type Error = Left;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Written {
-        self.element = self.bytes.len();
-        self.bytes.push(0);
-        key.serialize(Key(self.bytes))
+        let elements = &mut self.elements;
+        elements.element = elements.bytes.len();
+        elements.bytes.push(0);
+        key.serialize(Key(elements.bytes))?;
+        if self.known && self.repeats_the_first() {
+            return Err(Left::Failed);
+        }
+        Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
-        let at = self.element;
-        let end = self.bytes.len();
+        let elements = &mut self.elements;
+        let at = elements.element;
+        let end = elements.bytes.len();
         let place = Place {
-            bytes: self.bytes,
+            bytes: elements.bytes,
             tag: Some(at),
         };
         match value.serialize(place) {
             Err(Left::Unknown) => {
-                let key = self.bytes.get(at + 1..end - 1).unwrap_or_default();
+                let key = elements.bytes.get(at + 1..end - 1).unwrap_or_default();
                 let key = String::from_utf8(key.to_vec()).map_err(|_| Left::Failed)?;
-                self.left(at, &key, value)
+                elements.left(at, &key, value)
             }
             written => written,
         }
     }
 
     fn end(self) -> Written {
-        self.end()
+        let Elements { bytes, start, .. } = self.elements;
+        end(bytes, start)?;
+        if !self.known {
+            let written = bytes.get(start..).unwrap_or_default();
+            if repeated::key(raw::Elements::new(written)).is_some() {
+                return Err(Left::Failed);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -335,7 +371,7 @@ impl<'b> ser::Serializer for Place<'b> {
     type SerializeTuple = Elements<'b>;
     type SerializeTupleStruct = Elements<'b>;
     type SerializeTupleVariant = Variant<'b>;
-    type SerializeMap = Elements<'b>;
+    type SerializeMap = Map<'b>;
     type SerializeStruct = Struct<'b>;
     type SerializeStructVariant = Variant<'b>;
 
@@ -488,8 +524,11 @@ impl<'b> ser::Serializer for Place<'b> {
         self.variant(variant, ElementType::Array)
     }
 
-    fn serialize_map(self, _len: Option<usize>) -> Result<Elements<'b>, Left> {
-        self.begin(ElementType::EmbeddedDocument)
+    fn serialize_map(self, len: Option<usize>) -> Result<Map<'b>, Left> {
+        Ok(Map {
+            elements: self.begin(ElementType::EmbeddedDocument)?,
+            known: len.is_some(),
+        })
     }
 
     fn serialize_struct(mut self, name: &'static str, _len: usize) -> Result<Struct<'b>, Left> {

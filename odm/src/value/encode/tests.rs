@@ -11,7 +11,9 @@ use serde::ser::{
 };
 use serde::{Serialize, Serializer};
 
-use super::document;
+use super::{Failure, document, repeated, value};
+use crate::error::Error;
+use crate::value::raw;
 
 /// All that a value can say to a serializer.
 #[derive(Debug, Clone)]
@@ -261,7 +263,12 @@ fn compare(value: &Said) {
     let theirs = bson::serialize_to_raw_document_buf(value);
     match (document(value), theirs) {
         (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs, "{value:?}"),
-        (Err(ours), Err(theirs)) => assert_eq!(ours.to_string(), theirs.to_string()),
+        (Err(Failure::Bson(ours)), Err(theirs)) => {
+            assert_eq!(ours.to_string(), theirs.to_string());
+        }
+        (Err(Failure::Repeated(ours)), Ok(theirs)) => {
+            assert_eq!(repeated::path(raw::walk(&theirs)), Some(ours), "{value:?}");
+        }
         (ours, theirs) => panic!("{value:?} is {ours:?}, and by bson {theirs:?}"),
     }
 }
@@ -330,4 +337,59 @@ fn what_passes_for_a_type_of_bson_is_written_as_bson_writes_it() {
         compare(&Said::Map(vec![(Said::Str("a".to_owned()), value.clone())]));
         compare(&Said::Seq(vec![value]));
     }
+}
+
+fn text(text: &str) -> Said {
+    Said::Str(text.to_owned())
+}
+
+#[test]
+fn a_map_of_unknown_length_has_no_key_twice() {
+    let map = |keys: &[&str]| {
+        let entries = keys.iter().map(|key| (text(key), Said::I32(1)));
+        Said::Map(entries.collect())
+    };
+    assert!(document(&map(&["a", "b", "aa", ""])).is_ok());
+    let path = |value: &Said| match document(value) {
+        Err(Failure::Repeated(path)) => path,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(path(&map(&["a", "b", "a"])), "a");
+    assert_eq!(path(&map(&["b", "a", "a"])), "a");
+    assert_eq!(path(&map(&["", ""])), "");
+    let nested = Said::Map(vec![(text("x"), Said::Seq(vec![map(&["a", "b", "b"])]))]);
+    assert_eq!(path(&nested), "x.0.b");
+    let many: Vec<_> = (0..200).map(|at| format!("key{}", at % 199)).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    assert_eq!(path(&map(&many)), "key0");
+    let struct_around = Said::Struct("a", vec![("before", Said::I32(1)), ("x", nested)]);
+    assert_eq!(path(&struct_around), "x.x.0.b");
+    let readable = Said::Readable(Box::new(map(&["a", "a"])));
+    assert_eq!(path(&Said::Struct("a", vec![("x", readable)])), "x.a");
+}
+
+#[test]
+fn a_map_does_not_repeat_the_tag_before_it() {
+    #[derive(Serialize)]
+    #[serde(tag = "t")]
+    enum Tagged {
+        Map(std::collections::BTreeMap<&'static str, i32>),
+    }
+    let tagged = |key| Tagged::Map([("a", 1), (key, 2), ("x", 3)].into());
+    assert!(document(&tagged("tt")).is_ok());
+    assert!(document(&tagged("")).is_ok());
+    assert!(matches!(document(&tagged("t")), Err(Failure::Repeated(path)) if path == "t"));
+}
+
+#[test]
+fn the_path_of_a_value_starts_in_it() {
+    let twice = Said::Map(vec![(text("v"), Said::Unit), (text("v"), Said::Unit)]);
+    let outer = Said::Struct("a", vec![("v", twice.clone())]);
+    for (one, path) in [(twice, "v"), (outer, "v.v")] {
+        let error = Error::from(value(&one).unwrap_err());
+        assert_eq!(error.path(), Some(path));
+        assert!(error.is_encode());
+    }
+    assert_eq!(value(&Said::I32(1)).unwrap(), Bson::Int32(1));
+    assert_eq!(value(&Said::Unit).unwrap(), Bson::Null);
 }

@@ -5,20 +5,24 @@ use bson::raw::RawDocument;
 use serde::de::DeserializeOwned;
 
 use crate::error::{DecodeError, Error, Result};
-use crate::value::read::read;
+use crate::value::read::{read, trace};
 
 /// Reads a stored document straight from its bytes.
 pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
     match read(raw.as_bytes()) {
         Ok(value) => Ok(value),
-        Err(_) => again(raw, model),
+        Err(failure) => again(raw, model, failure),
     }
 }
 
-/// Reads it as bson does, whose failures tell more.
+/// Reads it as bson does, or reports why it can't be read.
 #[cold]
-fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
-    bson::deserialize_from_slice(raw.as_bytes()).map_err(|failure| failed::<T>(raw, model, failure))
+fn again<T: DeserializeOwned>(
+    raw: &RawDocument,
+    model: &'static str,
+    failure: bson::error::Error,
+) -> Result<T> {
+    bson::deserialize_from_slice(raw.as_bytes()).map_err(|_| failed::<T>(raw, model, failure))
 }
 
 /// What is wrong with the document, and where: only a failure is worth a second pass.
@@ -28,14 +32,9 @@ fn failed<T: DeserializeOwned>(
     model: &'static str,
     failure: bson::error::Error,
 ) -> Error {
-    let mut path = None;
-    if let Ok(deserializer) = bson::RawDeserializer::new(raw.as_bytes()) {
-        let traced: Result<T, _> = serde_path_to_error::deserialize(deserializer);
-        path = traced
-            .err()
-            .map(|traced| traced.path().to_string())
-            .filter(|path| path != ".");
-    }
+    let mut path = trace::<T>(raw.as_bytes())
+        .map(|traced| traced.path().to_string())
+        .filter(|path| path != ".");
     let id = raw.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
     let mut message = said(&failure);

@@ -3,7 +3,7 @@
 //! Most of a document is numbers, strings, dates, arrays and documents: these are visited here, on one walk over the bytes.
 //! Whatever else there is, bson visits, so that there is one account of how binaries and their like look to serde.
 //!
-//! What this module is not: it explains no failure. Where it fails, bson's deserializer says why.
+//! Beyond bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
 
 mod date;
 #[cfg(test)]
@@ -18,8 +18,8 @@ use bson::error::Error;
 use bson::spec::ElementType;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, IntoDeserializer,
-    MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IgnoredAny,
+    IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -28,7 +28,16 @@ use crate::value::raw::{self, Elements};
 
 /// Reads a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
-    T::deserialize(Reader { document })
+    let traced = false;
+    T::deserialize(Reader { document, traced })
+}
+
+/// Reads a document that can't be read, to learn where and why.
+pub(crate) fn trace<'de, T: Deserialize<'de>>(
+    document: &'de [u8],
+) -> Option<serde_path_to_error::Error<Error>> {
+    let traced = true;
+    serde_path_to_error::deserialize::<_, T>(Reader { document, traced }).err()
 }
 
 /// The names by which bson's own types ask its deserializer for more than serde has words for.
@@ -37,17 +46,22 @@ fn is_private(name: &str) -> bool {
 }
 
 /// A document that is to be read.
+#[derive(Clone, Copy)]
 struct Reader<'de> {
     document: &'de [u8],
+    /// Whether the names of fields are shown as text, for those who trace them.
+    traced: bool,
 }
 
 impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let document = self.document;
-        let meeting = Meeting { visitor, document };
-        RawDeserializer::new(document)?.deserialize_any(meeting)
+        let meeting = Meeting {
+            visitor,
+            reader: self,
+        };
+        RawDeserializer::new(self.document)?.deserialize_any(meeting)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -67,11 +81,11 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        variants: &'static [&'static str],
+        _name: &'static str,
+        _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        RawDeserializer::new(self.document)?.deserialize_enum(name, variants, visitor)
+        variant(self, visitor)
     }
 
     fn is_human_readable(&self) -> bool {
@@ -87,7 +101,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 /// Takes bson's access to a document, and gives the visitor ours.
 struct Meeting<'de, V> {
     visitor: V,
-    document: &'de [u8],
+    reader: Reader<'de>,
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Meeting<'de, V> {
@@ -98,7 +112,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Meeting<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::new(self.document, access);
+        let fields = Fields::new(self.reader, access);
         self.visitor.visit_map(fields)
     }
 }
@@ -114,15 +128,38 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ArrayMeeting<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::new(self.0.document, access);
+        let fields = Fields::new(self.0.reader, access);
         self.0.visitor.visit_seq(fields)
     }
+}
+
+/// The same for a variant with values: a document of one field, whose name is the variant's.
+struct VariantMeeting<'de, V>(Meeting<'de, V>);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for VariantMeeting<'de, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        let fields = Fields::new(self.0.reader, access);
+        self.0.visitor.visit_enum(fields)
+    }
+}
+
+/// Reads a variant with values.
+fn variant<'de, V: Visitor<'de>>(reader: Reader<'de>, visitor: V) -> Result<V::Value, Error> {
+    let meeting = VariantMeeting(Meeting { visitor, reader });
+    RawDeserializer::new(reader.document)?.deserialize_any(meeting)
 }
 
 /// The fields of a document, or the elements of an array.
 struct Fields<'de, A> {
     /// Those that are still to come.
     elements: Elements<'de>,
+    traced: bool,
     /// The value whose turn it is.
     tag: u8,
     value: &'de [u8],
@@ -132,9 +169,10 @@ struct Fields<'de, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Fields<'de, A> {
-    fn new(document: &'de [u8], access: A) -> Self {
+    fn new(reader: Reader<'de>, access: A) -> Self {
         Self {
-            elements: Elements::new(document),
+            elements: Elements::new(reader.document),
+            traced: reader.traced,
             tag: 0,
             value: &[],
             access,
@@ -157,14 +195,16 @@ impl<'de, A: MapAccess<'de>> Fields<'de, A> {
         }
     }
 
+    /// The value whose turn it is.
     #[inline]
-    fn value<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        seed.deserialize(Value {
+    fn value(&mut self) -> Value<'_, 'de, A> {
+        Value {
+            traced: self.traced,
             tag: self.tag,
             bytes: self.value,
             access: &mut self.access,
             behind: &mut self.behind,
-        })
+        }
     }
 }
 
@@ -178,11 +218,12 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<'de, A> {
         let Some(key) = self.advance()? else {
             return Ok(None);
         };
-        seed.deserialize(Key(key, PhantomData)).map(Some)
+        let traced = self.traced;
+        seed.deserialize(Key(key, traced, PhantomData)).map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.value(seed)
+        seed.deserialize(self.value())
     }
 }
 
@@ -194,14 +235,61 @@ impl<'de, A: MapAccess<'de>> SeqAccess<'de> for Fields<'de, A> {
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
         match self.advance()? {
-            Some(_) => self.value(seed).map(Some),
+            Some(_) => seed.deserialize(self.value()).map(Some),
             None => Ok(None),
         }
     }
 }
 
-/// The name of a field.
-struct Key<'de, E>(&'de [u8], PhantomData<E>);
+impl<'de, A: MapAccess<'de>> EnumAccess<'de> for Fields<'de, A> {
+    type Error = A::Error;
+    type Variant = Self;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        mut self,
+        seed: S,
+    ) -> Result<(S::Value, Self), A::Error> {
+        let key = self.advance()?.ok_or_else(malformed)?;
+        let key = Key(key, self.traced, PhantomData);
+        Ok((seed.deserialize(key)?, self))
+    }
+}
+
+impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Fields<'de, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        Err(A::Error::custom(
+            "expected a string enum, got a document instead",
+        ))
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
+        mut self,
+        seed: S,
+    ) -> Result<S::Value, A::Error> {
+        seed.deserialize(self.value())
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(
+        mut self,
+        _len: usize,
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.value().deserialize_seq(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        mut self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.value().deserialize_map(visitor)
+    }
+}
+
+/// The name of a field, and whether it is traced.
+struct Key<'de, E>(&'de [u8], bool, PhantomData<E>);
 
 impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
     type Error = E;
@@ -216,6 +304,9 @@ impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
     /// The fields of a struct are known by their bytes: these need no second look.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        if self.1 {
+            return self.deserialize_any(visitor);
+        }
         visitor.visit_borrowed_bytes(self.0)
     }
 
@@ -229,9 +320,17 @@ impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
         BorrowedStrDeserializer::new(key).deserialize_enum(name, variants, visitor)
     }
 
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, E> {
+        visitor.visit_newtype_struct(self)
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map struct ignored_any
+        unit unit_struct seq tuple tuple_struct map struct ignored_any
     }
 }
 
@@ -241,6 +340,7 @@ const OBJECT_ID: u8 = ElementType::ObjectId as u8;
 
 /// One value, and bson's way to it.
 struct Value<'a, 'de, A> {
+    traced: bool,
     tag: u8,
     bytes: &'de [u8],
     access: &'a mut A,
@@ -248,6 +348,14 @@ struct Value<'a, 'de, A> {
 }
 
 impl<'de, A: MapAccess<'de>> Value<'_, 'de, A> {
+    /// The value as a document.
+    fn reader(&self) -> Reader<'de> {
+        Reader {
+            document: self.bytes,
+            traced: self.traced,
+        }
+    }
+
     /// Leaves the value to bson.
     fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, A::Error> {
         for _ in 0..std::mem::take(self.behind) {
@@ -270,20 +378,14 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
                 None => Err(malformed()),
             },
             0x03 => {
-                let meeting = Meeting {
-                    visitor,
-                    document: bytes,
-                };
-                let met = whole(bytes)?.deserialize_any(meeting);
-                met.map_err(A::Error::custom)
+                let reader = self.reader();
+                let meeting = Meeting { visitor, reader };
+                whole(bytes)?.deserialize_any(meeting).map_err(passed_on)
             }
             0x04 => {
-                let meeting = ArrayMeeting(Meeting {
-                    visitor,
-                    document: bytes,
-                });
-                let met = whole(bytes)?.deserialize_any(meeting);
-                met.map_err(A::Error::custom)
+                let reader = self.reader();
+                let meeting = ArrayMeeting(Meeting { visitor, reader });
+                whole(bytes)?.deserialize_any(meeting).map_err(passed_on)
             }
             0x08 => match bytes {
                 [0] => visitor.visit_bool(false),
@@ -335,6 +437,7 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
                 Some(variant) => visitor.visit_enum(Cow::Borrowed(variant).into_deserializer()),
                 None => Err(malformed()),
             },
+            0x03 => variant(self.reader(), visitor).map_err(passed_on),
             _ => self.leave(visitor, Asked::Enum(name, variants)),
         }
     }
@@ -356,6 +459,14 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
 
 fn fixed<const N: usize, E: serde::de::Error>(bytes: &[u8]) -> Result<[u8; N], E> {
     bytes.try_into().map_err(|_| malformed())
+}
+
+/// A failure inside a value, as that of what is around it.
+fn passed_on<E: serde::de::Error>(failure: Error) -> E {
+    match failure.message {
+        Some(message) => E::custom(message),
+        None => E::custom(failure),
+    }
 }
 
 fn whole<E: serde::de::Error>(document: &[u8]) -> Result<RawDeserializer<'_>, E> {

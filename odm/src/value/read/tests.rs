@@ -202,3 +202,92 @@ fn extended_json_stays_what_bson_makes_of_it() {
         same::<BTreeMap<String, DateTime>>(&bytes);
     }
 }
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Email(String);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Day {
+    Monday,
+    #[serde(rename = "tue")]
+    Tuesday,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Of<T>(T);
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Book {
+    Newtype(BTreeMap<Email, i32>),
+    Tuple(i32, BTreeMap<Email, DateTime>),
+    Struct { by_mail: BTreeMap<Of<Email>, i32> },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "t")]
+enum Tagged2 {
+    Map(BTreeMap<Email, i32>),
+    Struct { by_mail: BTreeMap<Email, i32> },
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Keyed {
+    by_mail: BTreeMap<Email, i32>,
+    by_day: BTreeMap<Day, i32>,
+    by_both: BTreeMap<Of<Day>, BTreeMap<Of<Of<Email>>, i32>>,
+    books: Vec<Book>,
+    tagged: Vec<Tagged2>,
+    inside: Option<Box<Keyed>>,
+    #[serde(flatten)]
+    rest: BTreeMap<Email, i32>,
+}
+
+#[test]
+fn keys_may_be_newtypes_and_variants() {
+    let mail = || Email("ada@example.com".to_owned());
+    let keyed = |inside| Keyed {
+        by_mail: [(mail(), 1)].into(),
+        by_day: [(Day::Monday, 1), (Day::Tuesday, 2)].into(),
+        by_both: [(Of(Day::Tuesday), [(Of(Of(mail())), 1)].into())].into(),
+        books: vec![
+            Book::Newtype([(mail(), 1)].into()),
+            Book::Tuple(1, [(mail(), DateTime::from_millis(1))].into()),
+            Book::Struct {
+                by_mail: [(Of(mail()), 2)].into(),
+            },
+        ],
+        tagged: vec![
+            Tagged2::Map([(mail(), 1)].into()),
+            Tagged2::Struct {
+                by_mail: [(mail(), 1)].into(),
+            },
+        ],
+        inside,
+        rest: [(Email("bob@example.com".to_owned()), 1)].into(),
+    };
+    let value = keyed(Some(Box::new(keyed(None))));
+    let bytes = bson::serialize_to_vec(&value).unwrap();
+    assert_eq!(read::<Keyed>(&bytes).unwrap(), value);
+    // A key that is no variant is not read.
+    assert!(same::<BTreeMap<Day, i32>>(&bytes).is_none());
+}
+
+#[test]
+fn variants_are_read_at_the_root_as_bson_reads_them() {
+    for document in [
+        doc! { "Circle": 1 },
+        doc! { "Circle": "x" },
+        doc! { "Circle": 1, "Line": 2 },
+        doc! { "Line": [1, 2_i64] },
+        doc! { "Line": [1] },
+        doc! { "Point": Bson::Null },
+        doc! { "Nothing": 1 },
+        doc! { "Box": { "width": 1, "at": DateTime::from_millis(1) } },
+        doc! {},
+    ] {
+        let bytes = bson::serialize_to_vec(&document).unwrap();
+        same::<Shape>(&bytes);
+        let bytes = bson::serialize_to_vec(&doc! { "a": document }).unwrap();
+        same::<BTreeMap<String, Shape>>(&bytes);
+    }
+}

@@ -10,8 +10,7 @@ mod list;
 mod names;
 mod rule;
 
-pub(crate) use self::list::bare;
-pub(crate) use self::rule::{NUMBER, TEXT};
+pub(crate) use self::rule::{LIST, NUMBER, TEXT, UNIQUE_LIST};
 
 use crate::errors::Errors;
 use crate::model::{Derive, Model, Shape, VariantContent};

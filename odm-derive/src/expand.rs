@@ -48,7 +48,7 @@ pub(crate) fn model(model: &Model) -> TokenStream {
         }
         Shape::Forward { ty, wraps } => field_type::forward(model, ty, *wraps),
         Shape::Opaque(bson_type) => field_type::opaque(model, bson_type.as_ref()),
-        Shape::Tuple(len) => field_type::tuple(model, *len),
+        Shape::Tuple(types) => field_type::tuple(model, types),
         Shape::Choice(names) => field_type::choice(model, names),
         Shape::Unknown => return fallback::model(model),
     };

@@ -127,7 +127,7 @@ const USAGES: &[(&str, &str)] = &[
     (CRATE, "`crate = path::to::odm`"),
     (DEFAULT_LANGUAGE, "`default_language = \"english\"`"),
     (DENY_UNDECLARED, "alone: `deny_undeclared`"),
-    (EMBED, "`embed(few, max = 12)`"),
+    (EMBED, "`embed(few, max = 12)`, or `embed` for one document"),
     (EXCEPT, "`except(field, other)`"),
     (EXPIRE_AFTER, "`expire_after = \"30d\"`"),
     (HIDDEN, "alone: `hidden`"),

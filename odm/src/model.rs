@@ -25,7 +25,7 @@ pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
 pub use self::reference::Ref;
 pub use self::rule::{Bound, ExpressionRule, Rule};
-pub use self::types::{BsonType, FieldType, Shape, TypeMeta};
+pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
 /// A struct (or enum) that is stored inside documents: derive it with `#[derive(Embedded)]`.
 #[diagnostic::on_unimplemented(

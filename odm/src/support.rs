@@ -3,6 +3,7 @@
 pub mod bytes;
 #[cfg(feature = "memory")]
 pub mod engine;
+mod flaws;
 mod transaction;
 #[cfg(feature = "server")]
 pub mod wire;
@@ -18,14 +19,16 @@ pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
 pub use crate::model::rule::Number;
 pub use crate::model::{
-    Bound, BsonType, Capped, CollationMeta, Document, Embedded, EmbeddedMeta, EnumMeta,
-    ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, ModelMeta, Path, Presence,
-    Projection, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
+    Bound, BsonType, Capped, CollationMeta, Contents, Document, Embedded, EmbeddedMeta, EnumMeta,
+    ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, MapKey, ModelMeta, Path,
+    Presence, Projection, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{Descend, Encode, Field, Inside, With};
+
+pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
 
 use crate::model::Shape;
 use crate::query::Filter;
@@ -61,30 +64,46 @@ pub const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
 
 /// The type of a derived struct or enum.
 pub const fn embedded<T: Embedded>() -> TypeMeta {
-    TypeMeta {
-        shape: Shape::Embedded(T::meta),
-        nullable: false,
-    }
+    TypeMeta::of(Shape::Embedded(T::meta))
+}
+
+/// The type of a derived struct that has a collection.
+pub const fn document<T: Embedded>() -> TypeMeta {
+    let ty = embedded::<T>();
+    let mut contents = ty.contents;
+    contents.has_collection = true;
+    ty.holding(contents)
 }
 
 /// The type of an enum whose variants hold nothing.
 pub const fn choice(names: &'static [&'static str]) -> TypeMeta {
-    TypeMeta {
-        shape: Shape::OneOf(names),
-        nullable: false,
-    }
+    TypeMeta::of(Shape::OneOf(names))
 }
 
 /// The type of a tuple struct: an array of a fixed length.
-pub const fn tuple(len: usize) -> TypeMeta {
-    TypeMeta {
-        shape: Shape::Array {
-            element: &TypeMeta::ANY,
-            len: Some(len),
-            unique: false,
-        },
-        nullable: false,
+pub const fn tuple(len: usize, contents: &[Contents]) -> TypeMeta {
+    let mut all = Contents::NONE;
+    let mut rest = contents;
+    while let [first, behind @ ..] = rest {
+        all = all.and(*first);
+        rest = behind;
     }
+    let ty = TypeMeta::of(Shape::Array {
+        element: &TypeMeta::ANY,
+        len: Some(len),
+        unique: false,
+    });
+    all.documents = all.documents.at_most_fixed();
+    all.references = all.references.at_most_fixed();
+    all.null_is_ambiguous = false;
+    ty.holding(all)
+}
+
+/// The type of a newtype, whose declaration reports that its null is ambiguous.
+pub const fn forwarded(ty: TypeMeta) -> TypeMeta {
+    let mut contents = ty.contents;
+    contents.null_is_ambiguous = false;
+    ty.holding(contents)
 }
 
 /// The document of a filter that an attribute gives.
@@ -205,13 +224,16 @@ pub const fn has_fields(ty: &TypeMeta) -> bool {
     matches!(ty.shape, Shape::Embedded(_) | Shape::Map(_))
 }
 
-/// Whether the type is no list of documents, or one of a fixed length.
-pub const fn is_bounded(ty: &TypeMeta) -> bool {
+/// Whether a number of elements can be bounded: of a list or of a map.
+pub const fn has_elements(ty: &TypeMeta) -> bool {
+    matches!(ty.shape, Shape::Array { .. } | Shape::Map(_))
+}
+
+/// Whether serde can write a tag among the fields of a value of the type.
+pub const fn takes_a_tag(ty: &TypeMeta) -> bool {
     match ty.shape {
-        Shape::Array {
-            element, len: None, ..
-        } => !matches!(element.shape, Shape::Embedded(_)),
-        _ => true,
+        Shape::Any | Shape::Scalar([BsonType::Null]) => true,
+        _ => has_fields(ty) && !ty.nullable,
     }
 }
 
@@ -280,7 +302,7 @@ const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
     false
 }
 
-/// The fields of a derived type, or none where the type is not a derived one: an inherent constant
+/// The fields and the contents of a derived type, or none where the type is not a derived one: an inherent constant
 /// comes before that of a trait.
 #[derive(Debug)]
 pub struct Probe<T>(std::marker::PhantomData<T>);
@@ -290,10 +312,17 @@ impl<T: Embedded> Probe<T> {
     pub const FIELDS: &'static [FieldMeta] = T::META.fields;
 }
 
+impl<T: FieldType> Probe<T> {
+    /// What the type holds.
+    pub const CONTENTS: Contents = T::TYPE.contents;
+}
+
 /// What [`Probe`] says of other types.
 pub trait Unprobed {
     /// None.
     const FIELDS: &'static [FieldMeta] = &[];
+    /// Nothing.
+    const CONTENTS: Contents = Contents::NONE;
 }
 
 impl<T> Unprobed for Probe<T> {}
@@ -345,6 +374,7 @@ macro_rules! __odm_forward {
                     <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
                 }
             }
+            impl $($parameters)* __odm_support::MapKey for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::MapKey {}
             impl $($parameters)* __odm_support::Growable for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Growable {}
             impl $($parameters)* __odm_support::Keyed for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Keyed {
                 type Value = <$inner as __odm_support::Keyed>::Value;

@@ -16,6 +16,7 @@ mod resuming;
 mod saves;
 mod saves_in_transactions;
 mod sessions;
+mod shapes;
 mod sizes;
 mod statistics;
 mod sync;
@@ -49,6 +50,7 @@ pub(crate) fn cases() -> Vec<Case> {
         saves::CASES,
         saves_in_transactions::CASES,
         sessions::CASES,
+        shapes::CASES,
         sizes::CASES,
         statistics::CASES,
         sync::CASES,

@@ -102,6 +102,7 @@ struct Whole {
     #[odm(embed(few, max = 10))]
     many: Vec<Nested>,
     boxed: Option<Box<Nested>>,
+    #[odm(embed(few, max = 10))]
     map: BTreeMap<String, Nested>,
     set: BTreeSet<i32>,
     pair: (i32, String),

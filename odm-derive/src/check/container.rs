@@ -175,7 +175,7 @@ fn id(model: &Model, errors: &mut Errors) {
     } else if id.encoder.is_some() {
         errors.at(
             &id.ident,
-            "`_id` can't have a serializer of its own, since references store it too; make its type a newtype that serializes so",
+            "`_id` can't have a serializer of its own, since references store it too; give it to a newtype, and declare that: `#[derive(Clone, Serialize, Deserialize, Embedded)] struct BookId(#[serde(with = \"…\")] Uuid);`",
         );
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::errors::Errors;
 use crate::model::Field;
-use crate::model::ty::{Known, element, stored};
+use crate::model::ty::{Known, held, is_fixed, stored};
 use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
@@ -12,28 +12,37 @@ const FEW: u32 = 200;
 /// The most that `references` takes.
 const MANY: u32 = 5_000;
 
-/// What a bare list of documents is told.
-pub(crate) fn bare(field: &str, what: &str) -> String {
-    format!(
-        "`{field}` is a list of {what} without a bound; say how many there can be: `#[odm(embed(few, max = N))]` keeps up to {FEW} inside the document, `#[odm(references(many, max = N))]` on a `Vec<Ref<…>>` keeps up to {MANY} ids; of more than that, each holds a `Ref` to this document instead"
-    )
-}
-
 pub(super) fn check(field: &Field, errors: &mut Errors) {
-    let references = matches!(element(&field.ty), Known::Ref);
-    let is_list = matches!(stored(&field.ty), Known::List(_));
     let Some(list) = &field.attributes.list else {
-        if is_list && references && field.encoder.is_none() {
-            errors.at(&field.ty, bare(&field.rust, "references"));
-        }
         return;
     };
     let word = &list.word;
-    if !is_list && !matches!(stored(&field.ty), Known::Unknown) {
+    let held = held(&field.ty);
+    let is_list = matches!(stored(&field.ty), Known::List(_) | Known::Map);
+    let is_unknown = matches!(stored(&field.ty), Known::Unknown);
+    let references = matches!(held, Known::Ref);
+    if list.max.is_none() {
+        if is_list && !is_fixed(&field.ty) {
+            errors.at(
+                word,
+                "say how many documents there can be: write `embed(few, max = N)` with N up to 200",
+            );
+        } else if field.encoder.is_some() {
+            errors.at(
+                word,
+                format!(
+                    "`{}` has a serializer of its own, so `embed` says nothing; take it off",
+                    field.rust
+                ),
+            );
+        }
+        return;
+    }
+    if !is_list && !is_unknown {
         errors.at(
             word,
             format!(
-                "`{word}` bounds a list, and `{}` is none; take it off, or declare a `Vec`",
+                "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
                 field.rust
             ),
         );
@@ -50,7 +59,7 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
         return;
     }
     if is_list && !list.embeds() && !references {
-        let known = !matches!(element(&field.ty), Known::Unknown);
+        let known = !matches!(held, Known::Unknown | Known::Tuple);
         let remedy = if known {
             "declare it as `Vec<Ref<…>>`, or bound it by `items(max = N)`"
         } else {
@@ -73,9 +82,14 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     if max == 0 {
         refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
     } else if list.embeds() && max > FEW {
-        refuse(format!(
-            "few are at most {FEW}; of more, keep the ids: `references(many, max = {max})` on a `Vec<Ref<…>>`, or let each hold a `Ref` to this document"
-        ));
+        let remedy = if max > MANY {
+            "let each hold a `Ref` to this document, with an index that starts with it".to_owned()
+        } else {
+            format!(
+                "keep the ids, `references(many, max = {max})` on a `Vec<Ref<…>>`, or let each hold a `Ref` to this document"
+            )
+        };
+        refuse(format!("few are at most {FEW}; of more, {remedy}"));
     } else if !list.embeds() && max > MANY {
         refuse(format!(
             "many are at most {MANY}; of more, let each hold a `Ref` to this document, with an index that starts with it"

@@ -6,12 +6,14 @@ use crate::model::ty::{Known, element, stored};
 use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
 
 /// What `range` needs.
-pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the struct";
+pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the document";
 /// What `length`, `pattern` and `one_of` need.
 pub(crate) const TEXT: &str =
     "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
-/// What `items` and `unique_items` need.
-const LIST: &str = "is for lists; for the length of a string write `length(…)`";
+/// What `items` needs.
+pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
+/// What `unique_items` needs.
+pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
 
 pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {
     let word = &rule.word;
@@ -19,7 +21,8 @@ pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {
         let needs = match rule.rule {
             Rule::Range { .. } => NUMBER,
             Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => TEXT,
-            Rule::Items(_) | Rule::UniqueItems => LIST,
+            Rule::Items(_) => LIST,
+            Rule::UniqueItems => UNIQUE_LIST,
         };
         errors.at(word, format!("`{word}` {needs}"));
         return;
@@ -50,9 +53,11 @@ fn fits(field: &Field, rule: &Rule) -> bool {
         Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
             matches!(scalar, Known::Text | Known::Unknown)
         }
-        Rule::Items(_) | Rule::UniqueItems => {
-            matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
-        }
+        Rule::Items(_) => matches!(
+            stored(&field.ty),
+            Known::List(_) | Known::Map | Known::Unknown
+        ),
+        Rule::UniqueItems => matches!(stored(&field.ty), Known::List(_) | Known::Unknown),
     }
 }
 

@@ -2,39 +2,66 @@
 //! derived types. And nested keys, by code that compiles only if the fields are there.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::generics::{Generics, told};
+use super::generics::{Generics, stored_types, told};
 use super::meta;
-use crate::check::{NUMBER, TEXT, bare};
-use crate::model::ty::{Known, element, known, stored};
-use crate::model::{Derive, Field, Model, Shape, VariantContent};
+use super::place::Placed;
+use crate::check::{LIST, NUMBER, TEXT, UNIQUE_LIST};
+use crate::model::ty::{Known, element, generic, is_plain, known, stored};
+use crate::model::{Derive, Field, Model, Shape, Tagging, Variant, VariantContent};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::parse::rule::Rule;
 use crate::parse::serde::plain;
 
 /// Every assertion about a struct or an enum.
 ///
-/// What depends on a parameter of a generic type can't be told before it is known, and is left out.
+/// A field whose type depends on a parameter is left out: [`untold`] checks it once the parameter is known.
 pub(crate) fn all(model: &Model) -> TokenStream {
-    let mut asserted = TokenStream::new();
+    let mut tokens = TokenStream::new();
     for field in named_fields(model) {
         if told(model, &field.ty) {
-            asserted.extend(of_field(model, field));
+            tokens.extend(constant(model, &of_field(model, field)));
         }
     }
-    asserted.extend(flattened(model));
+    for one in nameless(model) {
+        tokens.extend(constant(model, &one));
+    }
+    tokens.extend(constant(model, &generics(model)));
+    let mut together = flattened(model);
     for index in indexes(model) {
-        asserted.extend(of_index(model, index));
+        together.extend(of_index(model, index));
     }
-    let mut tokens = TokenStream::new();
-    if !asserted.is_empty() {
-        tokens.extend(quote!(const _: () = { #asserted };));
-    }
+    tokens.extend(constant(model, &together));
     tokens.extend(nested(model));
     tokens
+}
+
+/// A constant that is evaluated for its panics alone: the first of them ends it.
+fn constant(model: &Model, asserted: &TokenStream) -> TokenStream {
+    if asserted.is_empty() {
+        return TokenStream::new();
+    }
+    let support = &model.support;
+    quote! {
+        const _: () = {
+            #[allow(unused_imports)]
+            use #support::Unprobed as _;
+            #asserted
+        };
+    }
+}
+
+/// What is wrong with fields whose types depend on a parameter. It is evaluated with the metadata of `Page<Contact>`,
+/// and again with that of `Page<Book>`.
+pub(super) fn untold(model: &Model) -> TokenStream {
+    named_fields(model)
+        .into_iter()
+        .filter(|field| field.encoder.is_none() && !told(model, &field.ty))
+        .map(|field| flaw(model, field))
+        .collect()
 }
 
 fn named_fields(model: &Model) -> Vec<&Field> {
@@ -70,9 +97,142 @@ fn assert(model: &Model, span: Span, test: &str, ty: &TokenStream, message: &str
     let test = Ident::new(test, span);
     quote_spanned! {span=>
         if !#support::#test(&#ty) {
-            ::core::panic!(#message);
+            ::core::panic!("{}", #message);
         }
     }
+}
+
+/// Panics at `span` with what is wrong, if something is.
+fn refusal(span: Span, flaw: &TokenStream) -> TokenStream {
+    quote_spanned! {span=>
+        if let ::core::option::Option::Some(__odm_flaw) = #flaw {
+            ::core::panic!("{}", __odm_flaw);
+        }
+    }
+}
+
+/// What is wrong with the type of a field, given what it declares.
+pub(super) fn flaw(model: &Model, field: &Field) -> TokenStream {
+    let support = &model.support;
+    let (declared, span) = match &field.attributes.list {
+        None if is_plain(&field.ty) => return TokenStream::new(),
+        None if field.flatten.is_some() => ("Flattened", field.ty.span()),
+        None => ("Nothing", field.ty.span()),
+        Some(list) if list.max.is_none() => ("Embed", list.word.span()),
+        Some(list) if list.embeds() => ("Few", field.ty.span()),
+        Some(_) => ("Many", field.ty.span()),
+    };
+    let declared = Ident::new(declared, Span::call_site());
+    let ty = meta::ty(model, field);
+    refusal(
+        span,
+        &quote!(#support::flaw(&#ty, #support::Declared::#declared)),
+    )
+}
+
+/// The same of a value without a name.
+fn flaw_of_nameless(model: &Model, ty: &Type) -> TokenStream {
+    if is_plain(ty) || !told(model, ty) {
+        return TokenStream::new();
+    }
+    let support = &model.support;
+    let meta = Placed::new(ty).meta(support);
+    refusal(
+        ty.span(),
+        &quote!(#support::flaw(&#meta, #support::Declared::Nameless)),
+    )
+}
+
+/// Whether the spelling shows that values of the type are single, never null, and not regular expressions.
+fn is_scalar(ty: &Type) -> bool {
+    is_plain(ty)
+        && !matches!(
+            known(ty),
+            Known::List(_) | Known::Optional(_) | Known::Boxed(_)
+        )
+}
+
+/// What is wrong with values that have no name: of a newtype, a tuple or a variant.
+fn nameless(model: &Model) -> Vec<TokenStream> {
+    let support = &model.support;
+    match &model.shape {
+        Shape::Forward { ty, .. } if !is_plain(ty) && told(model, ty) => {
+            let meta = Placed::new(ty).meta(support);
+            vec![refusal(ty.span(), &quote!(#support::null_flaw(&#meta)))]
+        }
+        Shape::Tuple(types) => types
+            .iter()
+            .filter(|ty| !is_plain(ty) && told(model, ty))
+            .map(|ty| {
+                let contents = quote!(#support::Probe::<#ty>::CONTENTS);
+                refusal(ty.span(), &quote!(#support::tuple_flaw(#contents)))
+            })
+            .collect(),
+        Shape::Enum(shape) => shape
+            .variants
+            .iter()
+            .flat_map(|variant| match &variant.content {
+                VariantContent::Newtype(ty) => {
+                    let mut tokens = flaw_of_nameless(model, ty);
+                    tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
+                    vec![tokens]
+                }
+                VariantContent::Tuple(types) => {
+                    types.iter().map(|ty| flaw_of_nameless(model, ty)).collect()
+                }
+                _ => Vec::new(),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a variant holds, where the tag stands among its fields.
+fn beside_a_tag(model: &Model, tagging: &Tagging, variant: &Variant, ty: &Type) -> TokenStream {
+    let Tagging::Internal(tag) = tagging else {
+        return TokenStream::new();
+    };
+    if !told(model, ty) {
+        return TokenStream::new();
+    }
+    let support = &model.support;
+    let name = plain(&variant.ident);
+    let meta = Placed::new(ty).meta(support);
+    let message = format!(
+        "`{name}` holds a value without fields, and the tag is stored among the fields of what a variant holds; name the value, `{name} {{ value: … }}`, or store it beside the tag: `#[serde(tag = \"{}\", content = \"…\")]`",
+        tag.value()
+    );
+    let mut tokens = assert(model, ty.span(), "takes_a_tag", &meta, &message);
+    let inside = within(ty);
+    if matches!(known(inside), Known::Unknown) {
+        let span = ty.span();
+        let message = format!(
+            "a field of what `{name}` holds is stored as `{}`, and so is the tag; rename one",
+            tag.value()
+        );
+        tokens.extend(quote_spanned! {span=>
+            if #support::has_name(#support::Probe::<#inside>::FIELDS, #tag) {
+                ::core::panic!("{}", #message);
+            }
+        });
+    }
+    tokens
+}
+
+/// Evaluates the metadata of generic types whose parameters are known here, which checks their fields.
+fn generics(model: &Model) -> TokenStream {
+    let support = &model.support;
+    let mut seen: Vec<String> = Vec::new();
+    let mut tokens = TokenStream::new();
+    for ty in stored_types(model).into_iter().flat_map(generic) {
+        let text = ty.to_token_stream().to_string();
+        if told(model, ty) && !seen.contains(&text) {
+            seen.push(text);
+            let ty = Placed::new(ty).ty;
+            tokens.extend(quote!(let _ = #support::Probe::<#ty>::FIELDS;));
+        }
+    }
+    tokens
 }
 
 fn of_field(model: &Model, field: &Field) -> TokenStream {
@@ -84,6 +244,7 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
     let whole_unknown = matches!(stored(&field.ty), Known::Unknown);
     let ty = meta::ty(model, field);
     let rust = &field.rust;
+    tokens.extend(flaw(model, field));
     if field.flatten.is_some() {
         if whole_unknown {
             let message = format!(
@@ -99,28 +260,22 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
         }
         return tokens;
     }
-    if unknown && field.attributes.list.is_none() {
-        tokens.extend(assert(
-            model,
-            field.ty.span(),
-            "is_bounded",
-            &ty,
-            &bare(rust, "documents"),
-        ));
-    }
-    if let (true, Some(list)) = (whole_unknown, &field.attributes.list) {
+    if let (true, Some(list)) = (whole_unknown, &field.attributes.list)
+        && list.max.is_some()
+    {
         let word = &list.word;
         let message = format!(
-            "`{word}` bounds a list, and `{rust}` is none; take it off, or declare a `Vec`"
+            "`{word}` bounds a list or a map, and `{rust}` is neither; take it off, or declare a `Vec`"
         );
-        tokens.extend(assert(model, word.span(), "is_list", &ty, &message));
+        tokens.extend(assert(model, word.span(), "has_elements", &ty, &message));
     }
     for rule in &field.attributes.rules {
         let word = &rule.word;
         let (test, needs) = match rule.rule {
             Rule::Range { .. } if unknown => ("is_number", NUMBER),
             Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) if unknown => ("is_text", TEXT),
-            Rule::Items(_) | Rule::UniqueItems if whole_unknown => ("is_list", "is for lists"),
+            Rule::Items(_) if whole_unknown => ("has_elements", LIST),
+            Rule::UniqueItems if whole_unknown => ("is_list", UNIQUE_LIST),
             _ => continue,
         };
         tokens.extend(assert(
@@ -131,14 +286,9 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
             &format!("`{word}` {needs}"),
         ));
     }
-    if field.stored == "_id" && model.derive == Derive::Document && whole_unknown {
-        tokens.extend(assert(
-            model,
-            field.ty.span(),
-            "is_no_list",
-            &ty,
-            "`_id` can be of any type but an array; take one value, or a struct of several",
-        ));
+    if field.stored == "_id" && model.derive == Derive::Document && !is_scalar(&field.ty) {
+        let support = &model.support;
+        tokens.extend(refusal(field.ty.span(), &quote!(#support::id_flaw(&#ty))));
     }
     if field.attributes.version.is_some() && whole_unknown {
         tokens.extend(assert(
@@ -177,7 +327,7 @@ fn flattened(model: &Model) -> TokenStream {
             );
             tokens.extend(quote_spanned! {span=>
                 if #support::has_name(#fields, #stored) {
-                    ::core::panic!(#message);
+                    ::core::panic!("{}", #message);
                 }
             });
         }
@@ -188,19 +338,12 @@ fn flattened(model: &Model) -> TokenStream {
             );
             tokens.extend(quote_spanned! {span=>
                 if #support::share_a_name(#support::Probe::<#other_ty>::FIELDS, #fields) {
-                    ::core::panic!(#message);
+                    ::core::panic!("{}", #message);
                 }
             });
         }
     }
-    if tokens.is_empty() {
-        return tokens;
-    }
-    quote! {
-        #[allow(unused_imports)]
-        use #support::Unprobed as _;
-        #tokens
-    }
+    tokens
 }
 
 /// The type inside `Option` and `Box`.
@@ -321,7 +464,7 @@ fn parallel_inside(model: &Model, index: &Index) -> TokenStream {
             let span = key.path.last().map_or_else(Span::call_site, Ident::span);
             tokens.extend(quote_spanned! {span=>
                 if (#a) && (#b) {
-                    ::core::panic!(#message);
+                    ::core::panic!("{}", #message);
                 }
             });
         }
@@ -364,7 +507,7 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
             );
             tokens.extend(quote_spanned! {span=>
                 if #support::is_list(&#a) && #support::is_list(&#b) {
-                    ::core::panic!(#message);
+                    ::core::panic!("{}", #message);
                 }
             });
         }

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::assertions;
 use super::generics::Generics;
 use super::meta;
 use crate::model::{Enum, Model};
@@ -36,15 +37,24 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
         generics.clause(),
     );
     let deny = model.attributes.deny_undeclared.is_some();
+    let untold = assertions::untold(model);
+    let meta = quote! {
+        &#support::EmbeddedMeta {
+            name: #rust,
+            fields: &[#fields],
+            variants: #variants,
+            deny_undeclared: #deny,
+        }
+    };
+    let meta = if untold.is_empty() {
+        meta
+    } else {
+        quote!({ #untold #meta })
+    };
     quote! {
         impl #parameters #support::Embedded for #ident #arguments #clause {
             type Fields<__OdmModel> = #handle;
-            const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta {
-                name: #rust,
-                fields: &[#fields],
-                variants: #variants,
-                deny_undeclared: #deny,
-            };
+            const META: &'static #support::EmbeddedMeta = #meta;
             #[inline]
             fn fields<__OdmModel>(__odm_path: #support::Path) -> #handle {
                 <Self as #support::FieldType>::handle(__odm_path)

@@ -5,9 +5,10 @@ use quote::quote;
 use syn::{LitStr, Type};
 
 use super::fields::{Handle, name};
-use super::generics::{Generics, stored_types};
+use super::generics::{Generics, stored_types, told};
 use super::place::{Placed, sound};
-use crate::model::Model;
+use crate::model::ty::{is_option, is_plain};
+use crate::model::{Derive, Model, Shape, Tagging, Variant, VariantContent};
 
 /// For what has a struct of fields.
 pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
@@ -20,7 +21,7 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     implement(
         model,
         &generics,
-        &quote!(#support::embedded::<Self>()),
+        &own(model),
         &sound(
             model,
             &stored_types(model),
@@ -36,6 +37,28 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     )
 }
 
+/// The type of what has a struct of fields.
+fn own(model: &Model) -> TokenStream {
+    let support = &model.support;
+    if model.derive == Derive::Document {
+        return quote!(#support::document::<Self>());
+    }
+    let is_null = |variant: &Variant| match &variant.content {
+        VariantContent::Unit => true,
+        VariantContent::Newtype(ty) => is_option(ty),
+        _ => false,
+    };
+    let ty = quote!(#support::embedded::<Self>());
+    match &model.shape {
+        Shape::Enum(shape)
+            if matches!(shape.tagging, Tagging::Untagged) && shape.variants.iter().any(is_null) =>
+        {
+            quote!(#ty.nullable())
+        }
+        _ => ty,
+    }
+}
+
 /// For what is stored as another type.
 pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let support = &model.support;
@@ -46,10 +69,14 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let placed = Placed::new(ty);
     let inner = sound(model, &[ty], &placed.ty);
     let handle = quote!(<#inner as #support::FieldType>::Handle<__OdmModel, __OdmAs>);
+    let mut meta = placed.meta(support);
+    if told(model, ty) && !is_plain(ty) {
+        meta = quote!(#support::forwarded(#meta));
+    }
     let mut tokens = implement(
         model,
         &generics,
-        &placed.meta(support),
+        &meta,
         &handle,
         &placed.make(support, &quote!(__odm_path)),
     );
@@ -71,15 +98,33 @@ pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
 }
 
 /// For several values, stored as an array.
-pub(crate) fn tuple(model: &Model, len: usize) -> TokenStream {
+pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
     let support = &model.support;
-    plain(model, &quote!(#support::tuple(#len)))
+    let len = types.len();
+    let contents: Vec<_> = types
+        .iter()
+        .filter(|ty| !is_plain(ty) && told(model, ty))
+        .map(|ty| quote!(#support::Probe::<#ty>::CONTENTS))
+        .collect();
+    let unprobed = (!contents.is_empty()).then(|| quote!(use #support::Unprobed as _;));
+    plain(
+        model,
+        &quote!({ #unprobed #support::tuple(#len, &[#(#contents),*]) }),
+    )
 }
 
-/// For one of a few strings.
+/// For one of a few strings, which can be a key as well.
 pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
-    let support = &model.support;
-    plain(model, &quote!(#support::choice(&[#(#names),*])))
+    let (support, ident) = (&model.support, &model.ident);
+    let generics = Generics::new(model);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    let mut tokens = plain(model, &quote!(#support::choice(&[#(#names),*])));
+    tokens.extend(quote!(impl #parameters #support::MapKey for #ident #arguments #clause {}));
+    tokens
 }
 
 fn plain(model: &Model, ty: &TokenStream) -> TokenStream {

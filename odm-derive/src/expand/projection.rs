@@ -41,7 +41,7 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
         let message = format!("the model stores `{rust}` under another name than `{stored}`: give it the model's `#[serde(rename = \"…\")]`");
         quote_spanned! {span=>
             if !#support::stores(<#of as #support::Embedded>::META, #rust, #stored) {
-                ::core::panic!(#message);
+                ::core::panic!("{}", #message);
             }
         }
     });

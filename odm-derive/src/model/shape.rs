@@ -23,7 +23,7 @@ pub(crate) enum Shape {
     /// A newtype whose value has a serializer of its own.
     Opaque(Option<LitStr>),
     /// Several values, as an array.
-    Tuple(usize),
+    Tuple(Vec<Type>),
     /// An enum whose variants all hold nothing: one of these strings.
     Choice(Vec<String>),
     /// An enum with data.
@@ -149,7 +149,10 @@ impl Shape {
                     (true, Some((ty, opaque, attributes))) => {
                         forward(ty, opaque, attributes, unnamed.unnamed.len() == 1)
                     }
-                    (_, Some(_)) => Self::Tuple(stored.len() + 1),
+                    (_, Some(last)) => {
+                        stored.push(last);
+                        Self::Tuple(stored.into_iter().map(|(ty, ..)| ty).collect())
+                    }
                     (_, None) => {
                         errors.at(
                             &input.ident,

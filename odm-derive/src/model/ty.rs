@@ -83,6 +83,28 @@ pub(crate) fn element(ty: &Type) -> Known<'_> {
     }
 }
 
+/// Whether the type is written as an array of a fixed length.
+pub(crate) fn is_fixed(ty: &Type) -> bool {
+    match ty {
+        Type::Array(_) => true,
+        Type::Group(group) => is_fixed(&group.elem),
+        Type::Paren(paren) => is_fixed(&paren.elem),
+        _ => match known(ty) {
+            Known::Optional(inner) | Known::Boxed(inner) => is_fixed(inner),
+            _ => false,
+        },
+    }
+}
+
+/// What a type's name says for one value, of a list or a map.
+pub(crate) fn held(ty: &Type) -> Known<'_> {
+    match known(ty) {
+        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => held(inner),
+        Known::Map => map(ty).map_or(Known::Map, |(_, value)| held(value)),
+        other => other,
+    }
+}
+
 /// Whether the type is written as an `Option`.
 pub(crate) fn is_option(ty: &Type) -> bool {
     match known(ty) {
@@ -92,14 +114,48 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     }
 }
 
+/// Whether the spelling shows that nothing is wrong with the type of a field: it holds no documents, no references, and
+/// one `Option` at most.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    match known(ty) {
+        Known::Text
+        | Known::Bool
+        | Known::Integer
+        | Known::Float
+        | Known::Decimal
+        | Known::Date
+        | Known::ObjectId
+        | Known::Uuid
+        | Known::Binary => true,
+        Known::List(inner) | Known::Boxed(inner) => is_plain(inner),
+        Known::Optional(inner) => is_plain(inner) && !is_option(inner),
+        Known::Map => map(ty).is_none_or(|(_, value)| is_plain(value)),
+        Known::Ref | Known::Tuple | Known::Unknown => false,
+    }
+}
+
+/// The derived types, as far as the spelling shows, that a type is made of and that have parameters of their own.
+pub(crate) fn generic(ty: &Type) -> Vec<&Type> {
+    match known(ty) {
+        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => generic(inner),
+        Known::Map => map(ty).map_or_else(Vec::new, |(_, value)| generic(value)),
+        Known::Tuple => match ty {
+            Type::Tuple(tuple) => tuple.elems.iter().flat_map(generic).collect(),
+            _ => Vec::new(),
+        },
+        Known::Unknown if !arguments(ty).is_empty() => vec![ty],
+        _ => Vec::new(),
+    }
+}
+
 /// Where a type is written that may turn out to be no field: inside `Vec<Contact>` that is `Contact`.
 /// None where the spelling leaves no doubt.
 pub(crate) fn doubt(ty: &Type) -> Option<Span> {
     match known(ty) {
         Known::Text | Known::Bool | Known::Integer | Known::Float => None,
         Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => doubt(inner),
-        Known::Map => match arguments(ty).last() {
-            Some(value) => doubt(value),
+        Known::Map => match map(ty) {
+            Some((key, value)) => doubt(key).or_else(|| doubt(value)),
             None => Some(name(ty)),
         },
         _ => match ty {
@@ -141,6 +197,14 @@ fn arguments(ty: &Type) -> Vec<&Type> {
     };
     let last = path.path.segments.last();
     last.map_or_else(Vec::new, |last| types(&last.arguments).collect())
+}
+
+/// The types of a map's keys and values.
+fn map(ty: &Type) -> Option<(&Type, &Type)> {
+    match arguments(ty).as_slice() {
+        [key, value, ..] => Some((key, value)),
+        _ => None,
+    }
 }
 
 fn argument(arguments: &PathArguments) -> Option<&Type> {

@@ -22,6 +22,12 @@ pub(crate) struct FieldAttributes {
 }
 
 impl FieldAttributes {
+    /// Whether `embed`, of one document, is all that is said.
+    pub(crate) fn embeds_one(&self) -> bool {
+        let one = self.list.as_ref().is_some_and(|list| list.max.is_none());
+        one && self.first_word() == self.list.as_ref().map(|list| &list.word)
+    }
+
     /// The first word that says something of a field with a name.
     pub(crate) fn first_word(&self) -> Option<&Ident> {
         self.rules
@@ -37,6 +43,7 @@ impl FieldAttributes {
 pub(crate) struct List {
     /// `embed` or `references`.
     pub(crate) word: Ident,
+    /// None for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
 }
 
@@ -90,6 +97,10 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
         "`references(many, max = N)` with N up to 5000"
     };
     if !input.peek(syn::token::Paren) {
+        if embeds && (input.is_empty() || input.peek(syn::Token![,])) {
+            let word = word.clone();
+            return Ok(List { word, max: None });
+        }
         return Err(syn::Error::new_spanned(word, format!("write {usage}")));
     }
     let mut how: Option<Ident> = None;

@@ -188,7 +188,7 @@ fn one_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<Rule> {
             other => {
                 return Err(syn::Error::new(
                     other.span(),
-                    "`one_of` lists strings; for numbers, derive `Embedded` on an enum, or write `rule(\"…\", |m| m.field.in_([1, 2]))` on the struct",
+                    "`one_of` lists strings; for numbers, write `rule(\"…\", |m| m.field.in_([1, 2]))` on the document",
                 ));
             }
         }

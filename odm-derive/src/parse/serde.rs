@@ -87,11 +87,17 @@ pub(crate) fn variant(list: &[Attribute], errors: &mut Errors) -> Variant {
             "rename" => serde.rename = name(word, input)?,
             "rename_all" => serde.rename_all = case(word, input)?,
             "skip" | "skip_serializing" => serde.skip = true,
-            "with" | "serialize_with" | "untagged" => {
+            "untagged" => {
+                return Err(syn::Error::new_spanned(
+                    word,
+                    "odm does not follow `#[serde(untagged)]` on a variant; take it off, so that the variant has a tag, or write it on the enum",
+                ));
+            }
+            "with" | "serialize_with" => {
                 return Err(syn::Error::new_spanned(
                     word,
                     format!(
-                        "odm does not follow `#[serde({word})]` on a variant; move what it holds into a struct of its own"
+                        "odm does not follow `#[serde({word})]` on a variant; write it on the value that the variant holds"
                     ),
                 ));
             }

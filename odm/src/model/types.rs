@@ -78,6 +78,127 @@ pub struct TypeMeta {
     pub shape: Shape,
     /// Whether `null` is stored for some values (`Option`).
     pub nullable: bool,
+    /// What the derives check beyond the shape.
+    #[doc(hidden)]
+    pub contents: Contents,
+}
+
+/// What a type holds as far as the derives check it, down to the next derived struct or enum, which checks its own
+/// fields.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Contents {
+    /// How many derived structs and enums.
+    pub documents: Count,
+    /// How many references.
+    pub references: Count,
+    /// Whether a struct that has a collection is among the documents.
+    pub has_collection: bool,
+    /// Whether two different values are both stored as null: `None` and `Some(None)`.
+    pub null_is_ambiguous: bool,
+}
+
+/// How many values a type holds.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum Count {
+    /// None.
+    Zero,
+    /// A number that the type fixes.
+    Fixed,
+    /// Any number: a list or a map of what a [fixed](Self::Fixed) number of these is in.
+    Any,
+    /// Any number, in a list or a map that another value is around.
+    AnyInside,
+}
+
+impl Count {
+    /// The larger one, of two that the type holds.
+    const fn and(self, other: Self) -> Self {
+        if self as u8 >= other as u8 {
+            self
+        } else {
+            other
+        }
+    }
+
+    /// In a list or a map.
+    const fn repeated(self) -> Self {
+        match self {
+            Self::Zero => Self::Zero,
+            Self::Fixed => Self::Any,
+            Self::Any | Self::AnyInside => Self::AnyInside,
+        }
+    }
+
+    /// The same where a larger number is reported elsewhere.
+    pub(crate) const fn at_most_fixed(self) -> Self {
+        match self {
+            Self::Zero => Self::Zero,
+            _ => Self::Fixed,
+        }
+    }
+
+    /// In an array of a fixed length.
+    const fn enclosed(self) -> Self {
+        match self {
+            Self::Any => Self::AnyInside,
+            other => other,
+        }
+    }
+}
+
+impl Contents {
+    /// Of a value that holds no other.
+    pub const NONE: Self = Self {
+        documents: Count::Zero,
+        references: Count::Zero,
+        has_collection: false,
+        null_is_ambiguous: false,
+    };
+
+    /// Of a derived struct or enum.
+    pub const DOCUMENT: Self = Self {
+        documents: Count::Fixed,
+        ..Self::NONE
+    };
+
+    /// Of a reference.
+    pub const REFERENCE: Self = Self {
+        references: Count::Fixed,
+        ..Self::NONE
+    };
+
+    /// In a list or a map of any length.
+    #[must_use]
+    pub const fn repeated(self) -> Self {
+        Self {
+            documents: self.documents.repeated(),
+            references: self.references.repeated(),
+            ..self
+        }
+    }
+
+    /// In an array of a fixed length.
+    #[must_use]
+    pub const fn enclosed(self) -> Self {
+        Self {
+            documents: self.documents.enclosed(),
+            references: self.references.enclosed(),
+            ..self
+        }
+    }
+
+    /// Of a value that holds both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            documents: self.documents.and(other.documents),
+            references: self.references.and(other.references),
+            has_collection: self.has_collection || other.has_collection,
+            null_is_ambiguous: self.null_is_ambiguous || other.null_is_ambiguous,
+        }
+    }
 }
 
 /// The shape of a stored value.
@@ -106,16 +227,28 @@ pub enum Shape {
 
 impl TypeMeta {
     /// Anything at all.
-    pub const ANY: Self = Self {
-        shape: Shape::Any,
-        nullable: true,
-    };
+    pub const ANY: Self = Self::of(Shape::Any).nullable();
 
     /// A value of one of `types`.
     pub const fn scalar(types: &'static [BsonType]) -> Self {
+        Self::of(Shape::Scalar(types))
+    }
+
+    /// A value of this shape, which is never `null`.
+    pub const fn of(shape: Shape) -> Self {
+        let contents = match shape {
+            Shape::Array {
+                element, len: None, ..
+            }
+            | Shape::Map(element) => element.contents.repeated(),
+            Shape::Array { element, .. } => element.contents.enclosed(),
+            Shape::Embedded(_) => Contents::DOCUMENT,
+            Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => Contents::NONE,
+        };
         Self {
-            shape: Shape::Scalar(types),
+            shape,
             nullable: false,
+            contents,
         }
     }
 
@@ -123,11 +256,65 @@ impl TypeMeta {
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self {
-            shape: self.shape,
             nullable: true,
+            ..self
         }
     }
+
+    /// The same with other contents, for a shape that hides them.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn holding(self, contents: Contents) -> Self {
+        Self { contents, ..self }
+    }
+
+    /// An `Option` of the type.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        let is_null = match self.shape {
+            // Of these, the program decides what null means.
+            Shape::Any => false,
+            Shape::Scalar([BsonType::Null]) => true,
+            _ => self.nullable,
+        };
+        let mut contents = self.contents;
+        contents.null_is_ambiguous |= is_null;
+        self.nullable().holding(contents)
+    }
 }
+
+/// A type that the key of a map can have: it is stored as the name of a field.
+///
+/// Implemented for strings, and by `#[derive(Embedded)]` for newtypes of such types and for enums whose variants hold
+/// nothing. A type that serializes as a string in another way can implement it by hand.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use odm::prelude::*;
+///
+/// #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Embedded)]
+/// enum Weekday {
+///     Monday,
+///     Tuesday,
+/// }
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Opening {
+///     hours: BTreeMap<Weekday, String>,
+/// }
+/// # let opening = Opening { hours: [(Weekday::Monday, "9-17".to_owned())].into() };
+/// # let stored = odm::query::encode(&opening)?;
+/// # assert_eq!(stored, doc! {"hours": {"Monday": "9-17"}}.into());
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the key of a map",
+    label = "not stored as a string",
+    note = "keys are the names of fields: declare a `String`, or derive `Embedded` for a newtype of one or for an enum whose variants hold nothing",
+    note = "of other types, keep a list of pairs: a `Vec` of a struct that has the key and the value"
+)]
+pub trait MapKey {}
 
 /// A type that a field of a model can have.
 ///
@@ -137,7 +324,7 @@ impl TypeMeta {
     message = "`{Self}` can't be a field of a model",
     label = "not a type that odm knows how to store",
     note = "derive it: `#[derive(Embedded)]` on the struct or enum, with `#[serde(transparent)]` for a newtype",
-    note = "or, for a foreign type, give the field a serializer: `#[serde(with = \"…\")]`"
+    note = "or, for a foreign type, give the field a serializer: `#[serde(with = \"…\")]`; an `_id` gets one through a newtype: `struct BookId(#[serde(with = \"…\")] Uuid);`"
 )]
 pub trait FieldType {
     /// How the type is stored.

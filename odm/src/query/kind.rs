@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bson::{Binary, Bson, DateTime, Decimal128, Document, Timestamp};
 
-use crate::model::FieldType;
+use crate::model::{FieldType, MapKey};
 
 /// A type stored as a string: it has `starts_with`, `contains`, `regex`, ….
 #[diagnostic::on_unimplemented(
@@ -196,11 +196,11 @@ impl<T: FieldType + Ord> Growable for BTreeSet<T> {}
 impl<S: Growable> Growable for Option<S> {}
 impl<S: Growable> Growable for Box<S> {}
 
-impl<K: AsRef<str>, V: FieldType, S> Keyed for HashMap<K, V, S> {
+impl<K: MapKey, V: FieldType, S> Keyed for HashMap<K, V, S> {
     type Value = V;
 }
 
-impl<K: AsRef<str>, V: FieldType> Keyed for BTreeMap<K, V> {
+impl<K: MapKey, V: FieldType> Keyed for BTreeMap<K, V> {
     type Value = V;
 }
 

@@ -15,7 +15,9 @@ use bson::{
     RawDocumentBuf, Regex, Timestamp, Uuid,
 };
 
-use crate::model::{BsonType, Document as Model, FieldType, Path, Ref, Shape, TypeMeta};
+use crate::model::{
+    BsonType, Contents, Document as Model, FieldType, MapKey, Path, Ref, Shape, TypeMeta,
+};
 use crate::query::Field;
 use crate::types::Id;
 
@@ -57,30 +59,38 @@ scalars! {
     Decimal: Decimal128;
 }
 
+macro_rules! map_keys {
+    ($($type:ty),*) => {
+        $(impl MapKey for $type {})*
+    };
+}
+
+map_keys!(String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>);
+
 field_type!([] Bson, TypeMeta::ANY);
 field_type!([] RawBson, TypeMeta::ANY);
 field_type!([] Document, map(&TypeMeta::ANY));
 field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
 field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]));
-field_type!([T: Model] Ref<T>, <T::Id as FieldType>::TYPE);
+field_type!([T: Model] Ref<T>, <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE));
 
 field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
 field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));
 field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false));
 field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true));
 field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true));
-field_type!([K: AsRef<str>, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE));
-field_type!([K: AsRef<str>, V: FieldType] BTreeMap<K, V>, map(&V::TYPE));
+field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE));
+field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, map(&V::TYPE));
 field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false));
-field_type!([A: FieldType, B: FieldType] (A, B), array(&TypeMeta::ANY, Some(2), false));
+field_type!([A: FieldType, B: FieldType] (A, B), tuple(2, A::TYPE.contents.and(B::TYPE.contents)));
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType] (A, B, C),
-    array(&TypeMeta::ANY, Some(3), false)
+    tuple(3, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents))
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType, D: FieldType] (A, B, C, D),
-    array(&TypeMeta::ANY, Some(4), false)
+    tuple(4, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents).and(D::TYPE.contents))
 );
 
 // a plain handle, so that a model can contain itself: `fields()` reaches inside
@@ -89,25 +99,24 @@ field_type!([T: FieldType] Arc<T>, T::TYPE);
 field_type!([T: FieldType] Rc<T>, T::TYPE);
 
 const fn map(value: &'static TypeMeta) -> TypeMeta {
-    TypeMeta {
-        shape: Shape::Map(value),
-        nullable: false,
-    }
+    TypeMeta::of(Shape::Map(value))
 }
 
 const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> TypeMeta {
-    TypeMeta {
-        shape: Shape::Array {
-            element,
-            len,
-            unique,
-        },
-        nullable: false,
-    }
+    TypeMeta::of(Shape::Array {
+        element,
+        len,
+        unique,
+    })
+}
+
+/// An array of several types.
+const fn tuple(len: usize, contents: Contents) -> TypeMeta {
+    array(&TypeMeta::ANY, Some(len), false).holding(contents.enclosed())
 }
 
 impl<T: FieldType> FieldType for Option<T> {
-    const TYPE: TypeMeta = T::TYPE.nullable();
+    const TYPE: TypeMeta = T::TYPE.optional();
     type Handle<M, As> = T::Handle<M, As>;
 
     #[inline]

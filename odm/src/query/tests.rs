@@ -38,10 +38,7 @@ impl<M, As> std::ops::Deref for GradeFields<M, As> {
 }
 
 impl FieldType for Grade {
-    const TYPE: TypeMeta = TypeMeta {
-        shape: Shape::Any,
-        nullable: false,
-    };
+    const TYPE: TypeMeta = TypeMeta::of(Shape::Any);
     type Handle<M, As> = GradeFields<M, As>;
 
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {

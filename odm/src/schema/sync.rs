@@ -77,7 +77,8 @@ fn refuse_shared_collections(models: &[&'static ModelMeta]) -> Result<()> {
             } else {
                 format!(
                     "`{}` and `{}` both declare the collection `{}`, which can have one validator \
-                     and one set of indexes; make one model of them, an enum perhaps",
+                     and one set of indexes; make one model of them, with an enum in a `#[serde(flatten)]` field \
+                     for what differs",
                     other.name, meta.name, meta.collection,
                 )
             };

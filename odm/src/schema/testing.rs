@@ -21,10 +21,7 @@ pub(crate) const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rul
 }
 
 pub(crate) const fn shape(shape: Shape) -> TypeMeta {
-    TypeMeta {
-        shape,
-        nullable: false,
-    }
+    TypeMeta::of(shape)
 }
 
 pub(crate) const fn array(element: &'static TypeMeta) -> TypeMeta {

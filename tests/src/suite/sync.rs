@@ -416,7 +416,7 @@ async fn two_models_of_one_collection_are_refused(db: &Db) {
     assert_eq!(
         error.to_string(),
         "`Car` and `OtherCar` both declare the collection `cars`, which can have one validator and \
-         one set of indexes; make one model of them, an enum perhaps"
+         one set of indexes; make one model of them, with an enum in a `#[serde(flatten)]` field for what differs"
     );
     let error = db.sync(models![Car, Ring, Car]).plan().await.unwrap_err();
     assert_eq!(

@@ -235,10 +235,7 @@ impl ResumeToken {
 }
 
 impl FieldType for ResumeToken {
-    const TYPE: TypeMeta = TypeMeta {
-        shape: Shape::Map(&TypeMeta::ANY),
-        nullable: false,
-    };
+    const TYPE: TypeMeta = TypeMeta::of(Shape::Map(&TypeMeta::ANY));
     type Handle<M, As> = Field<M, As>;
 
     fn handle<M, As>(path: Path) -> Field<M, As> {

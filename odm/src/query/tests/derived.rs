@@ -49,6 +49,7 @@ struct Book {
     #[odm(embed(few, max = 10))]
     places: Vec<Place>,
     home: Option<Place>,
+    #[odm(embed)]
     part_of: Option<Box<Book>>,
     publisher: Option<Ref<Publisher>>,
     stock: BTreeMap<String, i64>,

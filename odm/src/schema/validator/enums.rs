@@ -7,7 +7,7 @@ use super::rules::Rules;
 use super::value::{Writer, strings};
 use crate::error::Result;
 use crate::model::field::{EmbeddedMeta, EnumMeta, Tagging, VariantContent, VariantMeta};
-use crate::model::{FieldMeta, TypeMeta};
+use crate::model::{BsonType, FieldMeta, Shape, TypeMeta};
 
 impl Writer {
     /// The schema of an enum that is a value of its own.
@@ -146,7 +146,14 @@ impl Writer {
     fn flatten_content(&mut self, content: &VariantContent, members: &mut Members) -> Result<()> {
         match content {
             VariantContent::Unit => Ok(()),
-            VariantContent::Newtype(ty) => self.flatten(ty, members, false),
+            VariantContent::Newtype(ty) => match ty.shape {
+                Shape::Scalar([BsonType::Null]) => Ok(()),
+                Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } => Err(self.refuse(
+                    "a variant that shares a level with other fields holds a struct, an enum with data, or a map; name \
+                     its value: `Variant { value: … }`",
+                )),
+                _ => self.flatten(ty, members, false),
+            },
             VariantContent::Struct(fields) => self.fields(fields, members, false),
             VariantContent::Tuple(_) => Err(self.refuse(
                 "a tuple variant can't share a level with other fields; give its values names",

@@ -143,6 +143,20 @@ pub(super) fn apply(
     Ok(schema)
 }
 
+/// The keywords of a map's rules.
+pub(super) fn entries(rules: Rules<'_>) -> Result<Document, String> {
+    let mut schema = Document::new();
+    let mut entries = Interval::default();
+    for rule in rules.iter() {
+        match *rule {
+            Rule::Items { min, max } => entries.narrow(min, max),
+            _ => return Err("`unique_items` needs an array field; take it off this map".to_owned()),
+        }
+    }
+    entries.write(&mut schema, "minProperties", "maxProperties")?;
+    Ok(schema)
+}
+
 fn bound(schema: &mut Document, keyword: &str, exclusive: &str, bound: Option<Bound>) {
     if let Some(bound) = bound {
         schema.insert(keyword, number(bound.value));

@@ -163,6 +163,18 @@ fn values() {
             doc! {"bsonType": "object", "additionalProperties":
             {"bsonType": "int", "minimum": 0, "maximum": 9.5}},
         ),
+        (
+            shape(Shape::Map(&STRING)),
+            &[Rule::Items {
+                min: None,
+                max: Some(12),
+            }],
+            doc! {
+                "bsonType": "object",
+                "additionalProperties": {"bsonType": "string"},
+                "maxProperties": 12,
+            },
+        ),
     ];
     for (ty, rules, expected) in table {
         assert_eq!(&of(*ty, rules), expected);

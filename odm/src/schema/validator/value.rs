@@ -86,14 +86,14 @@ impl Writer {
                 self.apply(schema, rules.of_the_array(), len)?
             }
             Shape::Map(values) => {
-                if !rules.of_the_array().is_empty() {
-                    return Err(self.refuse("a bound on the number of items needs an array field"));
-                }
+                let entries =
+                    rules::entries(rules.of_the_array()).map_err(|message| self.refuse(message))?;
                 let values = self.value(values, rules.of_elements())?;
                 let mut schema = doc! {"bsonType": "object"};
                 if !values.is_empty() {
                     schema.insert("additionalProperties", values);
                 }
+                schema.extend(entries);
                 schema
             }
             Shape::Embedded(meta) => {

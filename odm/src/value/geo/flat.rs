@@ -17,6 +17,23 @@ impl Flat {
         let (x, y) = (self.x - other.x, self.y - other.y);
         (x * x + y * y).sqrt()
     }
+
+    /// Whether the other is at most `radius` away. Along an axis the radius is added to a coordinate, as MongoDB does,
+    /// so that `52.0001` is within `0.0001` of `52` although their difference is slightly more.
+    #[expect(
+        clippy::float_cmp,
+        reason = "two points are on a line along an axis if a coordinate is the same"
+    )]
+    pub(crate) fn is_within(self, radius: f64, other: Self) -> bool {
+        let reaches = |one: f64, other: f64| one.min(other) + radius >= one.max(other);
+        if self.x == other.x {
+            reaches(self.y, other.y)
+        } else if self.y == other.y {
+            reaches(self.x, other.x)
+        } else {
+            self.distance(other) <= radius
+        }
+    }
 }
 
 /// A rectangle: its least and its greatest corner.

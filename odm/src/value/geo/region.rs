@@ -44,7 +44,7 @@ impl Region {
                 .is_some_and(|point| polygon_contains(vertices, point)),
             Self::Circle { center, radius } => stored
                 .flat()
-                .is_some_and(|point| center.distance(point) <= *radius),
+                .is_some_and(|point| center.is_within(*radius, point)),
         }
     }
 

@@ -130,10 +130,11 @@ impl Search {
         } else {
             distance
         };
-        near.least <= distance && distance <= near.most
+        let is_plane = matches!(self.plan.grid, Grid::Plane(_)) && !near.sphere;
+        near.least <= distance && (is_plane || distance <= near.most)
     }
 
-    /// The distance to the nearest of the document's places.
+    /// The distance to the nearest of the document's places; in the plane, of those within the largest distance.
     fn distance(&self, document: &RawDocument) -> Option<f64> {
         let near = &self.plan.near;
         match self.plan.grid {
@@ -147,7 +148,13 @@ impl Search {
             Grid::Plane(_) => places(document, &self.plan.path)
                 .ok()?
                 .into_iter()
-                .filter(|place| !near.sphere || place.is_on_sphere())
+                .filter(|place| {
+                    if near.sphere {
+                        place.is_on_sphere()
+                    } else {
+                        near.center.is_within(near.most, *place)
+                    }
+                })
                 .map(|place| {
                     if near.sphere {
                         Vector::from_degrees(place.x, place.y).angle(self.center)

@@ -334,6 +334,29 @@ fn check_holes(shell: &Loop, holes: &[(Loop, RawBsonRef<'_>)], rings: &RawArray)
         .iter()
         .map(|(hole, _)| Polygon::new(hole.clone(), Vec::new(), false))
         .collect();
+    for (index, (hole, own)) in holes
+        .iter()
+        .map(|(hole, _)| hole)
+        .zip(&polygons)
+        .enumerate()
+    {
+        // The loop around a hole is the shell, unless the hole lies in another.
+        let outer = polygons.iter().enumerate();
+        let outer = outer
+            .filter(|(at, other)| *at != index && other.contains_polygon(own))
+            .map(|(at, _)| at + 1)
+            .next();
+        let parent = outer.unwrap_or_default();
+        let around = loops.get(parent).map_or(&[][..], |it| it.vertices());
+        let shared = hole.vertices().iter().filter(|it| around.contains(it));
+        if shared.count() > 1 {
+            return Err(format!(
+                "Loop {} shares more than one vertex with its parent loop {parent}: {}",
+                index + 1,
+                rings()
+            ));
+        }
+    }
     for (index, one) in polygons.iter().enumerate() {
         for (other_index, other) in polygons.iter().enumerate().skip(index + 1) {
             if !one.meets_polygon(other) {

@@ -70,6 +70,14 @@ pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
             format!("The update path '{path}' contains an empty field name, which is not allowed."),
         ));
     }
+    let positions = path
+        .split('.')
+        .filter(|part| matches!(Part::new(part), Part::Positional));
+    if positions.count() > 1 {
+        return Err(bad_value(format!(
+            "Too many positional (i.e. '$') elements found in path '{path}'"
+        )));
+    }
     let first = path.split('.').next().unwrap_or(path);
     match Part::new(first) {
         Part::Positional => Err(bad_value(format!(

@@ -127,15 +127,20 @@ fn ordered<'d>(
         .collect()
 }
 
-/// The value of an ordered field, null where it is missing; nowhere on its path may be an array.
+/// The value of an ordered field, null where it is missing. An array on its path is refused unless the next part of the
+/// path is the number of an element.
 fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, ServerError> {
     let mut value = RawBsonRef::Document(document);
-    for part in path.as_str().split('.') {
+    let mut parts = path.as_str().split('.').peekable();
+    while let Some(part) = parts.next() {
         value = match value {
-            RawBsonRef::Document(inner) => raw::get(inner, part).unwrap_or(RawBsonRef::Null),
-            _ => RawBsonRef::Null,
-        };
-        if matches!(value, RawBsonRef::Array(_)) {
+            RawBsonRef::Document(inner) => raw::get(inner, part),
+            RawBsonRef::Array(array) => index(part).and_then(|index| raw::values(array).nth(index)),
+            _ => None,
+        }
+        .unwrap_or(RawBsonRef::Null);
+        let is_element_named = parts.peek().is_some_and(|next| index(next).is_some());
+        if matches!(value, RawBsonRef::Array(_)) && !is_element_named {
             return Err(ServerError::new(
                 Code::CANNOT_BUILD_INDEX_KEYS,
                 format!(
@@ -147,4 +152,9 @@ fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, S
         }
     }
     Ok(value)
+}
+
+/// The number of an array's element, if a part of a path is one.
+fn index(part: &str) -> Option<usize> {
+    part.parse().ok()
 }

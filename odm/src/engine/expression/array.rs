@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
+use bson::spec::ElementType;
 
 use crate::engine::expression::eval::append;
 use crate::engine::expression::memory;
@@ -418,27 +419,27 @@ fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         );
     };
     let mut fields: Vec<(&str, RawBsonRef<'_>)> = Vec::new();
-    let mut pairs = None;
+    // What the first element is; all others must be the same.
+    let mut first = None;
     for item in values(items) {
+        let is_other = first.is_some_and(|first| first != item.element_type());
+        if is_other {
+            let (code, shown) = match first {
+                Some(ElementType::Array) => (40396, "Array"),
+                _ => (40391, "Object"),
+            };
+            return refuse(
+                code,
+                format!(
+                    "$arrayToObject requires a consistent input format. Elements mustall be arrays or all be objects. {shown} was detected, now found: {}",
+                    text::type_name(Some(item))
+                ),
+            );
+        }
+        first = Some(item.element_type());
         let (key, value) = match item {
-            RawBsonRef::Array(pair) => {
-                if pairs.replace(true) == Some(false) {
-                    return refuse(
-                        40391,
-                        "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array",
-                    );
-                }
-                array_pair(pair)?
-            }
-            RawBsonRef::Document(document) => {
-                if pairs.replace(false) == Some(true) {
-                    return refuse(
-                        40396,
-                        "$arrayToObject requires a consistent input format. Elements mustall be arrays or all be objects. Array was detected, now found: object",
-                    );
-                }
-                object_pair(document)?
-            }
+            RawBsonRef::Array(pair) => array_pair(pair)?,
+            RawBsonRef::Document(document) => object_pair(document)?,
             other => {
                 return refuse(
                     40398,
@@ -450,7 +451,11 @@ fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             }
         };
         if key.contains('\0') {
-            return refuse(4_940_400, "Key field cannot contain an embedded null byte");
+            let code = match first {
+                Some(ElementType::Array) => 4_940_400,
+                _ => 4_940_401,
+            };
+            return refuse(code, "Key field cannot contain an embedded null byte");
         }
         match fields.iter_mut().find(|(known, _)| *known == key) {
             Some((_, slot)) => *slot = value,

@@ -359,9 +359,16 @@ fn regex(
         RawBsonRef::String(pattern) => (pattern, given.unwrap_or_default()),
         RawBsonRef::RegularExpression(regex) => {
             let own = regex.options.as_str();
+            let mut names = raw::elements(siblings).map(|(name, _)| name);
+            let is_first = names.find(|name| matches!(*name, "$regex" | "$options"));
+            // Written in front of the pattern, empty options count as none.
+            let (given, code) = match is_first {
+                Some("$options") => (given.filter(|given| !given.is_empty()), 51074),
+                _ => (given, 51075),
+            };
             if !own.is_empty() && given.is_some() {
                 return Err(ServerError::new(
-                    Code::location(51075),
+                    Code::location(code),
                     "options set in both $regex and $options",
                 ));
             }

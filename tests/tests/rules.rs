@@ -187,6 +187,89 @@ fn what_is_about_the_server_is_no_part_of_a_transaction() {
 }
 
 #[test]
+fn stages_behind_the_servers_own_read_and_write_collections() {
+    both(|address| {
+        let mut client = Client::to(address);
+        client.run(doc! { "find": "c", "lsid": session() });
+        let database = client.database.clone();
+        let run = |client: &mut Client, first: Document, rest: &[Document]| {
+            let admin = first.contains_key("$currentOp");
+            let mut stages = vec![first, doc! { "$limit": 1 }];
+            stages.extend_from_slice(rest);
+            let command =
+                doc! { "aggregate": 1, "pipeline": stages, "cursor": {}, "let": { "v": 7 } };
+            if admin {
+                client.admin(command)
+            } else {
+                client.run(command)
+            }
+        };
+        let sessions = || doc! { "$listLocalSessions": {} };
+        let operations = || doc! { "$currentOp": {} };
+        let n = doc! { "$project": { "_id": 0, "n": "$$v" } };
+        let into = |name: &str| doc! { "db": &database, "coll": name };
+        for (first, last, name) in [
+            (
+                operations(),
+                doc! { "$merge": { "into": into("a1") } },
+                "a1",
+            ),
+            (operations(), doc! { "$out": into("a2") }, "a2"),
+            (sessions(), doc! { "$merge": "a3" }, "a3"),
+            (sessions(), doc! { "$out": "a4" }, "a4"),
+        ] {
+            let reply = run(&mut client, first, &[n.clone(), last]);
+            assert_eq!(code(&reply), 0, "{name}: {reply}");
+            let found = client.run(doc! { "find": name });
+            let batch = found.get_document("cursor").unwrap();
+            let batch = batch.get_array("firstBatch").unwrap();
+            let stored = batch.first().and_then(Bson::as_document);
+            assert_eq!(
+                stored.map(|it| it.get_i32("n").unwrap()),
+                Some(7),
+                "{name}: {found}"
+            );
+        }
+        for rest in [
+            doc! { "$lookup": { "from": "c", "as": "x", "pipeline": [] } },
+            doc! { "$unionWith": "c" },
+        ] {
+            let reply = run(&mut client, sessions(), &[n.clone(), rest.clone()]);
+            let shown = reply.to_string();
+            assert!(shown.contains("\"_id\": 4"), "{rest}: {reply}");
+        }
+        for (first, last, wanted) in [
+            (operations(), doc! { "$out": "x" }, 31321),
+            (operations(), doc! { "$merge": "x" }, 31320),
+            (
+                sessions(),
+                doc! { "$merge": { "into": "c", "on": "n" } },
+                51183,
+            ),
+            (sessions(), doc! { "$collStats": {} }, 40602),
+        ] {
+            let refused = run(&mut client, first, &[last.clone()]);
+            assert_eq!(code(&refused), wanted, "{last}: {refused}");
+        }
+        // Batches, and what the command needs.
+        let command =
+            doc! { "aggregate": 1, "pipeline": [operations()], "cursor": { "batchSize": 0 } };
+        let reply = client.admin(command);
+        let cursor = reply.get_document("cursor").unwrap();
+        assert!(
+            cursor.get_array("firstBatch").unwrap().is_empty(),
+            "{reply}"
+        );
+        let more =
+            doc! { "getMore": cursor.get_i64("id").unwrap(), "collection": "$cmd.aggregate" };
+        let reply = client.admin(more);
+        assert_eq!(code(&reply), 0, "{reply}");
+        let refused = client.admin(doc! { "aggregate": 1, "pipeline": [operations()] });
+        assert_eq!(code(&refused), 9, "{refused}");
+    });
+}
+
+#[test]
 fn nobody_waits_for_a_time_that_has_not_come() {
     both(|address| {
         let mut client = Client::to(address);

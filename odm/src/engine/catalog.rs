@@ -59,6 +59,11 @@ impl Root {
             .flat_map(|collections| collections.values())
     }
 
+    /// Whether the database has a collection or a view.
+    pub(crate) fn has_database(&self, name: &str) -> bool {
+        self.databases.contains_key(name)
+    }
+
     pub(crate) fn databases(&self) -> impl Iterator<Item = &Arc<str>> {
         self.databases.keys()
     }
@@ -108,7 +113,7 @@ impl Root {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     root: RwLock<Root>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Arc<Clock>,
     pub(crate) changes: Changes,
 }
 

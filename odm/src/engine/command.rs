@@ -45,6 +45,7 @@ mod update;
 mod validate;
 mod view;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
@@ -107,18 +108,23 @@ impl Engine {
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         let clock = &self.catalog.clock;
         let before = clock.now();
-        let outcome = self.dispatch(context, command);
+        let locked = Cell::new(false);
+        let outcome = self.dispatch(context, command, &locked);
         // What is logged has had its time, which is the one that the reply is to tell.
         let has_time = self.catalog.changes.is_on() && clock.now() != before;
         if writes(command) && !has_time {
             clock.tick(context.now());
         }
-        match outcome {
-            Ok(reply) => match concern::unmet(command) {
-                Some(error) => reply::with(&reply, cstr!("writeConcernError"), &error),
-                None => reply,
-            },
-            Err(error) => reply::failed(&error),
+        let waits = locked.get() || outcome.is_ok() && always_waits(command);
+        match (outcome, concern::unmet(command).filter(|_| waits)) {
+            (Ok(reply), None) => reply,
+            (Err(error), None) => reply::failed(&error),
+            (Ok(reply), Some(unmet)) => reply::with(&reply, cstr!("writeConcernError"), &unmet),
+            // That a transaction is gone is no reason to run it again while it is unknown what became of it.
+            (Err(error), Some(unmet)) => {
+                let reply = reply::failed(&error.without_labels());
+                reply::with(&reply, cstr!("writeConcernError"), &unmet)
+            }
         }
     }
 
@@ -126,6 +132,7 @@ impl Engine {
         &self,
         context: &Context,
         command: &RawDocument,
+        locked: &Cell<bool>,
     ) -> Result<RawDocumentBuf, ServerError> {
         let command = raw::validate(command.as_bytes())?;
         let Some((name, target)) = raw::elements(command).next() else {
@@ -185,6 +192,12 @@ impl Engine {
             snapshot: None,
             statements: None,
             now,
+            locked: Cell::new(false),
+        };
+        let run = |call: &mut Call<'_>| {
+            let outcome = (row.run)(call);
+            locked.set(call.locked.get());
+            outcome
         };
         if let Some(moment) = concern::snapshot(command, &mode, &self.catalog.clock)? {
             let snapshot = self.snapshots.at(moment, &self.catalog, now);
@@ -210,19 +223,17 @@ impl Engine {
                 if row.transaction != InTransaction::Beside {
                     self.note(row.rules(), command, now)?;
                 }
-                (row.run)(&mut call)
+                run(&mut call)
             }
             Mode::Retryable { session, number } => {
                 let handle = self.sessions.get(&session)?;
                 let mut state = lock(&handle);
                 state.touch(now);
                 call.statements = Some(state.retryable(&self.sessions, &session, number)?);
-                (row.run)(&mut call)
+                run(&mut call)
             }
             // These two read the session themselves.
-            Mode::Transaction { .. } if row.transaction == InTransaction::Ends => {
-                (row.run)(&mut call)
-            }
+            Mode::Transaction { .. } if row.transaction == InTransaction::Ends => run(&mut call),
             Mode::Transaction {
                 session,
                 number,
@@ -240,14 +251,20 @@ impl Engine {
                 if transaction.is_expired(now) {
                     state.abort(&self.sessions);
                 }
-                call.transaction = Some(state.transaction(&session, number)?);
-                let followed = match target {
+                let transaction = state.transaction(&session, number)?;
+                if start && let Some(RawBsonRef::Document(first)) = raw::get(command, "readConcern")
+                {
+                    transaction.set_concern(first);
+                }
+                let runs = concern::check_later(row.name, transaction.concern());
+                call.transaction = Some(transaction);
+                let followed = runs.and_then(|()| match target {
                     // It asks whether there is a collection now.
                     _ if row.name == create::CREATE.name => Ok(()),
                     RawBsonRef::String(name) => call.follow(&Namespace::new(database, name)),
                     _ => Ok(()),
-                };
-                let outcome = followed.and_then(|()| (row.run)(&mut call));
+                });
+                let outcome = followed.and_then(|()| run(&mut call));
                 // After any failure the transaction is over, as on the server.
                 match outcome {
                     Ok(reply) => {
@@ -349,6 +366,12 @@ impl Engine {
             ttl::expire(&self.catalog, now);
         }
     }
+}
+
+/// Whether a reply without an error reports the write concern, whatever the command found to do.
+fn always_waits(command: &RawDocument) -> bool {
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    !matches!(name, "abortTransaction" | "aggregate")
 }
 
 /// Whether the command may have written.

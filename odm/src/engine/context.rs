@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use bson::raw::RawDocumentBuf;
 use bson::{DateTime, oid::ObjectId};
 
 /// What the in-memory engine may not make up by itself: its clock, its ids and its randomness.
@@ -45,6 +46,7 @@ pub struct Context {
     surroundings: Option<Arc<dyn Surroundings>>,
     interrupt: Option<Arc<AtomicBool>>,
     hold: Option<u64>,
+    given: Option<Arc<[RawDocumentBuf]>>,
 }
 
 /// What the server that an engine is behind can tell, and the engine by itself can't.
@@ -86,6 +88,7 @@ impl Context {
             surroundings: None,
             interrupt: None,
             hold: None,
+            given: None,
         }
     }
 
@@ -139,6 +142,18 @@ impl Context {
     /// The key of the cursor that is held.
     pub(crate) fn hold(&self) -> Option<u64> {
         self.hold
+    }
+
+    /// The same, for an aggregation that begins with these documents in place of a collection's.
+    #[cfg(feature = "server")]
+    pub(crate) fn given(mut self, documents: Vec<RawDocumentBuf>) -> Self {
+        self.given = Some(documents.into());
+        self
+    }
+
+    /// The documents that an aggregation begins with in place of a collection's.
+    pub(crate) fn input(&self) -> Option<&Arc<[RawDocumentBuf]>> {
+        self.given.as_ref()
     }
 
     /// What ends a command when it becomes true.

@@ -49,6 +49,19 @@ pub(crate) fn is_never_met(schema: &RawDocument) -> bool {
     json_schema::Schema::parse(schema).is_ok_and(|schema| schema.is_never_met())
 }
 
+/// The refusal of a filter where `$where` is not allowed at all, so that it does not matter what the engine supports.
+#[cfg(feature = "memory")]
+pub(crate) fn without_where(error: ServerError) -> ServerError {
+    let is_where = ["$where is not supported", "$where can only be applied"]
+        .iter()
+        .any(|start| error.message().starts_with(start));
+    if is_where {
+        ServerError::new(Code::BAD_VALUE, "$where is not allowed in this context")
+    } else {
+        error
+    }
+}
+
 /// A compiled filter.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
@@ -99,9 +112,10 @@ impl Matcher {
         globals: &Globals,
     ) -> Result<Self, ServerError> {
         let it = Self {
-            predicate: parse::condition(filter, globals)?,
+            predicate: parse::condition(filter, globals).map_err(without_where)?,
             globals: globals.clone(),
         };
+        it.refuse_schemas()?;
         it.without_near()
     }
 
@@ -195,6 +209,18 @@ impl Matcher {
     #[cfg(feature = "memory")]
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.predicate.check_constants(globals)
+    }
+
+    /// Refuses `$jsonSchema`, also of elements.
+    #[cfg(feature = "memory")]
+    pub(crate) fn refuse_schemas(&self) -> Result<(), ServerError> {
+        if self.predicate.has_schema() {
+            return Err(ServerError::new(
+                Code::QUERY_FEATURE_NOT_ALLOWED,
+                "$jsonSchema is not allowed in this context",
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses the operators that neither a positional projection nor `$pull` can go with.

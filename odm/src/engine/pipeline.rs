@@ -20,6 +20,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
 use crate::engine::expression::memory;
+use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
@@ -163,6 +164,13 @@ fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
 impl Pipeline {
     /// Compiles a pipeline whose outline was read.
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
+        let pipeline = Self::compile(stages, globals)?;
+        pipeline.check_places()?;
+        Ok(pipeline)
+    }
+
+    /// Compiles the stages, wherever each of them stands.
+    fn compile(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         metadata::check_support(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
@@ -174,6 +182,12 @@ impl Pipeline {
             parsed.push(stage);
         }
         metadata::check(stages)?;
+        Ok(Self { stages: parsed })
+    }
+
+    /// Refuses stages that write before the end, and stages with documents of their own behind others.
+    fn check_places(&self) -> Result<(), ServerError> {
+        let parsed = &self.stages;
         let last = parsed.len().saturating_sub(1);
         if let Some(target) = parsed.iter().take(last).find_map(|stage| stage.target()) {
             return Err(ServerError::new(
@@ -187,12 +201,20 @@ impl Pipeline {
         if let Some(name) = parsed.iter().skip(1).find_map(|stage| stage.begins()) {
             return Err(not_first(name));
         }
-        Ok(Self { stages: parsed })
+        Ok(())
     }
 
     /// The other collections of the database that its stages ask about, and the stages in them that do.
     pub(crate) fn tells_of(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.stages.iter().filter_map(|stage| stage.tells_of())
+    }
+
+    /// Whether the first stage is a `$match` with a `$text`.
+    fn searches_text(&self, globals: &Globals) -> bool {
+        let Some(Planned::Filter(filter)) = self.stages.first().map(|stage| stage.planned()) else {
+            return false;
+        };
+        Matcher::parse(filter, globals).is_ok_and(|matcher| matcher.text().is_some())
     }
 
     /// The first stage, if it asks for no documents of the collection.
@@ -243,17 +265,25 @@ impl Pipeline {
         stages: &RawArray,
         globals: &Globals,
     ) -> Result<Self, ServerError> {
-        let pipeline = Self::parse(stages, globals)?;
-        match pipeline.target() {
-            Some(target) => Err(ServerError::new(
+        let outside = |stage: &str| {
+            ServerError::new(
                 Code::location(code),
-                format!(
-                    "{} is not allowed within a {outer}'s sub-pipeline",
-                    target.stage
-                ),
-            )),
-            None => Ok(pipeline),
+                format!("{stage} is not allowed within a {outer}'s sub-pipeline"),
+            )
+        };
+        let pipeline = Self::compile(stages, globals).map_err(|error| {
+            if is_change_stream(&error) {
+                outside(CHANGE_STREAM)
+            } else {
+                error
+            }
+        })?;
+        let mut targets = pipeline.stages.iter().filter_map(|stage| stage.target());
+        if let Some(target) = targets.next() {
+            return Err(outside(target.stage));
         }
+        pipeline.check_places()?;
+        Ok(pipeline)
     }
 
     /// Where it writes, if it ends in `$merge` or `$out`.
@@ -321,6 +351,14 @@ fn single(stage: RawBsonRef<'_>) -> Result<(&str, RawBsonRef<'_>), ServerError> 
             "A pipeline stage specification object must contain exactly one field.",
         )),
     }
+}
+
+/// What MongoDB calls the first of the stages that `$changeStream` stands for.
+const CHANGE_STREAM: &str = "$_internalChangeStreamOplogMatch";
+
+/// Whether a pipeline is refused for a `$changeStream`, which no collection's documents go through.
+pub(crate) fn is_change_stream(error: &ServerError) -> bool {
+    *error == not_first(CHANGE_STREAM)
 }
 
 /// The refusal of a stage before which there are others.

@@ -150,6 +150,8 @@ fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
     let plain = field.path.as_str() == "_id"
         && wanted.hint.is_none()
         && wanted.natural.is_none()
+        && wanted.min.is_none()
+        && wanted.max.is_none()
         && wanted.skip == 0
         && !matches!(
             operand.value(),

@@ -63,6 +63,7 @@ codes! {
     EMPTY_FIELD_NAME = 56 "EmptyFieldName";
     DOTTED_FIELD_NAME = 57 "DottedFieldName";
     COMMAND_NOT_FOUND = 59 "CommandNotFound";
+    WRITE_CONCERN_TIMEOUT = 64 "WriteConcernFailed";
     IMMUTABLE_FIELD = 66 "ImmutableField";
     CANNOT_CREATE_INDEX = 67 "CannotCreateIndex";
     INDEX_ALREADY_EXISTS = 68 "IndexAlreadyExists";

@@ -35,6 +35,13 @@ impl ServerError {
         self
     }
 
+    /// Drops the labels.
+    #[cfg(feature = "memory")]
+    pub(crate) fn without_labels(mut self) -> Self {
+        self.labels.clear();
+        self
+    }
+
     /// Adds the fields that this code carries beside the message (`errInfo`, or `keyPattern` and
     /// `keyValue`), at the level where the server puts them.
     #[must_use]

@@ -6,9 +6,9 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
 
 use crate::engine;
-use crate::engine::interrupted;
+use crate::engine::{Context, interrupted};
 use crate::error::{Code, ServerError};
-use crate::server::command::{self, Call};
+use crate::server::command::{self, Call, Started};
 use crate::server::fail_point::{Strike, Target};
 use crate::server::gossip;
 use crate::server::host::{Host, LOOK_UP};
@@ -94,7 +94,7 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
 
 fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
-    let row = command::find(name, command);
+    let row = command::find(name);
     let is_known = row.is_some() || !engine::command::is_absent(name);
     let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
     if is_known && !is_open && !host.options.users.is_empty() && peer.user.is_none() {
@@ -141,10 +141,19 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             ),
         ));
     }
-    Ok(if name == "getMore" {
-        await_data(host, peer, command)
-    } else {
-        wait(host, peer, command)
+    let mut call = Call {
+        host,
+        peer,
+        command,
+        name,
+    };
+    Ok(match command::start(&mut call)? {
+        Some(Started { documents, command }) => {
+            let context = peer.context.clone().given(documents);
+            wait(host, peer, &context, &command)
+        }
+        None if name == "getMore" => await_data(host, peer, command),
+        None => wait(host, peer, &peer.context, command),
     })
 }
 
@@ -153,7 +162,7 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
     let began = Instant::now();
     let end = began + max_time(command).unwrap_or(AWAIT);
     let mut seen = host.memory.changes_seen();
-    let mut reply = wait(host, peer, command);
+    let mut reply = wait(host, peer, &peer.context, command);
     if !is_empty(&reply) {
         return reply;
     }
@@ -189,10 +198,10 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
 }
 
 /// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.
-fn wait(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
+fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
     loop {
-        let reply = host.memory.answer(&peer.context, command);
+        let reply = host.memory.answer(context, command);
         let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
         if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
         {

@@ -29,6 +29,8 @@ use crate::server::host::Host;
 use crate::server::peer::Peer;
 use crate::value::raw;
 
+pub(crate) use stage::{Started, start};
+
 /// A command under way.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
@@ -50,7 +52,6 @@ pub(crate) struct Command {
 
 /// Every command, sorted by name; other spellings have rows of their own.
 const COMMANDS: &[Command] = &[
-    operations::AGGREGATE,
     storage::COMPACT,
     fail_point::CONFIGURE_FAIL_POINT,
     status::CONN_POOL_STATS,
@@ -134,10 +135,7 @@ impl Command {
 
     /// Runs it, unless something is said to it that it does not know.
     pub(crate) fn answer(&self, call: &mut Call<'_>) -> Result<Document, ServerError> {
-        // An `aggregate` checks these itself.
-        if self.name != operations::AGGREGATE.name {
-            call.host.memory.admit(self.rules(), call.command)?;
-        }
+        call.host.memory.admit(self.rules(), call.command)?;
         if let Some((_, fields)) = STRICT.iter().find(|(name, _)| *name == self.name) {
             let mut given = raw::elements(call.command).skip(1);
             let unknown =
@@ -150,11 +148,8 @@ impl Command {
     }
 }
 
-/// The server's own command, where it has the name and the form of one.
-pub(crate) fn find(name: &str, command: &RawDocument) -> Option<&'static Command> {
-    if name == operations::AGGREGATE.name {
-        return stage::find(command);
-    }
+/// The server's own command of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Command> {
     let at = COMMANDS
         .binary_search_by_key(&name, |command| command.name)
         .ok()?;

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use odm::bson;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -25,6 +26,7 @@ cases![
     pipelines_compute_from_the_document,
     what_the_server_refuses,
     what_is_refused_before_it_is_sent,
+    timestamps_are_unique,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -386,4 +388,82 @@ async fn what_is_refused_before_it_is_sent(db: &Db) {
         .unwrap_err();
     assert!(refused.is_usage(), "{refused}");
     assert!(refused.to_string().contains("all_elements"), "{refused}");
+}
+
+async fn timestamps_are_unique(db: &Db) {
+    let empty = bson::Timestamp {
+        time: 0,
+        increment: 0,
+    };
+    let run = async |command: bson::Document| db.run_command(command).await.unwrap();
+    let update = |filter: bson::Document, update: bson::Document, options: bson::Document| {
+        let mut statement = doc! {"q": filter, "u": update};
+        statement.extend(options);
+        doc! {"update": "clocks", "updates": [statement]}
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    // Every timestamp of the collection is one that was not seen before.
+    let mut all_new = async |names: &[&str], count: usize| {
+        let found = run(doc! {"find": "clocks", "filter": {}}).await;
+        let batch = found
+            .get_document("cursor")
+            .unwrap()
+            .get_array("firstBatch")
+            .unwrap();
+        let documents = batch.iter().filter_map(bson::Bson::as_document);
+        let times: Vec<_> = documents
+            .flat_map(|document| {
+                names
+                    .iter()
+                    .filter_map(|name| document.get_timestamp(name).ok())
+            })
+            .collect();
+        assert_eq!(times.len(), count, "{found}");
+        for time in times {
+            assert!(time.time > 0, "{found}");
+            assert!(
+                seen.insert((time.time, time.increment)),
+                "{time:?} twice: {found}"
+            );
+        }
+    };
+    let documents = [1, 2, 3].map(|id| doc! {"_id": id, "a": empty, "b": empty});
+    run(doc! {"insert": "clocks", "documents": documents.to_vec()}).await;
+    all_new(&["a", "b"], 6).await;
+    let now = doc! {"$type": "timestamp"};
+    let current = doc! {"$currentDate": {"a": now.clone(), "b": now}};
+    run(update(doc! {}, current.clone(), doc! {"multi": true})).await;
+    all_new(&["a", "b"], 6).await;
+    for id in [1, 2, 3] {
+        run(update(
+            doc! {"_id": id},
+            doc! {"a": empty, "b": empty},
+            doc! {},
+        ))
+        .await;
+    }
+    all_new(&["a", "b"], 6).await;
+    run(doc! {"delete": "clocks", "deletes": [{"q": {}, "limit": 0}]}).await;
+    run(update(
+        doc! {"_id": 4},
+        doc! {"a": empty, "b": empty},
+        doc! {"upsert": true},
+    ))
+    .await;
+    run(update(doc! {"_id": 5}, current, doc! {"upsert": true})).await;
+    let replace = doc! {"a": empty, "b": empty};
+    run(doc! {"findAndModify": "clocks", "query": {"_id": 6}, "update": replace, "upsert": true})
+        .await;
+    all_new(&["a", "b"], 6).await;
+    // Stages that insert fill them in, too.
+    for stage in [
+        doc! {"$out": "clocks"},
+        doc! {"$merge": {"into": "clocks", "whenMatched": "replace"}},
+    ] {
+        run(doc! {"insert": "source", "documents": [{}, {}]}).await;
+        let stages = [doc! {"$set": {"c": empty}}, stage];
+        run(doc! {"aggregate": "source", "pipeline": stages.to_vec(), "cursor": {}}).await;
+        let count = run(doc! {"count": "clocks"}).await.get_i32("n").unwrap();
+        all_new(&["c"], usize::try_from(count).unwrap()).await;
+    }
 }

@@ -9,7 +9,6 @@ use crate::engine::catalog::collection::{Collection, Shared, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::View;
 use crate::engine::catalog::{Catalog, Root};
-use crate::engine::clock::Clock;
 use crate::engine::index::RecordId;
 use crate::error::{Code, ServerError};
 
@@ -18,7 +17,7 @@ impl Catalog {
     pub(crate) fn fork(root: Root) -> Self {
         Self {
             root: RwLock::new(root),
-            clock: Clock::default(),
+            clock: Arc::default(),
             changes: Changes::default(),
         }
     }

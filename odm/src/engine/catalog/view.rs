@@ -17,7 +17,7 @@ use crate::engine::catalog::{Catalog, Root};
 use crate::engine::expression::Globals;
 use crate::engine::index::Index;
 use crate::engine::index::spec::Spec;
-use crate::engine::pipeline::{Pipeline, outline};
+use crate::engine::pipeline::{Pipeline, is_change_stream, outline};
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -89,7 +89,20 @@ impl View {
             |error: ServerError| error.within(&format!("Invalid pipeline for view {namespace}"));
         check_writes(pipeline, &namespace).map_err(invalid)?;
         let globals = Globals::new(now).with_collator(collation.clone());
-        let parsed = Pipeline::parse(pipeline, &globals).map_err(invalid)?;
+        let parsed = Pipeline::parse(pipeline, &globals).map_err(|error| {
+            let is_first = raw::values(pipeline)
+                .next()
+                .and_then(RawBsonRef::as_document)
+                .is_some_and(|stage| raw::get(stage, "$changeStream").is_some());
+            invalid(if is_first && is_change_stream(&error) {
+                ServerError::new(
+                    Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                    "$changeStream cannot be used in a view definition",
+                )
+            } else {
+                error
+            })
+        })?;
         let joined = parsed
             .collections()
             .into_iter()
@@ -227,6 +240,13 @@ fn check_writes(pipeline: &RawArray, namespace: &Namespace) -> Result<(), Server
     Ok(())
 }
 
+fn begins_with_statistics(pipeline: &RawArray) -> bool {
+    let first = raw::values(pipeline)
+        .next()
+        .and_then(RawBsonRef::as_document);
+    first.is_some_and(|stage| raw::get(stage, "$collStats").is_some())
+}
+
 impl Root {
     pub(crate) fn view(&self, namespace: &Namespace) -> Option<&Arc<View>> {
         self.views.get(namespace)
@@ -249,6 +269,10 @@ impl Root {
         let collation = view.collation.clone();
         let mut pipelines = vec![&view.pipeline];
         while let Some(next) = self.view(&view.on) {
+            // It asks about what the view is on, even if that is a view.
+            if begins_with_statistics(&view.pipeline) {
+                break;
+            }
             view = next;
             pipelines.push(&view.pipeline);
             if pipelines.len() >= DEEPEST {

@@ -82,18 +82,7 @@ impl<'a> Aggregate<'a> {
         target: RawBsonRef<'a>,
         args: &Args<'a>,
     ) -> Result<Self, ServerError> {
-        let RawBsonRef::Array(stages) = args.get("pipeline").unwrap_or(RawBsonRef::Null) else {
-            return Err(match args.get("pipeline") {
-                None => ServerError::new(
-                    Code::location(40414),
-                    "BSON field 'aggregate.pipeline' is missing but a required field",
-                ),
-                Some(_) => ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    "'pipeline' option must be specified as an array",
-                ),
-            });
-        };
+        let stages = stages_of(args)?;
         let namespace = namespace(call, target)?;
         outline::check(stages, namespace.place())?;
         if change_stream::begins(stages) {
@@ -144,13 +133,18 @@ impl<'a> Aggregate<'a> {
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
         view::check_told(&root, &namespace.database, &pipeline)?;
+        let input = call.context.input();
         if let Some(stage) = pipeline.begins() {
+            if input.is_some() {
+                return Err(pipeline::not_first(stage));
+            }
             check_telling(call, &namespace, stage)?;
         }
         if call.transaction.is_some() {
             check_unions(stages)?;
         }
-        if &*namespace.collection == "$cmd.aggregate" && raw::values(stages).next().is_none() {
+        let is_empty = raw::values(stages).next().is_none() && input.is_none();
+        if &*namespace.collection == "$cmd.aggregate" && is_empty {
             return Err(ServerError::new(
                 Code::INVALID_NAMESPACE,
                 "{aggregate: 1} is not valid for an empty pipeline.",
@@ -161,7 +155,10 @@ impl<'a> Aggregate<'a> {
         }
         pipeline.check_constants(&globals)?;
         Ok(Self {
-            leading: pipeline.leading(),
+            leading: match input {
+                Some(_) => Leading::default(),
+                None => pipeline.leading(),
+            },
             namespace,
             base,
             pipeline,
@@ -206,9 +203,12 @@ impl<'a> Aggregate<'a> {
             })?;
         let mut output = Vec::new();
         {
+            let given = call.context.input().cloned();
             let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
-                match collection.filter(|_| self.pipeline.begins().is_none()) {
-                    None => Box::new(std::iter::empty()),
+                match collection.filter(|_| self.pipeline.begins().is_none() && given.is_none()) {
+                    None => Box::new(given.into_iter().flat_map(|documents| {
+                        documents.iter().cloned().map(Ok).collect::<Vec<_>>()
+                    })),
                     Some(collection) => Box::new(documents(
                         prepared.run(collection, call.deadline()).map_err(|error| {
                             error.within("PlanExecutor error during aggregation")
@@ -230,6 +230,32 @@ impl<'a> Aggregate<'a> {
         }
         Ok(output)
     }
+}
+
+/// The stages, which must be documents.
+fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
+    let stages = match args.get("pipeline") {
+        Some(RawBsonRef::Array(stages)) => stages,
+        None => {
+            return Err(ServerError::new(
+                Code::location(40414),
+                "BSON field 'aggregate.pipeline' is missing but a required field",
+            ));
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "'pipeline' option must be specified as an array",
+            ));
+        }
+    };
+    if raw::values(stages).any(|stage| !matches!(stage, RawBsonRef::Document(_))) {
+        return Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "Each element of the 'pipeline' array must be an object",
+        ));
+    }
+    Ok(stages)
 }
 
 /// The first stage, if it is to tell of the collection.
@@ -379,6 +405,7 @@ fn check_target(
             let spec = &index.spec;
             (spec.unique || spec.is_id())
                 && spec.partial.is_none()
+                && spec.kind == crate::engine::index::spec::Kind::Ordered
                 && spec.collation.as_ref() == globals.collator()
                 && spec.key.len() == unique.len()
                 && unique.iter().all(|field| spec.key.contains_key(field))
@@ -403,6 +430,22 @@ fn cannot(stage: &str) -> String {
     }
 }
 
+/// An explained aggregation writes nothing, so it takes no write concern.
+pub(crate) fn check_explained(command: &RawDocument) -> Result<(), ServerError> {
+    match raw::get(command, "writeConcern") {
+        None => Ok(()),
+        Some(RawBsonRef::Document(_)) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Aggregation explain does not support the'writeConcern' option",
+        )),
+        Some(other) => Err(super::args::wrong_type(
+            "aggregate.writeConcern",
+            other,
+            "type 'object'",
+        )),
+    }
+}
+
 fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     match call.args.get("explain") {
         None | Some(RawBsonRef::Boolean(false)) => {}
@@ -416,13 +459,24 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             ));
         }
     }
-    let batch_size = cursor_option(&call.args)?;
+    // Of the command's fields, what is missing is noticed after what is of the wrong type.
+    if call.args.get("pipeline").is_some() {
+        stages_of(&call.args)?;
+    }
+    let is_missing = |error: ServerError| match call.args.get("pipeline") {
+        None if call.args.get("cursor").is_none() => stages_of(&call.args).err().unwrap_or(error),
+        _ => error,
+    };
+    let batch_size = cursor_option(&call.args).map_err(is_missing)?;
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
     if let Some(RawBsonRef::Array(stages)) = call.args.get("pipeline")
         && change_stream::begins(stages)
     {
+        if call.context.input().is_some() {
+            return Err(pipeline::not_first("$changeStream"));
+        }
         let page = change_stream::open(call, target, stages, batch_size)?;
         return Ok(page.to_reply(cstr!("firstBatch")));
     }

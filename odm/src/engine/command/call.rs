@@ -1,5 +1,6 @@
 //! One command under way: what its file needs of the engine, of the session and of the clock.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use bson::raw::RawDocument;
@@ -43,6 +44,9 @@ pub(crate) struct Call<'a> {
     /// What a retryable write has done so far.
     pub(crate) statements: Option<&'a mut Statements>,
     pub(crate) now: DateTime,
+    /// Whether the command got as far as the lock of a write: if it fails after that, its reply still reports the write
+    /// concern.
+    pub(crate) locked: Cell<bool>,
 }
 
 impl Engine {
@@ -149,7 +153,8 @@ impl Call<'_> {
             };
         let mut globals = Globals::new(self.now)
             .with_collator(collator)
-            .with_random(self.context.randomness());
+            .with_random(self.context.randomness())
+            .with_clock(Arc::clone(&self.engine.catalog.clock));
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
             if matches!(name, "CLUSTER_TIME" | "IS_MR" | "JS_SCOPE" | "NOW") {
                 return Err(ServerError::new(

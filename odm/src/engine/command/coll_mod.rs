@@ -99,6 +99,7 @@ pub(super) fn invalid(message: impl Into<String>) -> ServerError {
 
 fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    call.locked.set(true);
     let changes = options(&call.args)?;
     let index = call.args.document("index");
     let described = described(&call.args)?;

@@ -180,6 +180,7 @@ fn view_row(view: &View, name_only: bool) -> Result<Document, ServerError> {
 
 fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    call.locked.set(true);
     if call.find_view(&namespace).is_some() {
         let dropped = call.engine.catalog.change_views(call.database, |root| {
             let known = root.view(&namespace).is_some();
@@ -240,6 +241,7 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 illegal(format!("error with {what} namespace: {}", error.message()))
             })?;
     }
+    call.locked.set(true);
     let catalog = &call.engine.catalog;
     if catalog.view(&source).is_some() {
         return Err(ServerError::new(

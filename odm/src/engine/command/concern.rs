@@ -21,15 +21,12 @@ pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<
         if let RawBsonRef::Document(concern) = concern
             && let Some(why) = unsupported(rules, command, concern, mode)
         {
-            return Err(ServerError::new(
-                Code::INVALID_OPTIONS,
-                format!(
-                    "Command {} does not support {{ readConcern: {{ {}provenance: \"clientSupplied\" }} }} :: caused by :: \
-                     {why}",
-                    rules.name,
-                    shown(concern)
-                ),
-            ));
+            let whose = if matches!(mode, Mode::Transaction { .. }) {
+                "this transaction's "
+            } else {
+                ""
+            };
+            return Err(not_supported(rules.name, whose, concern, why));
         }
     }
     if let Some(concern) = raw::get(command, "writeConcern") {
@@ -91,10 +88,42 @@ fn unsupported(
             (name == "$out")
                 .then_some("$out cannot be used with a 'linearizable' read concern level")
         }
+        ("create" | "createIndexes", "majority" | "snapshot") => Some(NOT_SUPPORTED),
         // The first command of a transaction says it for all of them.
         _ if matches!(mode, Mode::Transaction { .. }) => None,
         ("abortTransaction" | "aggregate" | "count" | "distinct" | "find" | "getMore", _) => None,
-        _ => Some("read concern not supported"),
+        _ => Some(NOT_SUPPORTED),
+    }
+}
+
+const NOT_SUPPORTED: &str = "read concern not supported";
+
+fn not_supported(name: &str, whose: &str, concern: &RawDocument, why: &str) -> ServerError {
+    ServerError::new(
+        Code::INVALID_OPTIONS,
+        format!(
+            "Command {name} does not support {whose}{{ readConcern: {{ {}provenance: \"clientSupplied\" }} }} :: caused by :: \
+             {why}",
+            shown(concern)
+        ),
+    )
+}
+
+/// Refuses a later command of a transaction that can't run with the read concern of the first.
+pub(crate) fn check_later(name: &str, first: Option<&RawDocument>) -> Result<(), ServerError> {
+    let level = first.and_then(|concern| raw::get(concern, "level")?.as_str());
+    match (first, level) {
+        (Some(concern), Some("majority" | "snapshot"))
+            if matches!(name, "create" | "createIndexes") =>
+        {
+            Err(not_supported(
+                name,
+                "this transaction's ",
+                concern,
+                NOT_SUPPORTED,
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -300,6 +329,14 @@ pub(crate) fn snapshot(
     // A transaction has its own moment, unless it begins with one of before.
     let asked = level == "snapshot" && (at.is_some() || !matches!(mode, Mode::Transaction { .. }));
     Ok(asked.then(|| at.map_or(Moment::Present, Moment::At)))
+}
+
+/// Whether the write concern limits the time to wait.
+pub(crate) fn has_timeout(command: &RawDocument) -> bool {
+    let concern = raw::get(command, "writeConcern").and_then(RawBsonRef::as_document);
+    let time = concern.and_then(|concern| raw::get(concern, "wtimeout"));
+    time.and_then(super::args::whole)
+        .is_some_and(|time| time > 0)
 }
 
 /// What a reply says of a write concern that one node can't meet: the command was executed all the same.

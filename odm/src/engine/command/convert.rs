@@ -49,6 +49,7 @@ pub(crate) const CLONE_COLLECTION_AS_CAPPED: Command = Command {
 fn convert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let size = size(&call.args)?;
+    call.locked.set(true);
     call.check_not_view(&namespace)?;
     let (uuid, now) = (call.uuid(), call.now);
     let converted = call.alter(&namespace, |collection| {
@@ -77,6 +78,7 @@ fn clone(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )
     })?;
     let size = size(&call.args)?;
+    call.locked.set(true);
     call.check_not_view(&source)?;
     let Some(collection) = call.find_collection(&source) else {
         return Err(no_source(&source));

@@ -19,10 +19,9 @@ use crate::engine::command::create::checks::{
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::spec::given::Given;
-use crate::engine::index::spec::show;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
-use crate::value::{number::Number, print, raw};
+use crate::value::{print, raw};
 
 const FIELDS: &[Field] = &[
     field("capped", Kind::SafeBool),
@@ -77,6 +76,12 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     check_together(args)?;
     namespace.check_create()?;
+    if call.transaction.is_some() && namespace.is_system() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Cannot create system collection {namespace} within a transaction."),
+        ));
+    }
     let has = |name| args.filled(name).is_some();
     if has("validator") {
         check_validator_place(&namespace, call.uuid())?;
@@ -106,6 +111,7 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             namespace.database
         )));
     }
+    call.locked.set(true);
     // Whether the name is free is asked before what the options mean.
     let catalog = &call.engine.catalog;
     let is_view = catalog.view(&namespace).is_some();
@@ -159,7 +165,7 @@ fn check_together(args: &Args<'_>) -> Result<(), ServerError> {
             print::document(index)
         )));
     }
-    check_id_index(index, args.filled("collation").is_some())
+    check_id_index(index, args.filled("collation"))
 }
 
 /// What the options come to.
@@ -198,6 +204,7 @@ fn create_view(call: &Call<'_>, namespace: Namespace, on: &str) -> Result<(), Se
         }
         root.check_case(&namespace.database)
     };
+    call.locked.set(true);
     free(&call.root(), &namespace)?;
     if call.find_view(&namespace).is_some() {
         return exists("Namespace already exists");
@@ -295,25 +302,13 @@ pub(crate) fn filled(max: i64) -> i64 {
     if max < 1 { i64::from(i32::MAX) } else { max }
 }
 
-fn check_id_index(index: &RawDocument, is_collated: bool) -> Result<(), ServerError> {
-    let key = Given::key(index)?;
-    let is_id = match raw::get(index, "key") {
-        Some(RawBsonRef::Document(key)) => {
-            let direction = raw::get(key, "_id").and_then(Number::from_raw);
-            direction.is_some_and(|direction| direction.to_f64() > 0.0)
-        }
-        _ => false,
+fn check_id_index(index: &RawDocument, collation: Option<&RawDocument>) -> Result<(), ServerError> {
+    let given = Given::read_id(index)?;
+    let of_collection = match collation {
+        Some(collation) => Collator::parse_created(collation)?,
+        None => None,
     };
-    if !is_id || key.len() != 1 {
-        return Err(ServerError::new(
-            Code::BAD_VALUE,
-            format!(
-                "The field 'key' for an _id index must be {{_id: 1}}, but got {}",
-                show(&key)
-            ),
-        ));
-    }
-    if raw::get(index, "collation").is_some() && !is_collated {
+    if !given.agrees(of_collection.as_ref())? {
         return Err(ServerError::new(
             Code::BAD_VALUE,
             "'idIndex' must have the same collation as the collection.",

@@ -50,9 +50,18 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("indexes");
     let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
     namespace.check_write()?;
+    if call.transaction.is_some() && namespace.is_system() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Cannot write to system collection {namespace} within a transaction."),
+        ));
+    }
     call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
     let given = given(array, ignore_unknown)?;
+    if given.iter().any(Given::may_hide) {
+        check_hides(&namespace)?;
+    }
     check_quorum(&quorum)?;
     let specs = specs(given, existing.as_deref())?;
     for spec in &specs {
@@ -145,6 +154,17 @@ fn check_new(namespace: &Namespace, is_own: bool, is_empty: bool) -> Result<(), 
             "Cannot create new indexes on {which} collection {namespace} in a multi-document transaction."
         ),
     ))
+}
+
+/// Refuses to hide indexes of system collections, but for the buckets of time series.
+pub(super) fn check_hides(namespace: &Namespace) -> Result<(), ServerError> {
+    if namespace.is_system() && !namespace.collection.starts_with("system.buckets.") {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Can't hide index on system collection",
+        ));
+    }
+    Ok(())
 }
 
 /// The most that a quorum may be, however many members there are.

@@ -1,5 +1,6 @@
 //! `listDatabases`, `dropDatabase`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
@@ -12,6 +13,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::to_raw;
 use crate::engine::command::args::{Kind, field, whole};
 use crate::engine::command::call::Call;
+use crate::engine::command::concern;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::expression::Globals;
@@ -62,13 +64,15 @@ fn list_databases(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let root = call.root();
     let mut total = 0;
     let mut rows: Vec<Bson> = Vec::new();
-    for name in root.databases() {
+    let names = root.databases().map(|name| &**name);
+    let names: BTreeSet<&str> = names.chain(["admin", "config", "local"]).collect();
+    for name in names {
         let size: u64 = root
             .database(name)
             .map(|collection| collection.bytes())
             .sum();
         let size = i64::try_from(size).unwrap_or(i64::MAX);
-        let mut row = doc! { "name": &**name };
+        let mut row = doc! { "name": name };
         if !name_only {
             row.insert("sizeOnDisk", size);
             row.insert("empty", false);
@@ -105,17 +109,45 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             format!("Dropping the '{}' database is prohibited.", call.database),
         ));
     }
-    drop_all(&call.engine.catalog, call.database)?;
-    reply(doc! {})
+    let unmet = concern::unmet(call.command);
+    let catalog = &call.engine.catalog;
+    let dropped = drop_all(catalog, call.database, unmet.is_none())?;
+    let Some(unmet) = unmet.filter(|_| dropped > 0) else {
+        return reply(doc! {});
+    };
+    // MongoDB waits for the collections' drops before it drops the database, and then gives up.
+    call.locked.set(true);
+    let time = catalog.clock.now();
+    let (code, why) = if concern::has_timeout(call.command) {
+        (
+            Code::WRITE_CONCERN_TIMEOUT,
+            "waiting for replication timed out",
+        )
+    } else {
+        let code = unmet.get_i32("code");
+        (
+            code.map_or(Code::CANNOT_SATISFY_WRITE_CONCERN, Code::from),
+            unmet.get_str("errmsg").unwrap_or_default(),
+        )
+    };
+    Err(ServerError::new(
+        code,
+        format!(
+            "dropDatabase {} failed waiting for {dropped} collection drop(s) (most recent drop optime: {{ ts: \
+             Timestamp({}, {}), t: 1 }}) to replicate. :: caused by :: {why}",
+            call.database, time.time, time.increment
+        ),
+    ))
 }
 
-/// Drops every collection of a database at once, or none.
-fn drop_all(catalog: &Catalog, database: &str) -> Result<(), ServerError> {
+/// Drops every collection of a database at once, or none, and returns how many there were. The database goes, too, if
+/// `entirely`.
+fn drop_all(catalog: &Catalog, database: &str, entirely: bool) -> Result<usize, ServerError> {
     loop {
         let root = catalog.root();
         let all: Vec<_> = root.database(database).collect();
         if all.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let locks = Shared::lock_all(all.iter().map(|collection| &collection.shared));
         if locks.iter().any(|locks| !locks.is_empty()) {
@@ -139,9 +171,11 @@ fn drop_all(catalog: &Catalog, database: &str) -> Result<(), ServerError> {
             };
             let dropped = |it: &&Version| drop(it.namespace.clone(), Some(it.uuid), What::Drop);
             let mut told: Vec<_> = all.iter().map(dropped).collect();
-            told.push(drop(Namespace::new(database, ""), None, What::DropDatabase));
+            if entirely {
+                told.push(drop(Namespace::new(database, ""), None, What::DropDatabase));
+            }
             told
         });
-        return Ok(());
+        return Ok(all.len());
     }
 }

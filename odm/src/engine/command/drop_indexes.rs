@@ -37,6 +37,7 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             "Modifications to system.views must take an exclusive lock",
         ));
     }
+    call.locked.set(true);
     call.check_not_view(&namespace)?;
     let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
     let dropped = call.alter(&namespace, |collection| {

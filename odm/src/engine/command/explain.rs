@@ -1,5 +1,6 @@
 //! `explain`: the plan as a tree of stages, and what running it would look at.
 
+mod inner;
 mod show;
 mod text;
 mod tree;
@@ -145,12 +146,17 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         ));
     };
     let args = Args::of_command(inner, row.idl, row.fields)?;
+    inner::check_database(inner, call.database)?;
     let collection = match value {
         RawBsonRef::String(name) => name,
         _ => "",
     };
     let namespace = Namespace::new(call.database, collection);
     let viewed = call.find_view(&namespace).is_some();
+    if row.name == "findAndModify" {
+        find_and_modify::check(&args)?;
+        inner::check_there(call)?;
+    }
     if matches!(row.name, "update" | "delete" | "findAndModify") {
         call.check_not_view(&namespace)?;
     }
@@ -221,6 +227,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "aggregate" => {
+            aggregate::check_explained(inner)?;
             let aggregate = Aggregate::parse(call, value, &args)?;
             explain_aggregate(call, inner, &aggregate, &args, verbosity)
         }
@@ -259,7 +266,6 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             answer(call, inner, &namespace, &args, &query, &around, verbosity)
         }
         "findAndModify" => {
-            find_and_modify::check(&args)?;
             let mut query = plain(
                 call,
                 &namespace,
@@ -303,6 +309,7 @@ fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 /// `aggregate` with `explain: true`.
 pub(crate) fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let args = Args::of_command(call.command, "aggregate", aggregate::FIELDS)?;
+    aggregate::check_explained(call.command)?;
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);

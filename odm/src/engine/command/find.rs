@@ -227,6 +227,12 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     }
     let namespace = call.namespace();
     namespace.check_read()?;
+    if call.transaction.is_some() && call.args.flag("readOnce") {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            "The 'readOnce' option is not supported within a transaction.",
+        ));
+    }
     let tail = tail(&call.args)?;
     if call.find_view(&namespace).is_some() {
         let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);

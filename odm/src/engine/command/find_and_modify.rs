@@ -62,7 +62,9 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if let Some(RawBsonRef::Array(stages)) = args.get("update") {
         outline::check(stages, namespace.place())?;
     }
+    call.locked.set(true);
     call.check_not_view(&namespace)?;
+    call.locked.set(false);
     let collection = call.find_collection(&namespace);
     let target = Wanted {
         filter: args
@@ -126,6 +128,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     if let Some(before) = retry.before(0) {
         return again(call, before, retry.retried());
     }
+    call.locked.set(true);
     let context = call.context.clone();
     let write = |writer: &mut Writer<'_, '_>| match (&change, &checked) {
         (Some(change), Some(checked)) => {

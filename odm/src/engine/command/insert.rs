@@ -1,12 +1,14 @@
 //! `insert`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::ElementType;
 use bson::{Bson, Timestamp};
 use smallvec::SmallVec;
 
+use crate::engine::clock::Clock;
 use crate::engine::command::args::{Field, Kind, field, is_of_no_series, objects, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Written;
@@ -114,7 +116,8 @@ impl Insert<'_> {
         namespace.check_write()?;
         let mut written = Written::default();
         let context = call.context;
-        let now = (!self.restores).then_some(call.now);
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
+        let times = (!self.restores).then_some(Times { clock: &clock, now });
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut done = Vec::new();
         let mut write = |writer: &mut Writer<'_, '_>| {
@@ -124,7 +127,7 @@ impl Insert<'_> {
                     continue;
                 }
                 let outcome = check_capped(writer)
-                    .and_then(|()| prepare(document, || context.object_id(), now))
+                    .and_then(|()| prepare(document, || context.object_id(), times))
                     .and_then(|document| writer.insert(&document));
                 match outcome {
                     Ok(_) => {
@@ -152,7 +155,34 @@ impl Insert<'_> {
                 written.errors.push((0, error));
                 return Ok(written);
             }
-            call.write_ensured(namespace, self.bypass, write)?;
+            let new_id = || context.object_id();
+            let mut documents = self.documents.iter();
+            let stored = |document: &RawDocument| prepare(document, new_id, None).is_ok();
+            let is_any_stored = if self.ordered || call.transaction.is_some() {
+                documents.next().is_some_and(|first| stored(first))
+            } else {
+                documents.any(|document| stored(document))
+            };
+            if is_any_stored {
+                call.write_ensured(namespace, self.bypass, write)?;
+            } else {
+                // No collection is created for documents that none can hold.
+                let refused = self
+                    .documents
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, document)| {
+                        let error = prepare(document, new_id, None).err()?;
+                        Some((at, error))
+                    });
+                let most = if self.ordered || call.transaction.is_some() {
+                    1
+                } else {
+                    usize::MAX
+                };
+                written.errors.extend(refused.take(most));
+                return Ok(written);
+            }
         }
         retry.remember(done);
         written.retried = retry.into_retried();
@@ -170,12 +200,20 @@ pub(crate) fn several_ids() -> ServerError {
 
 const TIMESTAMP: u8 = ElementType::Timestamp as u8;
 
-/// The document as it is stored: with an `_id`, which comes first. Empty timestamps become `now`, if it is given.
-fn prepare(
-    document: &RawDocument,
+/// Where empty timestamps get their times from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times<'t> {
+    pub(crate) clock: &'t Clock,
+    pub(crate) now: bson::DateTime,
+}
+
+/// The document as it is stored: with an `_id`, which comes first. With `times`, each empty timestamp at the top becomes
+/// a time of its own.
+pub(crate) fn prepare<'d>(
+    document: &'d RawDocument,
     new_id: impl FnOnce() -> bson::oid::ObjectId,
-    now: Option<bson::DateTime>,
-) -> Result<Cow<'_, RawDocument>, ServerError> {
+    times: Option<Times<'_>>,
+) -> Result<Cow<'d, RawDocument>, ServerError> {
     let unset = |value: RawBsonRef<'_>| {
         matches!(
             value,
@@ -201,14 +239,14 @@ fn prepare(
     }
     check_insert(document, nests)?;
     // A replacement may have left two, and a restored document is stored as it was.
-    if ids > 1 && now.is_some() {
+    if ids > 1 && times.is_some() {
         return Err(several_ids());
     }
     let id = id.and_then(|id| id.value());
     if let Some(id) = id {
         check_id(id)?;
     }
-    if id_first && !(fills_in && now.is_some()) {
+    if id_first && !(fills_in && times.is_some()) {
         return Ok(Cow::Borrowed(document));
     }
     let mut stored = RawDocumentBuf::new();
@@ -216,34 +254,16 @@ fn prepare(
         Some(id) => stored.append(cstr!("_id"), id),
         None => stored.append(cstr!("_id"), new_id()),
     }
-    let seconds = now.map(|now| u32::try_from(now.timestamp_millis() / 1000).unwrap_or(0));
     for element in document {
         let (name, value) = element
             .map_err(|e| ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}")))?;
         if name.as_str() == "_id" {
             continue;
         }
-        match seconds {
-            // The server fills in its own clock.
-            Some(time) if unset(value) => stored.append(name, Timestamp { time, increment: 1 }),
+        match times {
+            Some(times) if unset(value) => stored.append(name, times.clock.tick(times.now)),
             _ => stored.append(name, value),
         }
     }
     Ok(Cow::Owned(stored))
-}
-
-/// The document with an `_id`, a new one if it has none.
-pub(crate) fn with_id(
-    document: RawDocumentBuf,
-    new_id: impl FnOnce() -> bson::oid::ObjectId,
-) -> RawDocumentBuf {
-    if raw::get(&document, "_id").is_some() {
-        return document;
-    }
-    let mut stored = RawDocumentBuf::new();
-    stored.append(cstr!("_id"), new_id());
-    for (name, value) in document.iter().flatten() {
-        stored.append(name, value);
-    }
-    stored
 }

@@ -7,6 +7,8 @@
 //! What this module is not: it knows no options, no sessions and no concerns. Whoever has those to tell sends a
 //! command document.
 
+use std::cell::Cell;
+
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -131,6 +133,7 @@ impl Engine {
             snapshot: None,
             statements: None,
             now,
+            locked: Cell::new(false),
         })
     }
 

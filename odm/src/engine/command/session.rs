@@ -145,6 +145,11 @@ fn kill(
     reply(doc! {})
 }
 
+/// Whether nothing is known of the transaction: it may have been committed long ago.
+fn is_unknown(outcome: &Result<(), ServerError>) -> bool {
+    matches!(outcome, Err(error) if error.code() == Code::NO_SUCH_TRANSACTION)
+}
+
 fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError> {
     let name = if commit {
         "commitTransaction"
@@ -170,14 +175,18 @@ fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError>
     let mut state = lock(&handle);
     state.touch(call.now);
     if commit {
-        state.commit(
+        let committed = state.commit(
             &call.engine.sessions,
             &call.engine.catalog,
             session,
             *number,
-        )?;
+        );
+        call.locked.set(is_unknown(&committed));
+        committed?;
     } else {
-        state.transaction(session, *number)?;
+        let open = state.transaction(session, *number).map(drop);
+        call.locked.set(is_unknown(&open));
+        open?;
         state.abort(&call.engine.sessions);
     }
     reply(doc! {})

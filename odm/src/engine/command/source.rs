@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use bson::oid::ObjectId;
 use bson::raw::{RawDocument, RawDocumentBuf};
 
-use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::Resolved;
+use crate::engine::catalog::{Edit, Root};
 use crate::engine::command::call::Call;
+use crate::engine::command::insert::{Times, prepare};
 use crate::engine::command::modify;
 use crate::engine::command::statistics::Asker;
 use crate::engine::context::Context;
@@ -18,7 +20,6 @@ use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
 use crate::engine::txn::writer::Writer;
-use crate::engine::updater::check_id;
 use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
@@ -31,6 +32,8 @@ pub(crate) struct CallSource<'c, 'a> {
     call: RefCell<&'c mut Call<'a>>,
     /// What the aggregation itself is about, where it asks about it: if that is a view, then not of what it is on.
     told: Option<&'c Namespace>,
+    /// The same of a view that is read: what its statistics are about.
+    told_within: RefCell<Option<Namespace>>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
@@ -40,6 +43,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             database: call.database,
             call: RefCell::new(call),
             told,
+            told_within: RefCell::default(),
         }
     }
 
@@ -78,7 +82,13 @@ impl<'c, 'a> CallSource<'c, 'a> {
             collection: &view.namespace.collection,
             globals: &inner,
         };
-        for document in pipeline.run_within(input, cx)? {
+        let around = self
+            .told_within
+            .replace(pipeline.begins().map(|_| view.namespace.clone()));
+        // The first stage asks when it begins.
+        let documents = pipeline.run_within(input, cx);
+        self.told_within.replace(around);
+        for document in documents? {
             let document = document?;
             if matcher.matches(&document)? {
                 found.push(document);
@@ -107,6 +117,7 @@ struct MergeInto<'w, 'a, 'b> {
     writer: &'w mut Writer<'a, 'b>,
     collator: Option<Collator>,
     context: &'w Context,
+    times: Times<'w>,
     deadline: Deadline,
 }
 
@@ -114,7 +125,7 @@ impl Merging for MergeInto<'_, '_, '_> {
     fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError> {
         let (filter, update, upsert, otherwise) = match write {
             MergeWrite::Insert(document) => {
-                self.writer.insert(document)?;
+                self.insert(document)?;
                 return Ok(true);
             }
             MergeWrite::Update {
@@ -144,10 +155,19 @@ impl Merging for MergeInto<'_, '_, '_> {
         let outcome = modify::update(self.writer, &wanted, &change, &checked, new_id)?;
         let was_there = outcome.matched > 0 || outcome.upserted.is_some();
         if let (false, Some(document)) = (was_there, otherwise) {
-            self.writer.insert(document)?;
+            self.insert(document)?;
             return Ok(true);
         }
         Ok(was_there)
+    }
+}
+
+impl MergeInto<'_, '_, '_> {
+    fn insert(&mut self, document: &RawDocument) -> Result<(), ServerError> {
+        let context = self.context;
+        let stored = prepare(document, || context.object_id(), Some(self.times))?;
+        self.writer.insert(&stored)?;
+        Ok(())
     }
 }
 
@@ -205,8 +225,10 @@ impl Source for CallSource<'_, '_> {
             now: call.now,
         };
         let namespace = self.namespace(None, collection);
+        let within = self.told_within.borrow();
+        let is_told = self.told == Some(&namespace) || within.as_ref() == Some(&namespace);
         match self.root.resolve(&namespace)? {
-            Some(view) if self.told != Some(&namespace) => asker.ask(&view.namespace, asked),
+            Some(view) if !is_told => asker.ask(&view.namespace, asked),
             _ => asker.ask(&namespace, asked),
         }
     }
@@ -227,6 +249,7 @@ impl Source for CallSource<'_, '_> {
     ) -> Result<(), ServerError> {
         let namespace = self.namespace(target.database, target.collection);
         let mut call = self.call.borrow_mut();
+        call.locked.set(true);
         let bypass = call.args.flag("bypassDocumentValidation");
         if creates {
             call.ensure(&namespace)?;
@@ -234,11 +257,13 @@ impl Source for CallSource<'_, '_> {
         // As an update that names no collation, it finds by that of the collection it writes to.
         let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
         let (context, deadline) = (call.context.clone(), call.deadline());
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
         let mut each = |writer: &mut Writer<'_, '_>| {
             let mut merging = MergeInto {
                 writer,
                 collator: collator.clone(),
                 context: &context,
+                times: Times { clock: &clock, now },
                 deadline: deadline.clone(),
             };
             match write(&mut merging) {
@@ -283,6 +308,7 @@ impl Source for CallSource<'_, '_> {
     ) -> Result<(), ServerError> {
         let namespace = self.namespace(database, collection);
         let mut call = self.call.borrow_mut();
+        call.locked.set(true);
         let was_there = call.find_collection(&namespace).is_some();
         call.ensure_quietly(&namespace).map_err(|error| {
             if error.code() != Code::INVALID_NAMESPACE {
@@ -296,8 +322,9 @@ impl Source for CallSource<'_, '_> {
         })?;
         let bypass = call.args.flag("bypassDocumentValidation");
         let context = call.context.clone();
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
         // All or nothing: an error leaves the collection as it was.
-        call.write_ensured(&namespace, bypass, |writer| {
+        let written = call.write_ensured(&namespace, bypass, |writer| {
             let records: Vec<_> = writer
                 .collection()
                 .all()
@@ -307,20 +334,24 @@ impl Source for CallSource<'_, '_> {
                 writer.remove(record)?;
             }
             for document in std::mem::take(&mut documents) {
-                if let Some(id) = raw::get(&document, "_id") {
-                    check_id(id)?;
-                }
-                let is_id = |element: &raw::Element<'_>| element.key_bytes() == b"_id";
-                if raw::walk(&document).filter(is_id).nth(1).is_some() {
-                    return Err(super::insert::several_ids());
-                }
-                writer.insert(&super::insert::with_id(document, || context.object_id()))?;
+                let times = Times { clock: &clock, now };
+                writer.insert(&prepare(&document, || context.object_id(), Some(times))?)?;
             }
             if writer.is_watched() {
                 let from = writer.collection().made_as("agg_out");
                 writer.tell_as_moved(&from, was_there);
             }
             Ok(())
-        })
+        });
+        if written.is_err() && !was_there {
+            call.alter(&namespace, |collection| {
+                Ok(if collection.len() == 0 {
+                    Edit::Drop(())
+                } else {
+                    Edit::Unchanged(())
+                })
+            })?;
+        }
+        written
     }
 }

@@ -64,7 +64,8 @@ pub(crate) fn storage(collection: Option<&Collection>, scale: i64) -> Document {
             if let Some(capped) = collection.options.capped {
                 let whole = |value: u64| number(i64::try_from(value).unwrap_or(i64::MAX));
                 fields.insert("max", whole(capped.max.unwrap_or(0)));
-                fields.insert("maxSize", whole(capped.size));
+                let largest = i64::try_from(capped.size).unwrap_or(i64::MAX);
+                fields.insert("maxSize", number(largest / scale));
             }
             let mut sizes = Document::new();
             let mut total = 0;

@@ -41,6 +41,7 @@ pub(crate) fn find<'a>(
         "allowPartialResults",
         "returnKey",
         "showRecordId",
+        "readOnce",
     ] {
         // One document is one batch in any case.
         let harmless = option == "singleBatch" && find.query.limit == Some(1);

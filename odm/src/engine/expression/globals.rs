@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bson::raw::RawBson;
 use bson::{DateTime, Timestamp};
 
+#[cfg(feature = "memory")]
+use crate::engine::clock::Clock;
 use crate::engine::expression::meta::Known;
 use crate::engine::expression::value::Value;
 use crate::engine::regex::Regex;
@@ -29,6 +31,8 @@ struct Inner {
     collator: Option<Collator>,
     shared: Arc<Shared>,
     random: Option<Random>,
+    #[cfg(feature = "memory")]
+    clock: Option<Arc<Clock>>,
     /// Whether it is known by what documents are sorted.
     has_sort_keys: bool,
     /// How many pipelines of `$lookup` and `$unionWith` are around.
@@ -72,6 +76,8 @@ impl Globals {
             collator: None,
             shared: Arc::default(),
             random: None,
+            #[cfg(feature = "memory")]
+            clock: None,
             has_sort_keys: false,
             #[cfg(feature = "memory")]
             pipelines: 0,
@@ -148,6 +154,23 @@ impl Globals {
     pub(crate) fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
         Arc::make_mut(&mut self.0).random = Some(Random(bits));
         self
+    }
+
+    /// The clock of the times that writes put into documents.
+    #[cfg(feature = "memory")]
+    #[must_use]
+    pub(crate) fn with_clock(mut self, clock: Arc<Clock>) -> Self {
+        Arc::make_mut(&mut self.0).clock = Some(clock);
+        self
+    }
+
+    /// A timestamp that no other write has been given, for `$currentDate` and for empty timestamps.
+    #[cfg(feature = "memory")]
+    pub(crate) fn unique_timestamp(&self) -> Timestamp {
+        match &self.0.clock {
+            Some(clock) => clock.tick(self.0.now),
+            None => self.timestamp(),
+        }
     }
 
     /// The same where it is known by what documents are sorted.

@@ -49,7 +49,12 @@ pub(crate) fn check_key(key: &Document) -> Result<(), ServerError> {
                 Some(_) if key.len() > 1 => {
                     return Err(refused("wildcard indexes do not allow compounding"));
                 }
-                Some(_) => continue,
+                Some(_) => {
+                    if let Some(below) = name.strip_suffix(".$**") {
+                        check_path(below)?;
+                    }
+                    continue;
+                }
                 None => {}
             }
         }
@@ -101,19 +106,20 @@ fn check_name(name: &str) -> Result<(), ServerError> {
     if name.is_empty() {
         return Err(refused("Index keys cannot be an empty field."));
     }
-    let parts: Vec<&str> = name.split('.').collect();
-    if parts.iter().any(|part| part.is_empty()) {
-        return Err(refused("Index keys cannot contain an empty field."));
-    }
+    check_path(name)
+}
+
+fn check_path(path: &str) -> Result<(), ServerError> {
     let reference = |at: usize, part: &str| at > 0 && matches!(part, "$id" | "$ref" | "$db");
-    if parts
-        .iter()
-        .enumerate()
-        .any(|(at, part)| part.starts_with('$') && !reference(at, part))
-    {
-        return Err(refused(
-            "Index key contains an illegal field name: field name starts with '$'.",
-        ));
+    for (at, part) in path.split('.').enumerate() {
+        if part.is_empty() {
+            return Err(refused("Index keys cannot contain an empty field."));
+        }
+        if part.starts_with('$') && !reference(at, part) {
+            return Err(refused(
+                "Index key contains an illegal field name: field name starts with '$'.",
+            ));
+        }
     }
     Ok(())
 }

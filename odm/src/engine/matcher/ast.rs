@@ -193,6 +193,24 @@ impl Predicate {
         }
     }
 
+    /// Whether there is a `$jsonSchema` in it, also for elements.
+    #[cfg(feature = "memory")]
+    pub(super) fn has_schema(&self) -> bool {
+        match self {
+            Self::And(group) | Self::Or(group) | Self::Nor(group) => {
+                group.children.iter().any(Self::has_schema)
+            }
+            Self::Not(negation) => negation.child.has_schema(),
+            Self::Schema(_) => true,
+            Self::Field(field) => match &field.test {
+                Test::Element(ElementMatch::Document(inner)) => inner.has_schema(),
+                Test::Element(ElementMatch::Value(tests)) => tests.iter().any(Self::has_schema),
+                _ => false,
+            },
+            Self::Expr(_) | Self::Text(_) | Self::Always(_) => false,
+        }
+    }
+
     /// The order in which a server evaluates conditions that stand beside each other: by their own places, then by those
     /// of the conditions in them.
     fn compare(&self, other: &Self) -> Ordering {

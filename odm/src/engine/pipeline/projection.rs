@@ -7,7 +7,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::engine::expression::memory;
 use crate::engine::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
 use crate::engine::expression::{Globals, Value, append, text};
-use crate::engine::matcher::Matcher;
+use crate::engine::matcher::{Matcher, without_where};
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw::{elements, values};
@@ -269,9 +269,9 @@ impl ElemMatch {
         append(&mut condition, "$elemMatch", argument);
         let mut filter = RawDocumentBuf::new();
         append(&mut filter, HELD, RawBsonRef::Document(&condition));
-        Ok(Self {
-            matcher: Matcher::parse(&filter, globals)?,
-        })
+        let matcher = Matcher::parse(&filter, globals).map_err(without_where)?;
+        matcher.refuse_schemas()?;
+        Ok(Self { matcher })
     }
 }
 

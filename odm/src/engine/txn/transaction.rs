@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::DateTime;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
 use crate::engine::catalog::changes::{Change, Origin, definition};
 use crate::engine::catalog::collection::{Collection, Owner, Shared, Version};
@@ -31,6 +32,8 @@ pub(crate) struct Transaction {
     /// The names that it has read or written.
     used: BTreeSet<Namespace>,
     started: DateTime,
+    /// The read concern of its first command.
+    concern: Option<RawDocumentBuf>,
     /// What it did, in order: change streams may be opened before it commits.
     changes: Vec<Change>,
 }
@@ -46,8 +49,18 @@ impl Transaction {
             written: BTreeMap::new(),
             used: BTreeSet::new(),
             started: now,
+            concern: None,
             changes: Vec::new(),
         }
+    }
+
+    /// Keeps the read concern of the first command.
+    pub(crate) fn set_concern(&mut self, concern: &RawDocument) {
+        self.concern = Some(concern.to_owned());
+    }
+
+    pub(crate) fn concern(&self) -> Option<&RawDocument> {
+        self.concern.as_deref()
     }
 
     /// Until when it may stay open, in milliseconds.

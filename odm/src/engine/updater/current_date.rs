@@ -53,7 +53,7 @@ impl Behaviour for CurrentDate {
     ) -> Result<Change<'a>, ServerError> {
         Ok(Change::Put(Node::Owned(match self {
             Self::Date => RawBson::DateTime(at.globals.now()),
-            Self::Timestamp => RawBson::Timestamp(at.globals.timestamp()),
+            Self::Timestamp => RawBson::Timestamp(at.globals.unique_timestamp()),
         })))
     }
 }

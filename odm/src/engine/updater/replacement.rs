@@ -37,19 +37,23 @@ impl Replacement {
         {
             append(&mut new, name, value);
         }
+        let mut fills_in = false;
         // A second `_id` stays where it is, as MongoDB has it.
         let mut has_id = false;
         let others = fields(&self.0)
             .filter(|(name, _)| *name != "_id" || std::mem::replace(&mut has_id, true));
         for (name, value) in others {
             match value {
-                // The server's convenience: a zero timestamp at the top means the time of the write.
-                RawBsonRef::Timestamp(zero) if zero.time == 0 && zero.increment == 0 => {
-                    append(&mut new, name, RawBsonRef::Timestamp(globals.timestamp()));
+                // An empty timestamp at the top stands for the time of the write.
+                RawBsonRef::Timestamp(empty) if empty.time == 0 && empty.increment == 0 => {
+                    fills_in = true;
+                    let time = globals.unique_timestamp();
+                    append(&mut new, name, RawBsonRef::Timestamp(time));
                 }
                 value => append(&mut new, name, value),
             }
         }
+        let modified = modified || fills_in;
         check_new_id(document, &new, modified, inserting)?;
         Ok(Applied {
             document: new,

@@ -18,13 +18,6 @@ pub(super) const CURRENT_OP: Command = Command {
     is_open: false,
 };
 
-/// An `aggregate` that begins with operations.
-pub(super) const AGGREGATE: Command = Command {
-    name: "aggregate",
-    run: aggregate,
-    is_open: false,
-};
-
 /// The options of `$currentOp`.
 const NAMES: &[&str] = &[
     "allUsers",
@@ -45,8 +38,8 @@ struct Wanted {
     idle_connections: bool,
 }
 
-fn aggregate(call: &mut Call<'_>) -> Result<Document, ServerError> {
-    stage::admit(call)?;
+/// The documents of `$currentOp`.
+pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerError> {
     let options = match stage::first(call.command) {
         Some((_, RawBsonRef::Document(options))) => options,
         other => {
@@ -73,18 +66,7 @@ fn aggregate(call: &mut Call<'_>) -> Result<Document, ServerError> {
         ));
     }
     let wanted = parse(options)?;
-    let scratch = Scratch::of(&operations(call, &wanted))?;
-    let mut stages = bson::raw::RawArrayBuf::new();
-    stages.push(rawdoc! { "$unset": "_id" });
-    if let Some(RawBsonRef::Array(given)) = raw::get(call.command, "pipeline") {
-        raw::values(given)
-            .skip(1)
-            .for_each(|stage| stages.push(stage));
-    }
-    let batch = scratch.aggregate(stages)?;
-    Ok(doc! {
-        "cursor": { "id": 0_i64, "ns": "admin.$cmd.aggregate", "firstBatch": batch },
-    })
+    Ok(operations(call, &wanted))
 }
 
 fn parse(options: &RawDocument) -> Result<Wanted, ServerError> {

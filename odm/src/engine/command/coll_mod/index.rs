@@ -9,6 +9,7 @@ use crate::engine::catalog::collection::{Collection, document};
 use crate::engine::command::args::{Args, Field, Kind, field, truthy};
 use crate::engine::command::coll_mod::invalid;
 use crate::engine::command::create::to_document;
+use crate::engine::command::create_indexes::check_hides;
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind as IndexKind, Spec, same_key, show};
 use crate::error::{Code, ServerError};
@@ -135,6 +136,9 @@ impl Wanted {
             return Err(invalid(
                 "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
             ));
+        }
+        if self.hidden.is_some() {
+            check_hides(&collection.namespace)?;
         }
         if self.hidden.is_some() && spec.is_id() {
             return Err(ServerError::new(Code::BAD_VALUE, "can't hide _id index"));

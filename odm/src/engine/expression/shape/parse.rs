@@ -363,6 +363,13 @@ impl Parser<'_> {
         let RawBsonRef::Document(written) = value else {
             return Err(fault);
         };
+        // What is wrong with the path is wrong with an expression, too.
+        if joined(prefix, name)
+            .split('.')
+            .any(|part| part.starts_with('$'))
+        {
+            return Err(fault);
+        }
         if elements(written)
             .next()
             .is_none_or(|(name, _)| name != "$slice")

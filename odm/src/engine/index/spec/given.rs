@@ -45,12 +45,49 @@ impl Given {
         Ok(given)
     }
 
-    /// The key of a specification of which only the form is looked at.
-    pub(crate) fn key(raw: &RawDocument) -> Result<Document, ServerError> {
-        let given = Document::try_from(raw)
+    /// Reads the `idIndex` of a new collection: its refusals come without the specification in front.
+    pub(crate) fn read_id(raw: &RawDocument) -> Result<Self, ServerError> {
+        let document = Document::try_from(raw)
             .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-        shape(&given, false)?;
-        Ok(given.get_document("key").cloned().unwrap_or_default())
+        shape(&document, false)?;
+        let key = document.get_document("key").cloned().unwrap_or_default();
+        let refuse = |key| {
+            ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "The field 'key' for an _id index must be {{_id: 1}}, but got {}",
+                    show(key)
+                ),
+            )
+        };
+        let is_ascending = key.get("_id").and_then(number).is_some_and(|it| it > 0.0);
+        if key.len() != 1 || !is_ascending {
+            return Err(refuse(&key));
+        }
+        let given = Self {
+            document,
+            key,
+            name: "_id_".to_owned(),
+        };
+        match id::refusal(&given.settled(), &given.key, &given.name) {
+            Some(refusal) => Err(refusal),
+            None => Ok(given),
+        }
+    }
+
+    /// Whether the specification names no collation, or this one.
+    pub(crate) fn agrees(&self, inherited: Option<&Collator>) -> Result<bool, ServerError> {
+        let Ok(collation) = self.document.get_document("collation") else {
+            return Ok(true);
+        };
+        let raw = RawDocumentBuf::try_from(collation)
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
+        Ok(Collator::parse(&raw, "collation")?.as_ref() == inherited)
+    }
+
+    /// Whether it says that the index is hidden, or is not.
+    pub(crate) fn may_hide(&self) -> bool {
+        self.document.contains_key("hidden")
     }
 
     fn is_id(&self) -> bool {

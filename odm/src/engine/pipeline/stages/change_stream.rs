@@ -5,6 +5,7 @@ use bson::raw::RawBsonRef;
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::Stage;
+use crate::engine::pipeline::{CHANGE_STREAM, not_first};
 use crate::error::{Code, ServerError};
 
 pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
@@ -25,8 +26,5 @@ pub(super) fn parse(
     _spec: RawBsonRef<'_>,
     _globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    Err(ServerError::new(
-        Code::location(40602),
-        "$_internalChangeStreamOplogMatch is only valid as the first stage in a pipeline",
-    ))
+    Err(not_first(CHANGE_STREAM))
 }

@@ -3,10 +3,11 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::memory;
+use crate::engine::expression::meta;
 use crate::engine::expression::{Globals, append, field_path, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
-use crate::engine::pipeline::{Documents, Pipeline};
+use crate::engine::pipeline::{CHANGE_STREAM, Documents, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
@@ -44,7 +45,11 @@ pub(super) fn parse(
         if pipeline.is_ok() || pipeline.as_ref().is_err_and(is_of_place) {
             check_inside(stages)?;
         }
-        parsed.push((name.to_owned(), pipeline?));
+        let pipeline = pipeline?;
+        if pipeline.searches_text(globals) {
+            return Err(meta::unavailable());
+        }
+        parsed.push((name.to_owned(), pipeline));
     }
     Ok(Box::new(Facet(parsed)))
 }
@@ -61,6 +66,10 @@ fn check_inside(stages: &RawArray) -> Result<(), ServerError> {
             && let Some((inner, _)) = elements(stage).next()
             && OUTSIDE_ONLY.contains(&inner)
         {
+            let inner = match inner {
+                "$changeStream" => CHANGE_STREAM,
+                inner => inner,
+            };
             return refuse(
                 40600,
                 format!("{inner} is not allowed to be used within a $facet stage"),

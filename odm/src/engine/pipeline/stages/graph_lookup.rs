@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::expression::{Expression, Globals, field_path, memory, text};
-use crate::engine::matcher::Matcher;
+use crate::engine::matcher::{Matcher, without_where};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Stage};
@@ -139,7 +139,8 @@ fn restrict(value: RawBsonRef<'_>, globals: &Globals) -> Result<RawDocumentBuf, 
         );
     };
     Matcher::parse(filter, globals).map_err(|error| {
-        error.within("Failed to parse 'restrictSearchWithMatch' option to $graphLookup")
+        without_where(error)
+            .within("Failed to parse 'restrictSearchWithMatch' option to $graphLookup")
     })?;
     Ok(filter.to_owned())
 }

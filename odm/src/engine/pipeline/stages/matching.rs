@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
+use crate::engine::matcher::{Matcher, without_where};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Planned, Stage};
 use crate::error::{Code, ServerError};
@@ -27,7 +27,7 @@ pub(super) fn parse(
     };
     Ok(Box::new(Match {
         filter: filter.to_owned(),
-        matcher: Matcher::parse(filter, globals)?,
+        matcher: Matcher::parse(filter, globals).map_err(without_where)?,
     }))
 }
 

@@ -68,9 +68,12 @@ impl Merge {
     ) -> (Vec<Vec<Prepared>>, Option<ServerError>) {
         let (mut batches, mut batch) = (Vec::new(), Vec::new());
         let mut bytes = 0;
+        // Merged by another key, a document without an `_id` leaves the target's as it is.
+        let needs_id = self.on.iter().any(|field| field == "_id");
         for document in input {
             let document = match document {
-                Ok(document) => with_id(document, cx),
+                Ok(document) if needs_id => with_id(document, cx),
+                Ok(document) => document,
                 Err(error) => return (batches, Some(error)),
             };
             let size = document.as_bytes().len();
@@ -199,7 +202,7 @@ impl Merge {
 
     fn explained(&self, error: ServerError) -> ServerError {
         match (error.code(), &self.matched) {
-            (Code::DUPLICATE_KEY, Matched::Fail) => error.within(
+            (Code::DUPLICATE_KEY, Matched::Fail) if self.is_met(&error) => error.within(
                 "$merge with whenMatched: fail found an existing document with the same values for the 'on' fields",
             ),
             (Code::DUPLICATE_KEY, _) => error.within("$merge failed due to a DuplicateKey error"),
@@ -208,6 +211,17 @@ impl Merge {
             ),
             _ => error,
         }
+    }
+
+    /// Whether a duplicate key is that of the `on` fields.
+    fn is_met(&self, error: &ServerError) -> bool {
+        let pattern = error
+            .details()
+            .and_then(|details| details.get_document("keyPattern").ok());
+        pattern.is_some_and(|pattern| {
+            pattern.len() == self.on.len()
+                && self.on.iter().all(|field| pattern.contains_key(field))
+        })
     }
 
     /// Whether it writes where nothing is.

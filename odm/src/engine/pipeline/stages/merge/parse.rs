@@ -125,7 +125,9 @@ fn check_fields(spec: &RawDocument) -> Result<(), ServerError> {
                 on(value)?;
                 continue;
             }
-            ("whenMatched", RawBsonRef::Array(_)) | ("let", RawBsonRef::Document(_)) => continue,
+            ("whenMatched", RawBsonRef::Array(_))
+            | ("let", RawBsonRef::Document(_))
+            | ("let" | "whenNotMatched", RawBsonRef::Null) => continue,
             ("whenMatched", _) => {
                 matched(Some(value))?;
                 continue;
@@ -282,7 +284,7 @@ fn not_matched(value: Option<RawBsonRef<'_>>) -> Result<NotMatched, ServerError>
     Ok(match value {
         Some(RawBsonRef::String("discard")) => NotMatched::Discard,
         Some(RawBsonRef::String("fail")) => NotMatched::Fail,
-        None | Some(RawBsonRef::String("insert")) => NotMatched::Insert,
+        None | Some(RawBsonRef::Null | RawBsonRef::String("insert")) => NotMatched::Insert,
         Some(other) => {
             let other = match other {
                 RawBsonRef::String(other) => other,

@@ -143,7 +143,8 @@ impl Subject for Engine {
     }
 }
 
-/// Prints what `count` small documents take of the memory of this process.
+/// Prints the memory of `count` small documents: as loaded, after an update of each that keeps its size, and after one
+/// that makes each of them grow.
 pub(crate) fn memory(count: i64) {
     let mut engine = Engine::new();
     let items = |from: i64, to: i64| -> Vec<Item> {
@@ -162,19 +163,39 @@ pub(crate) fn memory(count: i64) {
         engine.insert_many(&items(from, from + 1000));
         from += 1000;
     }
-    let memory = resident(std::process::id()) - before;
-    let stats = engine.runtime.block_on(async {
-        let command = doc! { "collStats": "items" };
-        engine.db.run_command(command).await.unwrap()
+    engine.print_memory(count, "loaded", before);
+    // In no order, one document at a time.
+    let ids = |step: i64| (0..count).map(move |n| n * step % count);
+    engine.increment(&ids(104_729).collect::<Vec<_>>());
+    engine.print_memory(count, "updated", before);
+    engine.runtime.block_on(async {
+        for id in ids(7_919) {
+            let name = format!("item {id:>010} with a longer name");
+            let done = engine
+                .items
+                .update_one(|i| i.id.eq(id), |i| i.name.set(name));
+            assert_eq!(done.await.unwrap().modified, 1);
+        }
     });
-    let field = |name: &str| match stats.get(name) {
-        Some(Bson::Int32(value)) => i64::from(*value),
-        Some(Bson::Int64(value)) => *value,
-        _ => 0,
-    };
-    let (documents, keys) = (field("size"), field("totalIndexSize"));
-    println!(
-        "| {count} | {documents} | {keys} | {memory} | {:.2} |",
-        memory as f64 / (documents + keys) as f64
-    );
+    engine.print_memory(count, "grown", before);
+}
+
+impl Engine {
+    fn print_memory(&self, count: i64, state: &str, before: u64) {
+        let memory = resident(std::process::id()) - before;
+        let stats = self.runtime.block_on(async {
+            let command = doc! { "collStats": "items" };
+            self.db.run_command(command).await.unwrap()
+        });
+        let field = |name: &str| match stats.get(name) {
+            Some(Bson::Int32(value)) => i64::from(*value),
+            Some(Bson::Int64(value)) => *value,
+            _ => 0,
+        };
+        let (documents, keys) = (field("size"), field("totalIndexSize"));
+        println!(
+            "| {count} | {state} | {documents} | {keys} | {memory} | {:.2} |",
+            memory as f64 / (documents + keys) as f64
+        );
+    }
 }

@@ -5,14 +5,17 @@
 //! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' ODM_BENCH_MONGOD_PID=$(pidof mongod) \
 //!     cargo bench -p odm-tests --features sqlite --bench engine
 //! cargo bench -p odm-tests --features sqlite --bench engine -- --growth
+//! cargo bench -p odm-tests --features sqlite --bench engine -- --threads
+//! cargo bench -p odm-tests --features sqlite --bench engine -- --steps
 //! ```
 //!
 //! Without a server its columns are left out. Of each figure the best of `ODM_BENCH_ROUNDS` rounds counts (5 unless
 //! told): the machine's other work can only add to a time. What runs in this process, on one thread, is measured in
 //! processor time, which other work disturbs least; the server's calls are measured by the clock.
 //!
-//! `--growth` shows how the engine's figures and its memory grow from 10,000 to 1,000,000 documents; `--repeat NAME`
-//! runs one operation of the engine alone, for a profiler, on small documents unless told `--large`.
+//! `--growth` shows how the engine's figures and its memory grow from 10,000 to 1,000,000 documents, loaded and then
+//! updated; `--threads` compares two threads that share a collection with one; `--steps` shows what each key, index and
+//! array element adds to the cost of a write, and each index that the write does not concern. `--repeat NAME` runs one operation of the engine alone, for a profiler, on small documents unless told `--large`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -28,6 +31,8 @@ mod process;
 mod report;
 mod server;
 mod sqlite;
+mod steps;
+mod threads;
 mod tree;
 
 use std::env;
@@ -58,6 +63,12 @@ fn main() {
     }
     if flag("--growth") {
         return growth();
+    }
+    if flag("--threads") {
+        return threads::report(Rounds::from_env(5).count());
+    }
+    if flag("--steps") {
+        return steps::report(Rounds::from_env(5).count());
     }
     let rounds = Rounds::from_env(5);
     for size in [Size::Small, Size::Large] {
@@ -90,8 +101,8 @@ fn growth() {
         })
         .collect();
     report::growth(&counts, &columns);
-    println!("\n| documents | BSON, bytes | index keys, bytes | memory, bytes | ratio |");
-    println!("| --- | --- | --- | --- | --- |");
+    println!("\n| documents | state | BSON, bytes | index keys, bytes | memory, bytes | ratio |");
+    println!("| --- | --- | --- | --- | --- | --- |");
     for count in counts {
         // A process of its own, so that nothing but the documents makes it grow.
         let status = Command::new(env::current_exe().unwrap())

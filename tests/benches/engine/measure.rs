@@ -84,6 +84,10 @@ impl Rounds {
         }
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.rounds
+    }
+
     /// Every operation on every subject, by turns.
     pub(crate) fn run(
         &self,

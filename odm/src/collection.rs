@@ -143,7 +143,7 @@ impl<M: Document> Collection<M> {
 impl<M> Clone for Collection<M> {
     fn clone(&self) -> Self {
         Self {
-            store: self.store.clone(),
+            store: self.store.apart(),
             defaults: self.defaults.clone(),
             of: PhantomData,
         }

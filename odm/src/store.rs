@@ -134,6 +134,22 @@ impl Store {
         }))
     }
 
+    /// The same store, for a handle that another thread may use: each of its calls counts the handle's users, and two
+    /// threads that count in the same memory slow each other down.
+    pub(crate) fn apart(&self) -> Self {
+        let backend = match &self.0.backend {
+            #[cfg(feature = "memory")]
+            Backend::Memory(memory) => Backend::Memory(memory.apart()),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(driver) => Backend::Driver(driver.clone()),
+        };
+        Self(Arc::new(Inner {
+            backend,
+            database: Arc::clone(&self.0.database),
+            monitor: self.0.monitor.clone(),
+        }))
+    }
+
     /// Another database of the same server or engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         let backend = match &self.0.backend {

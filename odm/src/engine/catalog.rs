@@ -1,7 +1,8 @@
 //! Databases and collections: the state of the engine, at any moment one persistent map.
 //!
-//! A [`Root`] is a snapshot of everything. Readers clone it and never wait; a writer holds the lock of one
-//! collection and publishes a new version of it.
+//! A [`Root`] is a snapshot of everything. Readers clone it and never wait, or look at one collection for less than the
+//! time that it takes to publish another version; a writer holds the lock of one collection and publishes a new version
+//! of it.
 //!
 //! What this module is not: it knows no sessions, no transactions and no commands.
 
@@ -12,9 +13,10 @@ mod fork;
 pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod special;
+mod spin;
 pub(crate) mod view;
 
-use std::sync::{Arc, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bson::{DateTime, Timestamp};
 use imbl::OrdMap;
@@ -109,49 +111,60 @@ impl Root {
     }
 }
 
+/// Memory that shares no cache line with what lies beside it, so that threads which change the one do not slow down
+/// those that read the other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The published state.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    root: RwLock<Root>,
+    root: Apart<RwLock<Root>>,
     pub(crate) clock: Arc<Clock>,
     pub(crate) changes: Changes,
 }
 
 impl Catalog {
+    fn read(&self) -> RwLockReadGuard<'_, Root> {
+        spin::read(&self.root.0)
+    }
+
     /// A snapshot of everything.
     pub(crate) fn root(&self) -> Root {
-        self.root
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.read().clone()
     }
 
     /// The same, with a time of its own: what is in it was logged earlier, and what is written from here on is later.
     pub(crate) fn moment(&self, now: DateTime) -> (Timestamp, Root) {
         // Nobody makes a write visible, and gives it its time, as long as somebody reads.
-        let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
+        let root = self.read();
         (self.clock.tick(now), root.clone())
     }
 
     pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Version> {
-        self.root
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .collection(namespace)
-            .cloned()
+        self.read().collection(namespace).cloned()
+    }
+
+    /// Has a collection looked at, while nobody can publish another version of it, or of any other collection: for
+    /// what takes no longer than a few documents. To hold a version instead would have the next writer copy it.
+    ///
+    /// `look` must not ask the catalog for anything.
+    pub(crate) fn look<T>(
+        &self,
+        namespace: &Namespace,
+        look: impl FnOnce(&Collection) -> T,
+    ) -> Option<T> {
+        self.read().collection(namespace).map(|it| look(it))
     }
 
     pub(crate) fn view(&self, namespace: &Namespace) -> Option<Arc<View>> {
-        self.root
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .view(namespace)
-            .cloned()
+        self.read().view(namespace).cloned()
     }
 
     /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
     pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
-        self.root.write().unwrap_or_else(PoisonError::into_inner)
+        spin::write(&self.root.0)
     }
 
     /// From now on, all that is written is logged. False if it was so before. Of several who ask for it, all wait until
@@ -203,12 +216,15 @@ impl Catalog {
         namespace: &Namespace,
         write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
     ) -> Option<T> {
-        let root = self.root.read().unwrap_or_else(PoisonError::into_inner);
+        let root = self.read();
         let latest = Version::clone(root.collection(namespace)?);
         // Nobody publishes another version while we have the lock, and look: so this is the one.
         let Some(locks) = latest.shared.try_lock() else {
+            let shared = Arc::clone(&latest.shared);
+            // The writer whom we wait for would have to copy a version that we hold.
+            drop(latest);
             drop(root);
-            return self.wait_and_write(namespace, Arc::clone(&latest.shared), write);
+            return self.wait_and_write(namespace, shared, write);
         };
         drop(root);
         let mut work = Work::watched(self.changes.is_on());

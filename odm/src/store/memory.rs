@@ -72,6 +72,16 @@ impl Memory {
         }))
     }
 
+    /// The same data and names, of which nothing but the engine is shared.
+    pub(crate) fn apart(&self) -> Self {
+        let copy = |target: &Namespace| Namespace::new(&target.database, &target.collection);
+        Self(Arc::new(Handle {
+            shared: Arc::clone(&self.0.shared),
+            database: Arc::clone(&self.0.database),
+            target: self.0.target.as_ref().map(copy),
+        }))
+    }
+
     /// Another database of the same engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         Self(Arc::new(Handle {

@@ -4,16 +4,19 @@
 //! clone; nothing here takes them.
 
 mod change;
+#[cfg(test)]
+mod laws;
 
 use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use bson::raw::RawDocument;
 
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
+use crate::engine::catalog::spin;
 use crate::engine::index::tree::records::{Records, Stamp, Stored};
 use crate::engine::index::tree::{Leaves, Tree, Way};
 use crate::engine::index::{Index, RecordId, entry};
@@ -63,7 +66,7 @@ pub(crate) struct Scans {
 impl Shared {
     /// The collection's writer lock. It is held for the length of one command, never across a wait.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Locks> {
-        self.locks.lock().unwrap_or_else(PoisonError::into_inner)
+        spin::lock(&self.locks)
     }
 
     /// The writer locks of several collections. All who wait for one while they hold another take them here, in one

@@ -8,7 +8,7 @@ use crate::engine::catalog::changes::{Change, Changes, What};
 use crate::engine::catalog::collection::{Collection, Shared, Version, document};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::view::View;
-use crate::engine::catalog::{Catalog, Root};
+use crate::engine::catalog::{Apart, Catalog, Root};
 use crate::engine::index::RecordId;
 use crate::error::{Code, ServerError};
 
@@ -16,7 +16,7 @@ impl Catalog {
     /// A catalog that begins with this state, and shares nothing with this one but the locks of the collections.
     pub(crate) fn fork(root: Root) -> Self {
         Self {
-            root: RwLock::new(root),
+            root: Apart(RwLock::new(root)),
             clock: Arc::default(),
             changes: Changes::default(),
         }

@@ -138,6 +138,20 @@ impl Call<'_> {
         Deadline::new(self.context, max_time)
     }
 
+    /// Has a collection looked at for as long as it takes to read one thing of it: see [`Catalog::look`].
+    ///
+    /// [`Catalog::look`]: crate::engine::catalog::Catalog::look
+    pub(crate) fn look<T>(
+        &self,
+        namespace: &Namespace,
+        look: impl FnOnce(&Collection) -> T,
+    ) -> Option<T> {
+        match self.fixed() {
+            Some(root) => root.collection(namespace).map(|it| look(it)),
+            None => self.engine.catalog.look(namespace, look),
+        }
+    }
+
     /// The environment of filters and expressions: the clock, the collation (its own, or else the collection's), and
     /// the variables of `let`.
     pub(crate) fn globals(
@@ -146,10 +160,21 @@ impl Call<'_> {
         variables: Option<&RawDocument>,
         collection: Option<&Collection>,
     ) -> Result<Globals, ServerError> {
+        let met = collection.and_then(|collection| collection.options.collation.as_ref());
+        self.globals_under(collation, variables, met)
+    }
+
+    /// The same, where the collection's collation is known.
+    pub(crate) fn globals_under(
+        &self,
+        collation: Option<&RawDocument>,
+        variables: Option<&RawDocument>,
+        met: Option<&Collator>,
+    ) -> Result<Globals, ServerError> {
         let collator =
             match collation.filter(|collation| !super::args::is_empty_document(collation)) {
                 Some(collation) => Collator::parse(collation, "collation")?,
-                None => collection.and_then(|collection| collection.options.collation.clone()),
+                None => met.cloned(),
             };
         let mut globals = Globals::new(self.now)
             .with_collator(collator)

@@ -3,7 +3,6 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
-use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
@@ -17,6 +16,7 @@ use crate::engine::expression::text;
 use crate::engine::txn::session::Statement;
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
 use crate::value::number::Number;
 use crate::value::raw;
 
@@ -145,17 +145,17 @@ impl Delete<'_> {
             return Ok(written);
         }
         let mut total = Written::default();
-        let collection = call.find_collection(namespace);
+        // Nobody holds what is about to change: its writer would have to copy it.
+        let collection = call.look(namespace, |it| it.options.collation.clone());
         if collection.is_none()
             && let Err(error) = call.check_not_view(namespace)
         {
             total.errors.push((0, error));
             return Ok(total);
         }
+        let met = collection.flatten();
         let mut retry = Retry::new(call.statements.take(), call.command);
-        let prepared = self.prepare(call, collection.as_deref());
-        // Nobody else is to hold what is about to change.
-        drop(collection);
+        let prepared = self.prepare(call, met.as_ref());
         let mut done = Vec::new();
         let written = call.write(namespace, true, |writer| {
             for (index, target) in prepared.iter().enumerate() {
@@ -217,16 +217,16 @@ impl Delete<'_> {
     fn prepare<'s>(
         &'s self,
         call: &Call<'_>,
-        collection: Option<&Collection>,
+        met: Option<&Collator>,
     ) -> SmallVec<[Result<Wanted<'s>, ServerError>; 1]> {
         let prepare = |statement: &'s Row<'_>| {
-            let globals = call.globals(statement.collation, self.variables, collection)?;
+            let globals = call.globals_under(statement.collation, self.variables, met)?;
             let target = Wanted {
                 filter: statement.q,
                 sort: None,
                 hint: statement.hint,
                 globals,
-                met: modify::collation_of(collection),
+                met: met.cloned(),
                 multi: statement.multi,
                 returns: false,
                 deadline: call.deadline(),

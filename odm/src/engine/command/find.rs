@@ -30,6 +30,9 @@ use crate::value::raw;
 /// How many documents the first batch holds unless the command says so.
 const FIRST_BATCH: u64 = 101;
 
+/// The most documents of a batch that is not full: a full one keeps its cursor.
+pub(crate) const LONGEST_BATCH: usize = 100;
+
 pub(crate) const FIELDS: &[Field] = &[
     field("filter", Kind::FindObject),
     field("projection", Kind::FindObject),
@@ -218,8 +221,14 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         && let Ok(limit) = call.args.natural("limit")
         && let Some(equality) = Equality::of(filter)
         && let Some(collection) = call.find_collection(call.namespace)
-        && let Some(page) = short(&collection, &equality, limit.filter(|limit| *limit > 0))
+        && let Some(batch) = short(
+            &collection,
+            &equality,
+            limit.filter(|limit| *limit > 0),
+            LONGEST_BATCH,
+        )
     {
+        let page = batch.of(0, collection.namespace.clone());
         return Ok(page.at(call.read_time()));
     }
     if let Some(page) = listed(call) {
@@ -318,7 +327,8 @@ pub(crate) fn short(
     collection: &Collection,
     equality: &Equality<'_>,
     limit: Option<u64>,
-) -> Option<Page> {
+    most: usize,
+) -> Option<Batch> {
     if collection.options.collation.is_some() {
         return None;
     }
@@ -332,14 +342,12 @@ pub(crate) fn short(
         Some(point::Found::Record(found)) => push(found.record),
         Some(point::Found::Nothing) => {}
         None => {
-            // A full batch keeps its cursor.
-            let most = usize::try_from(FIRST_BATCH).unwrap_or_default() - 1;
             let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(most));
             let records = equality.by_index(collection, most)?;
             records.into_iter().take(limit).for_each(push);
         }
     }
-    Some(batch.of(0, collection.namespace.clone()))
+    Some(batch)
 }
 
 /// The answer to a command that looks for a few values in one place; `None` to any other.

@@ -65,19 +65,22 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     call.locked.set(true);
     call.check_not_view(&namespace)?;
     call.locked.set(false);
-    let collection = call.find_collection(&namespace);
+    // Nobody holds what is about to change: its writer would have to copy it.
+    let collection = call.look(&namespace, |it| it.options.collation.clone());
+    let is_there = collection.is_some();
+    let met = collection.flatten();
     let target = Wanted {
         filter: args
             .document("query")
             .unwrap_or_else(|| raw::empty_document()),
         sort: args.filled("sort").filter(|_| !is_of_one(args)),
         hint: args.get("hint"),
-        globals: call.globals(
+        globals: call.globals_under(
             args.document("collation"),
             args.document("let"),
-            collection.as_deref(),
+            met.as_ref(),
         )?,
-        met: modify::collation_of(collection.as_deref()),
+        met,
         multi: false,
         returns: true,
         deadline: call.deadline(),
@@ -113,7 +116,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let bypass = args.flag("bypassDocumentValidation");
     let upsert = args.flag("upsert");
     let projection = match projection {
-        Err(error) if collection.is_some() => return Err(error),
+        Err(error) if is_there => return Err(error),
         // An upsert makes the collection before its projection is read.
         Err(error) if upsert => {
             call.write_ensured(&namespace, bypass, |_| Ok(()))?;
@@ -123,7 +126,6 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         Err(_) => None,
         Ok(projection) => projection,
     };
-    drop(collection);
     let mut retry = Retry::new(call.statements.take(), call.command);
     if let Some(before) = retry.before(0) {
         return again(call, before, retry.retried());

@@ -12,6 +12,7 @@ use std::cell::Cell;
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::Args;
 use crate::engine::command::call::Call;
@@ -71,6 +72,9 @@ const FILTER_OF_FIND: usize = 2;
 const DOCUMENT: usize = 3;
 const IN_STATEMENT: usize = 4;
 
+/// More documents than these are found in a version of their own: writers would wait for too long.
+const FEW_DOCUMENTS: usize = 8;
+
 /// Where a document is in no command.
 const OUTERMOST: usize = 1;
 
@@ -87,8 +91,11 @@ impl Engine {
     ) -> Option<Page> {
         let equality = Equality::new(path, value)?;
         self.tick(context.now().timestamp_millis());
-        let collection = self.catalog.collection(namespace)?;
-        find::short(&collection, &equality, one.then_some(1))
+        let look = |collection: &Collection| {
+            find::short(collection, &equality, one.then_some(1), FEW_DOCUMENTS)
+        };
+        let batch = self.catalog.look(namespace, look)??;
+        Some(batch.of(0, namespace.clone()))
     }
 
     /// Removes the document of the filter `{path: value}`, if that is an `_id`. `None` where it is not known at once

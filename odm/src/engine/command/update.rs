@@ -4,7 +4,6 @@ use bson::Bson;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use smallvec::SmallVec;
 
-use crate::engine::catalog::collection::Collection;
 use crate::engine::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
@@ -18,6 +17,7 @@ use crate::engine::pipeline::outline;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
+use crate::value::collation::Collator;
 use crate::value::raw;
 
 const FIELDS: &[Field] = &[
@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
     pub(crate) fn target(
         &self,
         call: &Call<'_>,
-        collection: Option<&Collection>,
+        met: Option<&Collator>,
         variables: Option<&RawDocument>,
     ) -> Result<Wanted<'a>, ServerError> {
         self.check_constants()?;
@@ -133,8 +133,8 @@ impl<'a> Row<'a> {
             filter: self.q,
             sort: None,
             hint: self.hint,
-            globals: call.globals(self.collation, variables, collection)?,
-            met: modify::collation_of(collection),
+            globals: call.globals_under(self.collation, variables, met)?,
+            met: met.cloned(),
             multi: self.multi,
             returns: false,
             deadline: call.deadline(),
@@ -185,18 +185,20 @@ impl Update<'_> {
             ..Written::default()
         };
         namespace.check_write()?;
-        let collection = call.find_collection(namespace);
+        // Nobody holds what is about to change: its writer would have to copy it.
+        let collection = call.look(namespace, |it| it.options.collation.clone());
         if collection.is_none()
             && let Err(error) = call.check_not_view(namespace)
         {
             total.errors.push((0, error));
             return Ok(total);
         }
+        let met = collection.flatten();
         let prepared: SmallVec<[Result<_, ServerError>; 1]> = self
             .statements
             .iter()
             .map(|statement| {
-                let target = statement.target(call, collection.as_deref(), self.variables)?;
+                let target = statement.target(call, met.as_ref(), self.variables)?;
                 let change = statement.change();
                 let checked = change.check(&target)?;
                 // The filter is checked even where there is nothing to match.
@@ -204,8 +206,6 @@ impl Update<'_> {
                 Ok((target, change, checked))
             })
             .collect();
-        // Nobody else is to hold what is about to change.
-        drop(collection);
         let upserts = self.upserts(&prepared);
         let context = call.context;
         let mut done = Vec::new();

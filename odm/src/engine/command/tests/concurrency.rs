@@ -10,6 +10,7 @@ use bson::{Binary, Bson, Document, doc};
 use super::run;
 use crate::engine::catalog::Edit;
 use crate::engine::catalog::changes::{Event, Read};
+use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::{Context, Engine};
 
@@ -530,4 +531,45 @@ fn renames_do_not_wait_for_each_other_for_ever() {
             ended.expect("they wait for each other");
         }
     }
+}
+
+/// A waiting writer that held the collection would have it copied, and be as slow as many that do not wait.
+#[test]
+fn a_write_that_others_wait_for_is_made_in_place() {
+    let server = Server::new();
+    server.ok(insert("a", 0..3));
+    let namespace = Namespace::new("x", "a");
+    let place = || {
+        let address = |collection: &Collection| std::ptr::from_ref(collection).addr();
+        server.engine.catalog.look(&namespace, address)
+    };
+    let before = place();
+    let waiters = [
+        doc! { "insert": "a", "documents": [{ "_id": 7 }] },
+        doc! { "update": "a", "updates": [{ "q": { "_id": 1 }, "u": { "$inc": { "n": 1 } } }] },
+        doc! { "delete": "a", "deletes": [{ "q": { "_id": 2 }, "limit": 1 }] },
+        doc! { "findAndModify": "a", "query": { "_id": 0 }, "update": { "$inc": { "n": 1 } } },
+    ];
+    thread::scope(|scope| {
+        let (started, has_started) = channel();
+        let (finish, may_finish) = channel();
+        let (server, namespace) = (&server, &namespace);
+        scope.spawn(move || {
+            let write = server.engine.write(namespace, true, |writer| {
+                started.send(()).unwrap();
+                may_finish.recv_timeout(PATIENCE).unwrap();
+                writer.insert(&bson::rawdoc! { "_id": 3 })
+            });
+            write.unwrap();
+        });
+        has_started.recv_timeout(PATIENCE).unwrap();
+        for command in waiters {
+            scope.spawn(move || server.ok(command));
+        }
+        // Long enough for all of them to wait; that they do not yet is no failure.
+        thread::sleep(Duration::from_millis(100));
+        finish.send(()).unwrap();
+    });
+    assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 4);
+    assert_eq!(place(), before);
 }

@@ -9,8 +9,9 @@ use crate::engine::catalog::changes;
 use crate::engine::catalog::collection::{Change, Collection, Version};
 use std::borrow::Cow;
 
-/// A change of more index keys than these would keep readers waiting.
-const FEW_KEYS: usize = 64;
+/// A change of more index keys than these would keep readers waiting for longer than a millisecond or two. It is made
+/// in a copy, which costs little more: that many keys share the leaves that are copied for them.
+const FEW_KEYS: usize = 2048;
 
 /// The next version of a collection.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ mod shown;
 pub(crate) mod spec;
 pub(crate) mod special;
 pub(crate) mod text;
+mod touched;
 pub(crate) mod tree;
 pub(crate) mod uses;
 pub(crate) mod wildcard;
@@ -209,25 +210,6 @@ impl Index {
     pub(crate) fn is_among(&self, others: &[Self]) -> bool {
         let is_same = |other: &Self| Arc::ptr_eq(&self.spec, &other.spec);
         others.iter().any(is_same)
-    }
-
-    /// Whether one document surely has the keys of another: all that the index reads is the same bytes.
-    pub(crate) fn is_untouched(&self, before: &RawDocument, after: &RawDocument) -> bool {
-        let spec = &*self.spec;
-        // These read more than their paths.
-        if matches!(spec.kind, Kind::Text | Kind::Wildcard) || spec.partial.is_some() {
-            return false;
-        }
-        spec.paths.iter().all(|path| {
-            let Some(first) = path.segments().first() else {
-                return false;
-            };
-            let read = |document| {
-                let element = raw::walk(document).find_name(first.key())?;
-                Some((element.tag(), element.value_bytes()))
-            };
-            read(before) == read(after)
-        })
     }
 
     fn each_key(

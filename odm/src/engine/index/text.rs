@@ -7,6 +7,7 @@ use crate::engine::index::Keys;
 use crate::engine::index::keys::Values;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::number;
+use crate::engine::index::touched::starts_with;
 use crate::error::{Code, ServerError};
 use crate::value::key::{self, Direction};
 use crate::value::path::Path;
@@ -64,6 +65,13 @@ impl TextIndex {
             before,
             after,
         }
+    }
+
+    /// Whether a field of a document, as it was or as it is, may have to do with its keys.
+    pub(super) fn may_read(&self, name: &str, values: [Option<RawBsonRef<'_>>; 2]) -> bool {
+        let mut ordered = self.before.iter().chain(&self.after);
+        ordered.any(|field| starts_with(field.path.as_str(), name))
+            || self.fields.may_read(name, values)
     }
 
     /// Calls `emit` with each key of a document, and with its values.

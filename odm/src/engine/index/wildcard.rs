@@ -63,6 +63,16 @@ impl Wildcard {
         self.excludes || self.listed.iter().any(|listed| overlap(listed, path))
     }
 
+    /// Whether a field of the document itself may have to do with its keys.
+    pub(super) fn may_read(&self, name: &str) -> bool {
+        let may_hold = if self.excludes {
+            self.holds(name)
+        } else {
+            self.may_hold(name)
+        };
+        may_hold && !name.contains('.')
+    }
+
     /// Whether something below a path may be held although the path itself is not.
     fn leads_on(&self, path: &str) -> bool {
         self.excludes || self.listed.iter().any(|listed| is_within(listed, path))
@@ -74,13 +84,22 @@ impl Wildcard {
         document: &RawDocument,
         collation: Option<&Collator>,
     ) -> (Keys, Arrays) {
+        self.keys_of(raw::elements(document), collation)
+    }
+
+    /// The same of some fields of a document.
+    pub(super) fn keys_of<'d>(
+        &self,
+        fields: impl Iterator<Item = (&'d str, RawBsonRef<'d>)>,
+        collation: Option<&Collator>,
+    ) -> (Keys, Arrays) {
         let mut walk = Walk {
             wildcard: self,
             collation,
             keys: Keys::new(),
             arrays: Arrays::default(),
         };
-        for (name, value) in raw::elements(document).filter(has_path) {
+        for (name, value) in fields.filter(has_path) {
             walk.field(name, value);
         }
         let Walk {

@@ -99,6 +99,22 @@ impl Fields {
         Ok(scores)
     }
 
+    /// Whether a field of the document itself may hold or affect words, given its values before and after a change.
+    pub(crate) fn may_read(&self, name: &str, values: [Option<RawBsonRef<'_>>; 2]) -> bool {
+        let may_hold = |value: &RawBsonRef<'_>| {
+            matches!(
+                value,
+                RawBsonRef::String(_) | RawBsonRef::Document(_) | RawBsonRef::Array(_)
+            )
+        };
+        // What lies below an empty name has the paths of what lies beside it.
+        if name == self.language_field || name.is_empty() {
+            return true;
+        }
+        (self.wildcard || self.weights.contains_key(name) || self.has_below(name))
+            && values.iter().flatten().any(may_hold)
+    }
+
     /// All strings that the index reads.
     pub(super) fn texts<'d>(
         &self,

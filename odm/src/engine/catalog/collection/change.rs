@@ -138,14 +138,23 @@ impl Change {
             return Ok(());
         }
         self.bytes.truncate(start);
-        let mut buffer = Vec::new();
-        let mut keys = |document: Option<&RawDocument>| match document {
-            Some(document) => index.keys(document, &mut buffer),
-            None => Ok((Keys::new(), Arrays::default())),
+        let changed = match (before, after) {
+            (Some(before), Some(after)) => index.changed_keys(before, after),
+            _ => None,
         };
-        // What is stored has keys, or it would not be stored: if not, entries would stay behind.
-        let (removed, _) = keys(before)?;
-        let (added, arrays) = keys(after)?;
+        let (removed, added, arrays) = if let Some(changed) = changed {
+            changed
+        } else {
+            let mut buffer = Vec::new();
+            let mut keys = |document: Option<&RawDocument>| match document {
+                Some(document) => index.keys(document, &mut buffer),
+                None => Ok((Keys::new(), Arrays::default())),
+            };
+            // What is stored has keys, or it would not be stored: if not, entries would stay behind.
+            let (removed, _) = keys(before)?;
+            let (added, arrays) = keys(after)?;
+            (removed, added, arrays)
+        };
         // Both are sorted.
         for (these, those, comes) in [(&removed, &added, false), (&added, &removed, true)] {
             for key in these {

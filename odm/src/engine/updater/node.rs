@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::text;
 use crate::error::ServerError;
-use crate::value::raw::values;
+use crate::value::raw::{self, values};
+use crate::value::write;
 
 pub(super) use crate::value::raw::elements as fields;
 
@@ -17,6 +18,50 @@ pub(super) enum Node<'a> {
     Owned(RawBson),
     Document(Vec<(Cow<'a, str>, Node<'a>)>),
     Array(Vec<Node<'a>>),
+    Appended(Appended),
+}
+
+/// An array with elements put behind its last: the bytes of those before were copied in one go.
+#[derive(Debug, Clone)]
+pub(super) struct Appended {
+    bytes: Vec<u8>,
+    /// Whether a document or an array was added.
+    nests: bool,
+}
+
+impl Appended {
+    /// `None` where the elements of the array are not numbered from 0 on, or where it would be too large to be one.
+    pub(super) fn new(array: &RawArray, added: &[RawBson]) -> Option<Self> {
+        let (mut count, mut last) = (0_usize, None);
+        let mut elements = raw::walk_array(array);
+        while let Some(element) = elements.advance() {
+            (count, last) = (count + 1, Some(element));
+        }
+        let is_numbered = match (last, count.checked_sub(1)) {
+            (Some(last), Some(number)) => last.key_bytes() == number.to_string().as_bytes(),
+            _ => true,
+        };
+        let before = array.as_bytes();
+        let mut bytes = Vec::with_capacity(before.len() + 32 * added.len());
+        bytes.extend_from_slice(before.get(..before.len().checked_sub(1)?)?);
+        for (number, value) in (count..).zip(added) {
+            write::raw_element(&mut bytes, &number.to_string(), value.as_raw_bson_ref())?;
+        }
+        bytes.push(0);
+        let length = i32::try_from(bytes.len()).ok()?;
+        bytes
+            .first_chunk_mut::<4>()?
+            .copy_from_slice(&length.to_le_bytes());
+        let nests = |value: &RawBson| matches!(value, RawBson::Document(_) | RawBson::Array(_));
+        (is_numbered && raw::array_from_bytes(&bytes).is_some()).then(|| Self {
+            bytes,
+            nests: added.iter().any(nests),
+        })
+    }
+
+    fn array(&self) -> &RawArray {
+        raw::array_from_bytes(&self.bytes).expect("`new` has found the bytes to be an array")
+    }
 }
 
 impl<'a> Node<'a> {
@@ -38,22 +83,20 @@ impl<'a> Node<'a> {
                     .map(|(key, value)| (Cow::Owned(key.to_owned()), Node::Owned(value.into())))
                     .collect(),
             ),
-            Self::Owned(RawBson::Array(array)) => Self::Array(
-                values(array)
-                    .map(|value| Node::Owned(value.into()))
-                    .collect(),
-            ),
+            Self::Owned(RawBson::Array(array)) => Self::Array(owned(array)),
+            Self::Appended(appended) => Self::Array(owned(appended.array())),
             _ => return,
         };
         *self = opened;
     }
 
-    /// Whether it is neither a document nor an array.
-    pub(super) fn is_scalar(&self) -> bool {
+    /// Whether it may hold documents or arrays that were not there before.
+    pub(super) fn may_nest(&self) -> bool {
         match self {
-            Self::Raw(value) => !matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_)),
-            Self::Owned(value) => !matches!(value, RawBson::Document(_) | RawBson::Array(_)),
-            Self::Document(_) | Self::Array(_) => false,
+            Self::Raw(value) => matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_)),
+            Self::Owned(value) => matches!(value, RawBson::Document(_) | RawBson::Array(_)),
+            Self::Document(_) | Self::Array(_) => true,
+            Self::Appended(appended) => appended.nests,
         }
     }
 
@@ -92,6 +135,7 @@ impl<'a> Node<'a> {
                 }
                 Cow::Owned(RawBson::Array(array))
             }
+            Self::Appended(appended) => Cow::Owned(RawBsonRef::Array(appended.array()).into()),
         }
     }
 
@@ -99,9 +143,15 @@ impl<'a> Node<'a> {
     pub(super) fn with<R>(&self, call: impl FnOnce(RawBsonRef<'_>) -> R) -> R {
         match self {
             Self::Raw(value) => call(*value),
+            Self::Appended(appended) => call(RawBsonRef::Array(appended.array())),
             other => call(other.value().as_raw_bson_ref()),
         }
     }
+}
+
+fn owned(array: &RawArray) -> Vec<Node<'static>> {
+    let owned = |value: RawBsonRef<'_>| Node::Owned(value.into());
+    values(array).map(owned).collect()
 }
 
 /// The document of these fields.

@@ -7,7 +7,7 @@ use bson::raw::{RawBson, RawBsonRef};
 use crate::engine::expression::sort::ElementOrder;
 use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value, integral};
-use crate::engine::updater::node::{Node, fields};
+use crate::engine::updater::node::{Appended, Node, fields};
 use crate::error::ServerError;
 use crate::value::collation::Collator;
 use crate::value::raw::values;
@@ -79,6 +79,11 @@ impl Push {
         }
     }
 
+    /// Whether it does no more than put values behind the last.
+    fn only_appends(&self) -> bool {
+        self.position.is_none() && self.sort.is_none() && self.slice.is_none()
+    }
+
     /// Where the values go among `length` elements.
     fn insertion(&self, length: usize) -> usize {
         match self.position {
@@ -124,6 +129,13 @@ impl Behaviour for Push {
         current: Option<&mut Node<'a>>,
         at: &At<'_>,
     ) -> Result<Change<'a>, ServerError> {
+        if self.only_appends()
+            && !self.values.is_empty()
+            && let Some(Node::Raw(RawBsonRef::Array(array))) = &current
+            && let Some(appended) = Appended::new(array, &self.values)
+        {
+            return Ok(Change::Put(Node::Appended(appended)));
+        }
         let mut fresh = Vec::new();
         let exists = current.is_some();
         let elements = Node::elements_or(current, &mut fresh, |kind| {

@@ -55,7 +55,7 @@ pub(super) fn apply(
     }
     let nests = pieces
         .iter()
-        .any(|(_, piece)| matches!(piece, Some((_, node)) if !node.is_scalar()));
+        .any(|(_, piece)| matches!(piece, Some((_, node)) if node.may_nest()));
     // New fields come last, in the order in which they were made.
     pieces.sort_by_key(|(place, _)| place.start);
     let document = put_together(bytes, end, pieces).ok_or_else(malformed)?;

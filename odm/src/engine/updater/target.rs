@@ -193,7 +193,7 @@ impl Walk<'_> {
                 }
                 modified
             }
-            scalar @ (Node::Raw(_) | Node::Owned(_)) => {
+            scalar @ (Node::Raw(_) | Node::Owned(_) | Node::Appended(_)) => {
                 for (name, trees) in self.merged(fields, &at.path)? {
                     self.blocked(&name, "", &trees, scalar, at)?;
                 }

@@ -83,7 +83,7 @@ impl Entries {
         if self.bytes.room() < entry.len() {
             self.close();
             let old = self.bytes.len();
-            let more = if in_order { old } else { growth(old, 0) };
+            let more = if in_order { old } else { 0 };
             self.bytes.reserve(more.max(entry.len()));
         }
         let start = self.begin_of(at);

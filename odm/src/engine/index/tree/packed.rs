@@ -18,13 +18,36 @@ pub(super) enum Moved {
     Behind,
 }
 
+/// The sizes of buffers are multiples of this, so that the memory of one that went fits others.
+const STEP: usize = 512;
+
+/// The same of small buffers: most collections in tests have few documents.
+const SMALL_STEP: usize = 64;
+
+/// What an allocator adds to a buffer.
+const HEADER: usize = 16;
+
+/// The capacity of a buffer for so many bytes.
+fn capacity(bytes: usize) -> usize {
+    let whole = bytes + HEADER;
+    let step = if whole > STEP { STEP } else { SMALL_STEP };
+    whole.next_multiple_of(step) - HEADER
+}
+
+/// A buffer of a usual size with these bytes in it.
+fn buffer(bytes: &[u8], room: usize) -> Vec<u8> {
+    let mut buffer = Vec::with_capacity(capacity(bytes.len() + room));
+    buffer.extend_from_slice(bytes);
+    buffer
+}
+
 impl Packed {
     /// A copy with room for so many bytes more.
     pub(super) fn with_room(&self, room: usize) -> Self {
-        let live = self.live();
-        let mut bytes = Vec::with_capacity(live.len() + room);
-        bytes.extend_from_slice(live);
-        Self { bytes, begin: 0 }
+        Self {
+            bytes: buffer(self.live(), room),
+            begin: 0,
+        }
     }
 
     /// Where the first begins.
@@ -78,13 +101,24 @@ impl Packed {
         self.bytes.capacity() - self.bytes.len()
     }
 
-    /// Makes room at the end.
+    /// Makes room at the end: for so many bytes, and more where much is there, so that growing costs no more for each
+    /// byte.
     pub(super) fn reserve(&mut self, more: usize) {
-        self.bytes.reserve_exact(more);
+        if self.room() >= more {
+            return;
+        }
+        let geometric = self.bytes.len().saturating_sub(STEP * 8) / 8;
+        let more = more.max(geometric);
+        // The old buffer goes before the new one comes, which may take its place and that of what was free beside it:
+        // else leaves that grow in no order leave as much memory unused as they use.
+        let kept = self.bytes.clone();
+        self.bytes = Vec::new();
+        self.bytes = buffer(&kept, more);
     }
 
     #[inline]
     pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.reserve(bytes.len());
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -127,8 +161,23 @@ impl Packed {
     /// Splits off what lies behind a place, with room to become as large as all of it was where it `grows`. There is no
     /// room in front.
     pub(super) fn split(&mut self, at: usize, grows: bool) -> Self {
+        let all = self.bytes.len();
+        let right = if grows {
+            let tail = self.bytes.get(at..).unwrap_or_default();
+            let right = buffer(tail, all - tail.len());
+            self.bytes.truncate(at);
+            self.bytes.shrink_to(capacity(at));
+            right
+        } else {
+            // As in `reserve`, the old buffer goes first.
+            let kept = self.bytes.clone();
+            self.bytes = Vec::new();
+            let (left, right) = kept.split_at_checked(at).unwrap_or((&kept, &[]));
+            self.bytes = buffer(left, 0);
+            buffer(right, 0)
+        };
         Self {
-            bytes: super::split_off(&mut self.bytes, at, grows),
+            bytes: right,
             begin: 0,
         }
     }

@@ -106,6 +106,8 @@ impl Records {
                 let is_end = at == self.slots.len();
                 if is_end && self.bytes.room() < document.len() {
                     self.close();
+                    // What comes in order fills the leaf, and a split gives back what is too much.
+                    self.bytes.reserve(document.len().max(self.bytes.len()));
                 }
                 let end = length(self.begin_of(at));
                 let slot = Slot { record, stamp, end };
@@ -159,9 +161,7 @@ impl Records {
         }
         if size > before && self.bytes.room() < size - before {
             self.close();
-            // Doubling would leave a third of all leaves' memory unused.
-            let more = size - before;
-            self.bytes.reserve(more.max(self.bytes.len() / 8));
+            self.bytes.reserve(size - before);
         }
         let (start, end) = (self.begin_of(at), self.end_of(at));
         match self.bytes.resize(start, end, size) {

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bson::Document;
 use odm::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 

@@ -4,6 +4,7 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use crate::item::{Item, Size};
+use crate::process::processor_time;
 
 /// Whoever keeps items by id, with an index on the rank. The calls of a kind are made in one go, so that entering a
 /// runtime is not measured. What finds items decodes them, and answers how many they were.
@@ -30,8 +31,7 @@ pub(crate) trait Subject {
     fn delete(&mut self, ids: &[i64]);
     /// The processor time of the process that does the work.
     fn processor(&self) -> Duration {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Duration::try_from(time).unwrap()
+        processor_time()
     }
 }
 

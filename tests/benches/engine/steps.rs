@@ -1,11 +1,11 @@
 //! How the cost of one write grows with the keys, the indexes and the array elements that it touches, and what indexes
 //! of other fields add to it. Costs must grow in proportion, without steps.
 
-use std::time::Duration;
-
 use bson::Document;
 use odm::prelude::*;
 use tokio::runtime::{Builder, Runtime};
+
+use crate::process::processor_time;
 
 /// The writes of one measurement.
 const CALLS: i32 = 1_500;
@@ -50,18 +50,13 @@ impl Case {
 
     /// The microseconds of processor time of one write.
     fn time(&mut self, write: fn(&Self, i32, i32), size: i32) -> f64 {
-        let began = processor();
+        let began = processor_time();
         for at in self.next..self.next + CALLS {
             write(self, at, size);
         }
         self.next += CALLS;
-        (processor() - began).as_secs_f64() * 1e6 / f64::from(CALLS)
+        (processor_time() - began).as_secs_f64() * 1e6 / f64::from(CALLS)
     }
-}
-
-fn processor() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap()
 }
 
 /// The best of several rounds of each size, by turns.

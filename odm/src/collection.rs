@@ -74,7 +74,7 @@ pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, Transa
 
 /// The documents of the model `M` in one database: [`Db::collection`].
 ///
-/// Cheap to clone; every action takes `&self`.
+/// Cheap to clone; every action takes `&self`. Threads that share an in-memory collection are fastest with a clone each.
 pub struct Collection<M> {
     pub(crate) store: Store,
     /// None in most handles: then a call copies no concerns, and decides nothing by them.

@@ -48,7 +48,9 @@ fn value() -> impl Strategy<Value = RawBson> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(|values| {
                 let mut array = bson::RawArrayBuf::new();
-                values.into_iter().for_each(|value| array.push(value));
+                for value in values {
+                    array.push(value);
+                }
                 RawBson::Array(array)
             }),
             fields(inner, 3).prop_map(|fields| RawBson::Document(raw(&fields))),

@@ -73,7 +73,7 @@ fn run(threads: usize, reads: i64) -> (f64, f64) {
         for task in tasks {
             task.await.unwrap();
         }
-        let spent = (processor_time() - processor).as_secs_f64();
+        let spent = processor_time().saturating_sub(processor).as_secs_f64();
         let calls = CALLS as f64;
         (calls / began.elapsed().as_secs_f64(), spent * 1e6 / calls)
     })

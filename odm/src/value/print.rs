@@ -6,28 +6,46 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, spec::B
 
 use crate::value::raw;
 
-/// A document, as in `{ a: 1 }`.
+/// Strings of at least this many bytes are cut where messages show values...
+const LONG: usize = 160;
+/// ...to this many.
+const SHOWN: usize = 150;
+
+/// A document, as in `{ a: 1 }`; its long strings are cut.
 pub(crate) fn document(document: &RawDocument) -> String {
     let mut text = String::new();
-    write_document(&mut text, document);
+    write_document(&mut text, document, Strings::Cut);
     text
 }
 
-/// A value, as in `"x"`.
+/// A value, as in `"x"`; long strings are cut.
 pub(crate) fn value(value: RawBsonRef<'_>) -> String {
     let mut text = String::new();
-    write_value(&mut text, value);
+    write_value(&mut text, value, Strings::Cut);
     text
 }
 
-/// A field with its value, as in `a: 1`.
+/// A field with its value, as in `a: 1`; long strings are cut.
 pub(crate) fn field(key: &str, value: RawBsonRef<'_>) -> String {
     let mut text = format!("{key}: ");
-    write_value(&mut text, value);
+    write_value(&mut text, value, Strings::Cut);
     text
 }
 
-fn write_document(text: &mut String, document: &RawDocument) {
+/// A value with its strings as long as they are.
+pub(crate) fn whole(value: RawBsonRef<'_>) -> String {
+    let mut text = String::new();
+    write_value(&mut text, value, Strings::Whole);
+    text
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Strings {
+    Whole,
+    Cut,
+}
+
+fn write_document(text: &mut String, document: &RawDocument, strings: Strings) {
     if document.is_empty() {
         text.push_str("{}");
         return;
@@ -37,13 +55,13 @@ fn write_document(text: &mut String, document: &RawDocument) {
         text.push_str(separator);
         text.push_str(key);
         text.push_str(": ");
-        write_value(text, value);
+        write_value(text, value, strings);
         separator = ", ";
     }
     text.push_str(" }");
 }
 
-fn write_array(text: &mut String, array: &RawArray) {
+fn write_array(text: &mut String, array: &RawArray, strings: Strings) {
     if array.is_empty() {
         text.push_str("[]");
         return;
@@ -51,20 +69,33 @@ fn write_array(text: &mut String, array: &RawArray) {
     let mut separator = "[ ";
     for value in raw::values(array) {
         text.push_str(separator);
-        write_value(text, value);
+        write_value(text, value, strings);
         separator = ", ";
     }
     text.push_str(" ]");
 }
 
-fn write_value(text: &mut String, value: RawBsonRef<'_>) {
+fn write_string(text: &mut String, string: &str, strings: Strings) {
+    text.push('"');
+    match strings {
+        Strings::Cut if string.len() >= LONG => {
+            let cut = (0..=SHOWN).rev().find_map(|end| string.get(..end));
+            text.push_str(cut.unwrap_or_default());
+            text.push_str("...");
+        }
+        _ => text.push_str(string),
+    }
+    text.push('"');
+}
+
+fn write_value(text: &mut String, value: RawBsonRef<'_>, strings: Strings) {
     match value {
         RawBsonRef::Double(value) => text.push_str(&double(value)),
         RawBsonRef::String(value) | RawBsonRef::Symbol(value) => {
-            push(text, format_args!("\"{value}\""));
+            write_string(text, value, strings);
         }
-        RawBsonRef::Array(value) => write_array(text, value),
-        RawBsonRef::Document(value) => write_document(text, value),
+        RawBsonRef::Array(value) => write_array(text, value, strings),
+        RawBsonRef::Document(value) => write_document(text, value, strings),
         RawBsonRef::Boolean(value) => push(text, format_args!("{value}")),
         RawBsonRef::Null => text.push_str("null"),
         RawBsonRef::RegularExpression(regex) => push(

@@ -2,6 +2,7 @@
 
 mod inner;
 mod show;
+mod size;
 mod text;
 mod tree;
 
@@ -19,7 +20,6 @@ use crate::engine::command::create::to_document;
 use crate::engine::command::find::Find;
 use crate::engine::command::insert::batch;
 use crate::engine::command::pictured::explain_hint;
-use crate::engine::command::reply::reply;
 use crate::engine::command::table::{self, Command, InTransaction, Target};
 use crate::engine::command::{count, delete, distinct, find_and_modify, update, view};
 use crate::engine::cursor::exec::Work;
@@ -461,10 +461,7 @@ fn answer(
         }
         fields.insert("executionStats", executed);
     }
-    let mut explained = to_document(command)?;
-    explained.insert("$db", call.database);
-    fields.insert("command", explained);
-    reply(fields)
+    size::limited(fields, command, call.database)
 }
 
 /// A server shows a plan as its run left it: what was skipped is not to be skipped any more.

@@ -4,12 +4,10 @@ use bson::raw::RawBson;
 #[cfg(feature = "memory")]
 use bson::raw::{RawDocument, RawDocumentBuf};
 
-#[cfg(feature = "memory")]
-use crate::engine::expression::text;
 use crate::engine::expression::value::Value;
 use crate::error::{Code, ServerError};
 #[cfg(feature = "memory")]
-use crate::value::raw::elements;
+use crate::value::{print, raw::elements};
 
 /// What one operator or one group may hold: the server's 100 MB.
 pub(crate) const LIMIT: usize = 100 * 1024 * 1024;
@@ -19,7 +17,7 @@ const MAX_TEXT: usize = 16 * 1024 * 1024;
 
 /// What a document may measure on its way to a client or a collection.
 #[cfg(feature = "memory")]
-const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
+pub(crate) const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
 
 /// Refuses a string that is too long.
 pub(super) fn check_text(length: usize) -> Result<(), ServerError> {
@@ -73,7 +71,7 @@ pub(crate) fn too_large(document: &RawDocument, limit: usize) -> ServerError {
     let size = document.as_bytes().len();
     let first = elements(document)
         .next()
-        .map(|(name, value)| text::element(name, value))
+        .map(|(name, value)| print::field(name, value))
         .unwrap_or_default();
     ServerError::new(
         Code::BSON_OBJECT_TOO_LARGE,

@@ -10,17 +10,17 @@ use crate::value::{kind, print, raw};
 /// A value as it stands in messages about documents and specifications: `{ a: [ 1, 2 ] }`.
 #[cfg(feature = "memory")]
 pub(crate) fn stored(value: RawBsonRef<'_>) -> String {
-    print::value(value)
+    print::whole(value)
 }
 
 /// A document in the same dialect.
 pub(crate) fn stored_document(document: &RawDocument) -> String {
-    print::document(document)
+    print::whole(RawBsonRef::Document(document))
 }
 
 /// One element in the same dialect: `a: [ 1, 2 ]`.
 pub(crate) fn element(name: &str, value: RawBsonRef<'_>) -> String {
-    print::field(name, value)
+    format!("{name}: {}", print::whole(value))
 }
 
 /// A value as it stands in messages of expressions: `{a: [1, 2]}`.
@@ -88,7 +88,7 @@ fn write(out: &mut String, value: RawBsonRef<'_>) {
             let _ = write!(out, "Code(\"{code}\")");
         }
         RawBsonRef::JavaScriptCodeWithScope(code) => {
-            let scope = print::value(RawBsonRef::Document(code.scope));
+            let scope = print::whole(RawBsonRef::Document(code.scope));
             let _ = write!(out, "CodeWScope(\"{}\", {scope})", code.code);
         }
         RawBsonRef::DbPointer(_) => {
@@ -105,6 +105,6 @@ fn write(out: &mut String, value: RawBsonRef<'_>) {
             }
             out.push_str("\")");
         }
-        other => out.push_str(&print::value(other)),
+        other => out.push_str(&print::whole(other)),
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::order;
+use crate::value::print;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -36,7 +37,7 @@ impl Arithmetic {
                 Code::TYPE_MISMATCH,
                 format!(
                     "Cannot {verb} with non-numeric argument: {{{}}}",
-                    text::element(path, value)
+                    print::field(path, value)
                 ),
             )
         })?;

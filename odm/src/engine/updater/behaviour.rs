@@ -4,9 +4,10 @@ use std::fmt;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::{Globals, text};
+use crate::engine::expression::Globals;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
+use crate::value::print;
 
 /// One operator with its argument, as it acts on the value at a path.
 pub(super) trait Behaviour: fmt::Debug + Send + Sync {
@@ -90,7 +91,7 @@ pub(super) struct Named<'r>(pub(super) Option<RawBsonRef<'r>>);
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(id) => f.write_str(&text::element("_id", id)),
+            Some(id) => f.write_str(&print::field("_id", id)),
             None => f.write_str("no id"),
         }
     }

@@ -6,6 +6,7 @@ use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::{Node, fields, identical};
 use crate::error::ServerError;
+use crate::value::print;
 
 #[derive(Debug)]
 pub(super) struct Bit {
@@ -83,7 +84,7 @@ impl Bit {
                 _ => {
                     return Err(bad_value(format!(
                         "The $bit modifier only supports 'and', 'or', and 'xor', not '{name}' which is an unknown operator: {{{}}}",
-                        text::element(name, operand)
+                        print::field(name, operand)
                     )));
                 }
             };
@@ -91,7 +92,7 @@ impl Bit {
                 bad_value(format!(
                     "The $bit modifier field must be an Integer(32/64 bit); a '{}' is not supported here: {{{}}}",
                     text::type_name(Some(operand)),
-                    text::element(name, operand)
+                    print::field(name, operand)
                 ))
             })?;
             steps.push((step, operand));

@@ -8,6 +8,7 @@ use crate::engine::expression::text;
 use crate::engine::updater::behaviour::At;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
+use crate::value::print;
 
 /// Whether a path is that of the `_id`, or leads into it.
 pub(super) fn is_of_id(path: &str) -> bool {
@@ -61,7 +62,7 @@ pub(super) fn check_reference(
 
 /// The refusal of a part of the `_id` that is more than it was.
 pub(super) fn grown(at: &At<'_>, node: &Node<'_>) -> ServerError {
-    let shown = node.with(|value| text::element(at.name(), value));
+    let shown = node.with(|value| print::field(at.name(), value));
     ServerError::new(
         Code::IMMUTABLE_FIELD,
         format!(

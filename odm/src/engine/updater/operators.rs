@@ -26,6 +26,7 @@ use crate::engine::updater::target::Walk;
 use crate::engine::updater::unset::Unset;
 use crate::engine::updater::{delta, describe};
 use crate::error::{Code, ServerError};
+use crate::value::print;
 use crate::value::raw;
 
 /// Parses an operator's argument for one path.
@@ -108,7 +109,7 @@ impl Operators {
                     format!(
                         "Modifiers operate on fields but we found type {} instead. For example: {{$mod: {{<field>: ...}}}} not {{{}}}",
                         text::type_name(Some(argument)),
-                        text::element(name, argument)
+                        print::field(name, argument)
                     ),
                 ));
             };

@@ -6,6 +6,7 @@ use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, integral};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
+use crate::value::print;
 
 #[derive(Debug)]
 pub(super) enum Pop {
@@ -16,7 +17,7 @@ pub(super) enum Pop {
 impl Pop {
     pub(super) fn parse(path: &str, value: RawBsonRef<'_>) -> Result<Self, ServerError> {
         let refuse = |message| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
-        let element = || text::element(path, value);
+        let element = || print::field(path, value);
         match (value, integral(value)) {
             (_, Some(1)) => Ok(Self::Last),
             (_, Some(-1)) => Ok(Self::First),

@@ -2,7 +2,6 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::conflicts::{Part, check_path};
 use crate::engine::updater::guarded::{immutable_id, is_of_id};
@@ -10,6 +9,7 @@ use crate::engine::updater::node::{Node, fields};
 use crate::engine::updater::set::Set;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
+use crate::value::print;
 use crate::value::raw::values;
 
 /// What the next part of a path is looked up in.
@@ -67,7 +67,7 @@ impl Rename {
         let RawBsonRef::String(target) = to else {
             return Err(bad_value(format!(
                 "The 'to' field for $rename must be a string: {}",
-                text::element(from, to)
+                print::field(from, to)
             )));
         };
         if target.contains('\0') {
@@ -80,7 +80,7 @@ impl Rename {
 
     pub(super) fn new(from: &str, to: &str) -> Result<Self, ServerError> {
         check_path(to)?;
-        let shown = || text::element(from, RawBsonRef::String(to));
+        let shown = || print::field(from, RawBsonRef::String(to));
         let below = |long: &str, short: &str| {
             long.strip_prefix(short)
                 .is_some_and(|rest| rest.starts_with('.'))
@@ -182,7 +182,7 @@ impl Rename {
                         format!(
                             "cannot use the part ({part} of {}) to traverse the element ({{{}}})",
                             self.from,
-                            text::element(part, value)
+                            print::field(part, value)
                         ),
                     ));
                 }

@@ -8,6 +8,7 @@ use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
+use crate::value::print;
 use crate::value::{order, raw};
 
 #[derive(Debug)]
@@ -127,7 +128,7 @@ fn unaltered_id(old: &RawDocument, new: &RawDocument) -> Result<(), ServerError>
                 Code::IMMUTABLE_FIELD,
                 format!(
                     "After applying the update, the (immutable) field '_id' was found to have been altered to {}",
-                    text::element(name, new)
+                    print::field(name, new)
                 ),
             ))
         }

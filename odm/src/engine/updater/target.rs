@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 use bson::raw::RawBsonRef;
 use smallvec::SmallVec;
 
-use crate::engine::expression::text;
 use crate::engine::updater::array_filters::ArrayFilters;
 use crate::engine::updater::behaviour::{At, Blocked, Change, bad_value};
 use crate::engine::updater::conflicts::{Fields, Tree, check_merged, dollar_prefixed};
@@ -17,6 +16,7 @@ use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
 use crate::value::path::padded_index;
+use crate::value::print;
 
 /// How many nulls may be put before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;
@@ -223,7 +223,7 @@ impl Walk<'_> {
         let Some(array) = node.elements() else {
             return Err(bad_value(format!(
                 "Cannot apply array updates to non-array element {}",
-                shown.with(|value| text::element(at.name(), value))
+                shown.with(|value| print::field(at.name(), value))
             )));
         };
         let mut modified = false;
@@ -310,7 +310,7 @@ impl Walk<'_> {
                     if let Some(fault) = behaviour.fault() {
                         return Err(fault.clone());
                     }
-                    let element = || parent.with(|value| text::element(at.name(), value));
+                    let element = || parent.with(|value| print::field(at.name(), value));
                     let message = match behaviour.blocked(at.inserting) {
                         Blocked::Ignore => continue,
                         Blocked::Create => {

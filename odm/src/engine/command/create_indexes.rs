@@ -73,6 +73,11 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         let others: Vec<_> = specs.iter().filter(|spec| !spec.is_id()).collect();
         check_all(&namespace, 1, &others)?;
     }
+    // Nothing is to be built, so no transaction with writes on the collection is waited for.
+    let unchanged = match &existing {
+        Some(existing) if missing(existing, &specs)?.is_empty() => Some(existing.indexes.len()),
+        _ => None,
+    };
     drop(existing);
     let in_transaction = call.transaction.is_some();
     call.ensure(&namespace)?;
@@ -87,7 +92,9 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         Ok((before, collection.indexes.len()))
     };
-    let counts = if let Some(transaction) = &mut call.transaction {
+    let counts = if let Some(count) = unchanged {
+        Some((count, count))
+    } else if let Some(transaction) = &mut call.transaction {
         let collection = transaction
             .root()
             .collection(&namespace)

@@ -40,6 +40,11 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     call.locked.set(true);
     call.check_not_view(&namespace)?;
     let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
+    if let (RawBsonRef::Document(key), Some(collection)) = (which, call.find_collection(&namespace))
+    {
+        // An unknown key is refused before a transaction with writes on the collection is waited for.
+        by_key(&collection, &to_document(key)?)?;
+    }
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
         let told = definition::indexes_dropped(collection, &names);

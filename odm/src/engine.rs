@@ -43,6 +43,8 @@ pub(crate) use crate::engine::catalog::view::View;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::Engine;
 #[cfg(feature = "memory")]
+pub(crate) use crate::engine::command::args::max_time;
+#[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::fork::Fork;
 #[cfg(feature = "memory")]
 pub(crate) use crate::engine::command::reply::{Page, Written, failed};

@@ -39,7 +39,7 @@ use self::driver::Driver;
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::Memory;
 #[cfg(feature = "server")]
-pub(crate) use self::memory::{AWAIT, Patience, is_empty, max_time};
+pub(crate) use self::memory::{AWAIT, Patience, is_empty};
 #[cfg(feature = "memory")]
 use self::memory_call::MemoryCall;
 pub use self::monitor::CommandEvent;

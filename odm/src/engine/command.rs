@@ -189,6 +189,7 @@ impl Engine {
             args,
             mode: mode.clone(),
             transaction: None,
+            began: None,
             snapshot: None,
             statements: None,
             now,
@@ -243,8 +244,10 @@ impl Engine {
                 let mut state = lock(&handle);
                 state.touch(now);
                 if start {
-                    let moment = call.snapshot.take().map(|snapshot| snapshot.root);
-                    let moment = moment.unwrap_or_else(|| self.catalog.root());
+                    let moment = match call.snapshot.take() {
+                        Some(snapshot) => snapshot.root,
+                        None => call.began.insert(self.catalog.root()).clone(),
+                    };
                     state.start(&self.sessions, &session, number, moment, now)?;
                 }
                 let transaction = state.transaction(&session, number)?;

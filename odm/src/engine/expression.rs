@@ -52,6 +52,8 @@ use crate::error::ServerError;
 
 #[cfg(feature = "memory")]
 pub(crate) use self::eval::append;
+#[cfg(feature = "memory")]
+pub(crate) use self::globals::check_pipeline_depth;
 pub(crate) use self::globals::{Globals, Scope};
 #[cfg(feature = "memory")]
 pub(crate) use self::implied::Implied;

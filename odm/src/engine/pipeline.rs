@@ -24,7 +24,7 @@ use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
-pub(crate) use self::stage::{Cx, Target};
+pub(crate) use self::stage::{Cx, Other, Target};
 
 use self::stage::{Planned, Stage};
 #[cfg(test)]
@@ -37,16 +37,20 @@ pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, S
 
 /// What stages need beyond their input.
 pub(crate) trait Source {
-    /// The documents of another collection (of the same database unless one is named) that match a filter, by
-    /// whatever plan is best. A collection that does not exist is empty. `globals` carries the collation and the
-    /// variables of a `$expr`.
+    /// The documents of another collection of the database that match a filter, by whatever plan is best. A collection
+    /// that does not exist is empty. `depth` is how many sub-pipelines deep it is read; `globals` carries the collation
+    /// and the variables of a `$expr`.
     fn find(
         &self,
-        database: Option<&str>,
+        depth: usize,
         collection: &str,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
+
+    /// Fails if the command has run for longer than it may, or is killed. Stages call it that make many documents of
+    /// one.
+    fn check_deadline(&self) -> Result<(), ServerError>;
 
     /// What is told of another collection.
     fn statistics(
@@ -291,8 +295,8 @@ impl Pipeline {
         self.stages.last().and_then(|stage| stage.target())
     }
 
-    /// The other collections that it reads or writes: `(database, collection)`.
-    pub(crate) fn collections(&self) -> Vec<(Option<String>, String)> {
+    /// The other collections that it reads or writes.
+    pub(crate) fn collections(&self) -> Vec<Other> {
         self.stages
             .iter()
             .flat_map(|stage| stage.collections())

@@ -18,7 +18,7 @@ use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 #[cfg(feature = "server")]
-pub(crate) use self::await_data::{AWAIT, is_empty, max_time};
+pub(crate) use self::await_data::{AWAIT, is_empty};
 pub(crate) use self::listener::Listener;
 use self::parts::{Outcome, Parts};
 pub(crate) use self::patience::Patience;
@@ -346,9 +346,9 @@ impl Memory {
         &self,
         database: &str,
         mut command: RawDocumentBuf,
-        limit: Option<Duration>,
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
+        let limit = engine::max_time(&command);
         waiting(limit, || self.reply(&command)).await
     }
 
@@ -358,10 +358,9 @@ impl Memory {
         database: &str,
         mut command: RawDocumentBuf,
         session: Option<&mut Session>,
-        limit: Option<Duration>,
     ) -> Result<RawDocumentBuf> {
         let Some(session) = session else {
-            return self.run_waiting(database, command, limit).await;
+            return self.run_waiting(database, command).await;
         };
         let session = session.memory()?;
         if !session.memory.is_same(self) {
@@ -371,7 +370,7 @@ impl Memory {
         if session.in_transaction() {
             self.run(database, command)
         } else {
-            self.run_waiting(database, command, limit).await
+            self.run_waiting(database, command).await
         }
     }
 
@@ -384,9 +383,7 @@ impl Memory {
     ) -> Result<RawCursor<'s>> {
         let raw = RawDocumentBuf::try_from(command).map_err(Error::encode)?;
         limits::check_command(&raw)?;
-        let reply = self
-            .run_in(database, raw, session.as_deref_mut(), None)
-            .await?;
+        let reply = self.run_in(database, raw, session.as_deref_mut()).await?;
         self.open_cursor(database, reply, None, session)
     }
 
@@ -521,14 +518,13 @@ impl Memory {
         check(&request.options)?;
         let command = request.raw_command()?;
         limits::check(&request.operation, &command)?;
-        let limit = request.options.max_time;
         let batch = request.operation.is_batch();
         if matches!(
             request.operation,
             Operation::Find { .. } | Operation::Aggregate { .. }
         ) {
             let reply = self
-                .run_in(database, command, session.as_deref_mut(), limit)
+                .run_in(database, command, session.as_deref_mut())
                 .await?;
             let size = request.options.batch_size;
             return Ok(Response::Cursor(
@@ -537,7 +533,7 @@ impl Memory {
         }
         if let Operation::Count { .. } = request.operation {
             // One document at most: nothing to fetch later.
-            let reply = self.run_in(database, command, session, limit).await?;
+            let reply = self.run_in(database, command, session).await?;
             let mut batch = Batch::new(Reply::Memory(reply))?;
             let counted = match batch.next() {
                 Some(group) => count(group?, "n")?,
@@ -545,7 +541,7 @@ impl Memory {
             };
             return Ok(Response::Count(counted));
         }
-        let reply = match self.run_in(database, command, session, limit).await {
+        let reply = match self.run_in(database, command, session).await {
             Err(error)
                 if matches!(request.operation, Operation::Drop)
                     && error.code() == Some(Code::NAMESPACE_NOT_FOUND) =>

@@ -37,7 +37,7 @@ impl MemoryChanges {
         mut session: Option<&mut Session>,
     ) -> Result<Self> {
         let command = RawDocumentBuf::try_from(&watch.command()?).map_err(Error::encode)?;
-        let reply = memory.run_in(database, command, session.as_deref_mut(), None);
+        let reply = memory.run_in(database, command, session.as_deref_mut());
         let batch = Batch::new(Reply::Memory(reply.await?))?;
         let fields = match session {
             None => None,

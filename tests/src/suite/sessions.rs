@@ -20,6 +20,8 @@ cases![
     read_preferences_are_checked,
     a_cursor_of_a_session_crosses_batches,
     a_write_waits_for_the_transaction_in_its_way,
+    a_command_as_written_waits_no_longer_than_it_says,
+    an_index_that_is_there_waits_for_no_transaction,
     concerns_belong_to_the_whole_transaction,
     an_unacknowledged_write_is_refused,
     an_abandoned_transaction_leaves_nothing,
@@ -91,6 +93,47 @@ async fn a_write_waits_for_the_transaction_in_its_way(db: &Db) {
     committed.unwrap();
     assert_eq!(written.unwrap().modified, 1);
     assert_eq!(counters.get(&0).await.unwrap().unwrap().n, 11);
+}
+
+async fn a_command_as_written_waits_no_longer_than_it_says(db: &Db) {
+    let counters = counters(db, 1).await;
+    let mut session = counting(db, &counters).await;
+    let limits = [Bson::Int32(30), Bson::Int64(30), Bson::Double(30.0)];
+    for limit in limits {
+        let late = db
+            .run_command(doc! {
+                "update": "counters",
+                "updates": [{ "q": { "_id": 0 }, "u": { "$inc": { "n": 1 } } }],
+                "maxTimeMS": limit,
+            })
+            .await
+            .unwrap_err();
+        assert_eq!(late.code(), Some(50.into()), "{late}");
+    }
+    session.abort_transaction().await.unwrap();
+}
+
+/// As a program that makes sure of its indexes when it starts.
+async fn an_index_that_is_there_waits_for_no_transaction(db: &Db) {
+    let counters = counters(db, 1).await;
+    let create = |key: &str| {
+        doc! {
+            "createIndexes": "counters",
+            "indexes": [{ "key": { key: 1 }, "name": key }],
+            "maxTimeMS": 200,
+        }
+    };
+    db.run_command(create("n")).await.unwrap();
+    let mut session = counting(db, &counters).await;
+    let reply = db.run_command(create("n")).await.unwrap();
+    assert_eq!(reply.get_str("note").unwrap(), "all indexes already exist");
+    assert_eq!(reply.get_i32("numIndexesAfter").unwrap(), 2);
+    let late = db.run_command(create("other")).await.unwrap_err();
+    assert_eq!(late.code(), Some(50.into()), "{late}");
+    let unknown = doc! { "dropIndexes": "counters", "index": { "q": 1 }, "maxTimeMS": 200 };
+    let unknown = db.run_command(unknown).await.unwrap_err();
+    assert_eq!(unknown.code(), Some(27.into()), "{unknown}");
+    session.abort_transaction().await.unwrap();
 }
 
 async fn concerns_belong_to_the_whole_transaction(db: &Db) {

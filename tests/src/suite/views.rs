@@ -11,6 +11,7 @@ cases![
     a_view_is_not_written,
     a_capped_collection_keeps_the_last,
     a_tailable_cursor_goes_on,
+    pipelines_nest_through_views,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -174,4 +175,55 @@ async fn a_tailable_cursor_goes_on(db: &Db) {
     }
     let error = more().await.unwrap_err();
     assert_eq!(error.code(), Some(odm::Code::CAPPED_POSITION_LOST));
+}
+
+/// A `$lookup` of so many levels, the innermost of which reads `from`.
+fn nested(levels: usize, from: &str) -> BsonDocument {
+    let mut stage = doc! { "$lookup": { "from": from, "pipeline": [], "as": "found" } };
+    for _ in 1..levels {
+        stage = doc! { "$lookup": { "from": "books", "pipeline": [stage], "as": "found" } };
+    }
+    stage
+}
+
+/// What views nest counts with what the pipeline that reads them nests: 20 levels in all.
+async fn pipelines_nest_through_views(db: &Db) {
+    db.run_command(doc! { "insert": "books", "documents": [{ "_id": 1 }] })
+        .await
+        .unwrap();
+    let create = |name: &str, stage: BsonDocument| doc! { "create": name, "viewOn": "books", "pipeline": [stage] };
+    db.run_command(create("ten", nested(10, "books")))
+        .await
+        .unwrap();
+    let aggregate = async |stage: BsonDocument| {
+        let command = doc! { "aggregate": "books", "pipeline": [stage], "cursor": {} };
+        let code = db
+            .run_command(command)
+            .await
+            .err()
+            .map(|error| error.code());
+        code.map(|code| code.unwrap())
+    };
+    let too_deep = Some(232.into());
+    assert_eq!(aggregate(nested(10, "ten")).await, None);
+    assert_eq!(aggregate(nested(11, "ten")).await, too_deep);
+    let union = |levels: usize| match levels {
+        0 => doc! { "$unionWith": "ten" },
+        _ => doc! { "$unionWith": { "coll": "books", "pipeline": [nested(levels, "ten")] } },
+    };
+    assert_eq!(aggregate(union(0)).await, None);
+    assert_eq!(aggregate(union(9)).await, None);
+    assert_eq!(aggregate(union(10)).await, too_deep);
+    // A view is made whatever it reads, but can't be read.
+    db.run_command(create("deep", nested(11, "ten")))
+        .await
+        .unwrap();
+    for command in [
+        doc! { "find": "deep" },
+        doc! { "count": "deep" },
+        doc! { "distinct": "deep", "key": "_id" },
+    ] {
+        let refused = db.run_command(command).await.unwrap_err();
+        assert_eq!(refused.code(), Some(232.into()), "{refused}");
+    }
 }

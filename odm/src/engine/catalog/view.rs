@@ -3,7 +3,7 @@
 //! A view keeps no documents. What its database's `system.views` holds is a listing of the views, which the engine
 //! writes itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -34,8 +34,8 @@ pub(crate) struct View {
     pub(crate) on: Namespace,
     pub(crate) pipeline: RawArrayBuf,
     pub(crate) collation: Option<Collator>,
-    /// What it reads besides: the collections of its pipeline.
-    joined: Vec<Namespace>,
+    /// What it reads besides: the collections of its pipeline, and how many sub-pipelines deep each is read.
+    joined: Vec<(Namespace, Option<usize>)>,
 }
 
 /// What reading a view comes to: a pipeline over a collection.
@@ -106,11 +106,9 @@ impl View {
         let joined = parsed
             .collections()
             .into_iter()
-            .map(|(database, collection)| {
-                Namespace::new(
-                    database.as_deref().unwrap_or(&namespace.database),
-                    &collection,
-                )
+            .map(|other| {
+                let database = other.database.as_deref().unwrap_or(&namespace.database);
+                (Namespace::new(database, &other.collection), other.depth)
             })
             .collect();
         Ok(Self {
@@ -143,7 +141,7 @@ impl View {
     }
 
     fn reads(&self) -> impl Iterator<Item = &Namespace> {
-        std::iter::once(&self.on).chain(&self.joined)
+        std::iter::once(&self.on).chain(self.joined.iter().map(|(read, _)| read))
     }
 
     /// Refuses a cycle, a chain that is too long, and another collation than that of the views it reads.
@@ -297,6 +295,30 @@ impl Root {
             stages,
             collation,
         }))
+    }
+
+    /// How many sub-pipelines are inside each other in the pipeline that a view comes to; `known` keeps what was found.
+    pub(crate) fn pipelines_in<'r>(
+        &'r self,
+        namespace: &'r Namespace,
+        known: &mut HashMap<&'r Namespace, usize>,
+    ) -> usize {
+        let Some(view) = self.view(namespace) else {
+            return 0;
+        };
+        if let Some(depth) = known.get(namespace) {
+            return *depth;
+        }
+        // A cycle, which no view may be part of, would end here.
+        known.insert(namespace, 0);
+        let mut deepest = self.pipelines_in(&view.on, known);
+        for (read, depth) in &view.joined {
+            if let Some(depth) = depth {
+                deepest = deepest.max(depth + self.pipelines_in(read, known));
+            }
+        }
+        known.insert(namespace, deepest);
+        deepest
     }
 
     /// Puts a view's row into `system.views`, or takes it out.

@@ -132,6 +132,7 @@ impl<'a> Aggregate<'a> {
         let asks = Pipeline::asks_for_metadata(asked.stages);
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
+        view::check_depth(&root, &namespace.database, &pipeline)?;
         view::check_told(&root, &namespace.database, &pipeline)?;
         let input = call.context.input();
         if let Some(stage) = pipeline.begins() {

@@ -1,5 +1,7 @@
 //! Command fields, checked against the command's declaration as the server's parser does.
 
+use std::time::Duration;
+
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 
@@ -357,6 +359,12 @@ pub(crate) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
             .map(|value| value.round_ties_even() as i64),
         _ => None,
     }
+}
+
+/// The command's `maxTimeMS`, of any numeric type; 0 is no limit.
+pub(crate) fn max_time(command: &RawDocument) -> Option<Duration> {
+    let millis = u64::try_from(whole(raw::get(command, "maxTimeMS")?)?).ok()?;
+    (millis > 0).then(|| Duration::from_millis(millis))
 }
 
 pub(crate) fn is_empty_document(document: &RawDocument) -> bool {

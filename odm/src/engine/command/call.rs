@@ -39,6 +39,8 @@ pub(crate) struct Call<'a> {
     pub(crate) mode: Mode,
     /// The transaction that the command belongs to.
     pub(crate) transaction: Option<&'a mut Transaction>,
+    /// What the transaction began with, in its first statement: that can't find anything changed since.
+    pub(crate) began: Option<Root>,
     /// The moment that the command reads, where it asks for one.
     pub(crate) snapshot: Option<Snapshot>,
     /// What a retryable write has done so far.
@@ -89,7 +91,10 @@ impl Call<'_> {
     /// Has a transaction learn what has become of a name since it began.
     pub(crate) fn follow(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
         match &mut self.transaction {
-            Some(transaction) => transaction.follow(&self.engine.catalog.root(), namespace),
+            Some(transaction) => match &self.began {
+                Some(began) => transaction.follow(began, namespace),
+                None => transaction.follow(&self.engine.catalog.root(), namespace),
+            },
             None => Ok(()),
         }
     }
@@ -134,8 +139,7 @@ impl Call<'_> {
     }
 
     pub(crate) fn deadline(&self) -> Deadline {
-        let max_time = raw::get(self.command, "maxTimeMS").and_then(super::args::whole);
-        Deadline::new(self.context, max_time)
+        Deadline::new(self.context, self.now, super::args::max_time(self.command))
     }
 
     /// Has a collection looked at for as long as it takes to read one thing of it: see [`Catalog::look`].

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
 
 use crate::engine::catalog::Root;
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::command::args::{Field, Kind, field, required, whole, wrong_type};
+use crate::engine::command::args::{Field, Kind, field, max_time, required, wrong_type};
 use crate::engine::command::call::Call;
 use crate::engine::command::find::{catch_up, fill, session_of, transaction_of};
 use crate::engine::command::reply::{Page, reply};
@@ -111,10 +111,7 @@ fn check(
             ),
         ));
     }
-    let waits = raw::get(call.command, "maxTimeMS")
-        .and_then(whole)
-        .is_some_and(|millis| millis > 0);
-    if waits && cursor.tail != Tail::AwaitData {
+    if max_time(call.command).is_some() && cursor.tail != Tail::AwaitData {
         return Err(ServerError::new(
             Code::BAD_VALUE,
             "cannot set maxTimeMS on getMore command for a non-awaitData cursor",

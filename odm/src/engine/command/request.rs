@@ -137,6 +137,7 @@ impl Engine {
             args: Args::none(),
             mode: Mode::Plain,
             transaction: None,
+            began: None,
             snapshot: None,
             statements: None,
             now,

@@ -24,12 +24,17 @@ use crate::error::{Code, ServerError};
 use crate::value::collation::Collator;
 use crate::value::raw;
 
+/// What it costs to begin a read, in the units of a deadline.
+const READ: u64 = 16;
+
 /// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
 #[derive(Debug)]
 pub(crate) struct CallSource<'c, 'a> {
     root: Root,
     database: &'a str,
     call: RefCell<&'c mut Call<'a>>,
+    /// Shared by all that the aggregation reads, so that many short reads are as much work as a long one.
+    deadline: RefCell<Deadline>,
     /// What the aggregation itself is about, where it asks about it: if that is a view, then not of what it is on.
     told: Option<&'c Namespace>,
     /// The same of a view that is read: what its statistics are about.
@@ -41,6 +46,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         Self {
             root: call.root(),
             database: call.database,
+            deadline: RefCell::new(call.deadline()),
             call: RefCell::new(call),
             told,
             told_within: RefCell::default(),
@@ -52,6 +58,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
     fn read_view(
         &self,
         view: &Resolved,
+        depth: usize,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
@@ -61,15 +68,16 @@ impl<'c, 'a> CallSource<'c, 'a> {
         };
         let inner = Globals::new(now)
             .with_collator(view.collation.clone())
-            .with_random(random);
+            .with_random(random)
+            .at_pipeline_depth(depth);
         let pipeline = Pipeline::parse(&view.stages, &inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();
         let input = match pipeline.begins() {
             Some(_) => Vec::new(),
-            None => self.find(
-                Some(&view.namespace.database),
-                &view.namespace.collection,
+            None => self.read(
+                &view.namespace,
+                depth,
                 base.unwrap_or_else(|| raw::empty_document()),
                 &inner,
             )?,
@@ -90,11 +98,45 @@ impl<'c, 'a> CallSource<'c, 'a> {
         self.told_within.replace(around);
         for document in documents? {
             let document = document?;
+            self.check_deadline()?;
             if matcher.matches(&document)? {
                 found.push(document);
             }
         }
         Ok(found)
+    }
+
+    /// The documents of a collection or a view that match a filter.
+    fn read(
+        &self,
+        namespace: &Namespace,
+        depth: usize,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        self.deadline.borrow_mut().check(READ)?;
+        let root = self.root(namespace)?;
+        if let Some(view) = root.resolve(namespace)? {
+            return self.read_view(&view, depth, filter, globals);
+        }
+        let Some(collection) = root.collection(namespace).cloned() else {
+            return Ok(Vec::new());
+        };
+        let query = Query {
+            filter: Some(filter),
+            sort: None,
+            hint: None,
+            skip: 0,
+            limit: None,
+            globals: globals.clone(),
+            shape: Shape::default(),
+        };
+        let deadline = self.deadline.borrow().clone();
+        query
+            .prepare(Some(&collection))?
+            .run(collection, deadline)?
+            .map(|row| row.map(|(_, bytes)| owned(&bytes)))
+            .collect()
     }
 
     /// What is read of a name.
@@ -183,34 +225,16 @@ impl Merging for Nowhere {
 impl Source for CallSource<'_, '_> {
     fn find(
         &self,
-        database: Option<&str>,
+        depth: usize,
         collection: &str,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let namespace = self.namespace(database, collection);
-        let root = self.root(&namespace)?;
-        if let Some(view) = root.resolve(&namespace)? {
-            return self.read_view(&view, filter, globals);
-        }
-        let Some(collection) = root.collection(&namespace).cloned() else {
-            return Ok(Vec::new());
-        };
-        let query = Query {
-            filter: Some(filter),
-            sort: None,
-            hint: None,
-            skip: 0,
-            limit: None,
-            globals: globals.clone(),
-            shape: Shape::default(),
-        };
-        let deadline = self.call.borrow().deadline();
-        query
-            .prepare(Some(&collection))?
-            .run(collection, deadline)?
-            .map(|row| row.map(|(_, bytes)| owned(&bytes)))
-            .collect()
+        self.read(&self.namespace(None, collection), depth, filter, globals)
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        self.deadline.borrow_mut().check(1)
     }
 
     fn statistics(

@@ -1,5 +1,7 @@
 //! Reading views: what `find`, `count` and `distinct` ask of one is asked as a pipeline.
 
+use std::collections::HashMap;
+
 use bson::RawDocumentBuf;
 use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, cstr};
 
@@ -10,8 +12,8 @@ use crate::engine::command::args::Args;
 use crate::engine::command::call::Call;
 use crate::engine::command::find::Find;
 use crate::engine::cursor::query::Query;
-use crate::engine::expression::Globals;
-use crate::engine::pipeline::{Pipeline, not_first};
+use crate::engine::expression::{Globals, check_pipeline_depth};
+use crate::engine::pipeline::{Other, Pipeline, not_first};
 use crate::error::{Code, ServerError};
 use crate::value::raw;
 
@@ -151,6 +153,13 @@ pub(crate) fn check_told(
     Ok(())
 }
 
+fn name_of(other: &Other, database: &str) -> Namespace {
+    Namespace::new(
+        other.database.as_deref().unwrap_or(database),
+        &other.collection,
+    )
+}
+
 /// Refuses a pipeline that reads views of another collation than its own.
 pub(crate) fn check_collations(
     root: &Root,
@@ -162,8 +171,8 @@ pub(crate) fn check_collations(
     if pipeline.target().is_some() {
         read.pop();
     }
-    for (other, collection) in read {
-        let namespace = Namespace::new(other.as_deref().unwrap_or(database), &collection);
+    for other in read {
+        let namespace = name_of(&other, database);
         if let Some(view) = root.view(&namespace)
             && view.collation.as_ref() != globals.collator()
         {
@@ -173,6 +182,22 @@ pub(crate) fn check_collations(
                 format!("{OVERRIDE}{namespace}"),
             ));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a pipeline that reads views whose pipelines are too deep inside of it.
+pub(crate) fn check_depth(
+    root: &Root,
+    database: &str,
+    pipeline: &Pipeline,
+) -> Result<(), ServerError> {
+    for other in pipeline.collections() {
+        let Some(depth) = other.depth else {
+            continue;
+        };
+        let below = root.pipelines_in(&name_of(&other, database), &mut HashMap::new());
+        check_pipeline_depth(depth + below)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -40,10 +41,11 @@ impl Deadline {
     /// How much work is done between two looks at the clock.
     pub(crate) const UNITS: u64 = 256;
 
-    /// `max_time` is `maxTimeMS`; zero is no limit.
-    pub(crate) fn new(context: &Context, max_time: Option<i64>) -> Self {
-        let at = max_time.filter(|millis| *millis > 0).map(|millis| {
-            DateTime::from_millis(context.now().timestamp_millis().saturating_add(millis))
+    /// `max_time` after the command began; without a limit if there is none.
+    pub(crate) fn new(context: &Context, began: DateTime, max_time: Option<Duration>) -> Self {
+        let at = max_time.map(|limit| {
+            let millis = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+            DateTime::from_millis(began.timestamp_millis().saturating_add(millis))
         });
         Self {
             context: at.map(|_| context.clone()),

@@ -337,12 +337,16 @@ struct Nothing;
 impl Source for Nothing {
     fn find(
         &self,
-        _database: Option<&str>,
+        _depth: usize,
         _collection: &str,
         _filter: &RawDocument,
         _globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         Err(unreachable_here())
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        Ok(())
     }
 
     fn statistics(

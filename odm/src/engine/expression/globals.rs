@@ -66,6 +66,18 @@ struct Shared {
 
 const MAX_REGEXES: usize = 8;
 
+/// Refuses too many pipelines inside each other.
+#[cfg(feature = "memory")]
+pub(crate) fn check_pipeline_depth(depth: usize) -> Result<(), ServerError> {
+    if depth <= MAX_PIPELINES {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
+        format!("Maximum number of nested sub-pipelines exceeded. Limit is {MAX_PIPELINES}"),
+    ))
+}
+
 impl Globals {
     /// `$$NOW` and no variables.
     pub(crate) fn new(now: DateTime) -> Self {
@@ -119,15 +131,22 @@ impl Globals {
         let inner = Arc::make_mut(&mut self.0);
         inner.pipelines += 1;
         inner.shared = Arc::default();
-        if inner.pipelines > MAX_PIPELINES {
-            return Err(ServerError::new(
-                Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
-                format!(
-                    "Maximum number of nested sub-pipelines exceeded. Limit is {MAX_PIPELINES}"
-                ),
-            ));
-        }
+        check_pipeline_depth(inner.pipelines)?;
         Ok(self)
+    }
+
+    /// How many pipelines this one's is inside of.
+    #[cfg(feature = "memory")]
+    pub(crate) fn pipeline_depth(&self) -> usize {
+        self.0.pipelines
+    }
+
+    /// The environment of a view's pipeline that is read by one of this depth.
+    #[cfg(feature = "memory")]
+    #[must_use]
+    pub(crate) fn at_pipeline_depth(mut self, depth: usize) -> Self {
+        Arc::make_mut(&mut self.0).pipelines = depth;
+        self
     }
 
     /// Whether it belongs to a pipeline inside another.

@@ -16,8 +16,8 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Another collection that it reads: database and name.
-    fn collections(&self) -> Vec<(Option<String>, String)> {
+    /// The other collections that it reads or writes.
+    fn collections(&self) -> Vec<Other> {
         Vec::new()
     }
 
@@ -40,6 +40,16 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     fn target(&self) -> Option<Target<'_>> {
         None
     }
+}
+
+/// Another collection that a stage reads or writes.
+#[derive(Debug, Clone)]
+pub(crate) struct Other {
+    /// `None` for the database that the command runs on.
+    pub(crate) database: Option<String>,
+    pub(crate) collection: String,
+    /// How many sub-pipelines deep it is read, where a command checks that before it runs.
+    pub(crate) depth: Option<usize>,
 }
 
 /// Where a pipeline ends.

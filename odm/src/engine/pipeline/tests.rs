@@ -17,7 +17,7 @@ struct Held(Vec<RawDocumentBuf>);
 impl Source for Held {
     fn find(
         &self,
-        _database: Option<&str>,
+        _depth: usize,
         collection: &str,
         filter: &RawDocument,
         globals: &Globals,
@@ -30,6 +30,10 @@ impl Source for Held {
             }
         }
         Ok(found)
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        Ok(())
     }
 
     fn statistics(

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use futures::future::select;
 
+use crate::engine::max_time;
 use crate::error::Result;
 use crate::store::memory::limits::check_command;
 use crate::store::memory::{Listener, Memory};
@@ -26,11 +27,11 @@ impl Memory {
     ) -> Result<RawDocumentBuf> {
         check_command(&command)?;
         let Some(cursor) = cursor(&command) else {
-            return self.run_in(database, command, session, None).await;
+            return self.run_in(database, command, session).await;
         };
         let end = Instant::now() + max_time(&command).unwrap_or(AWAIT);
         let mut seen = self.changes_seen();
-        let first = self.run_in(database, command.clone(), session.as_deref_mut(), None);
+        let first = self.run_in(database, command.clone(), session.as_deref_mut());
         let mut reply = first.await?;
         if !is_empty(&reply) || tokio::runtime::Handle::try_current().is_err() {
             return Ok(reply);
@@ -83,19 +84,6 @@ pub(crate) fn is_empty(reply: &RawDocument) -> bool {
         return false;
     };
     raw::values(batch).next().is_none() && raw::get(cursor, "id") != Some(RawBsonRef::Int64(0))
-}
-
-/// `maxTimeMS`, where it says something.
-pub(crate) fn max_time(command: &RawDocument) -> Option<Duration> {
-    let millis = match raw::get(command, "maxTimeMS")? {
-        RawBsonRef::Int32(millis) => i64::from(millis),
-        RawBsonRef::Int64(millis) => millis,
-        _ => return None,
-    };
-    u64::try_from(millis)
-        .ok()
-        .filter(|millis| *millis > 0)
-        .map(Duration::from_millis)
 }
 
 #[cfg(test)]

@@ -573,3 +573,34 @@ fn a_write_that_others_wait_for_is_made_in_place() {
     assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 4);
     assert_eq!(place(), before);
 }
+
+/// A transaction begins with its first statement: what others create or drop meanwhile is no conflict.
+#[test]
+fn a_first_statement_reads_whatever_is_made_meanwhile() {
+    let server = Server::new();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for name in ["one", "other"] {
+            let (server, done) = (&server, &done);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    let index = doc! { "key": { "a": 1 }, "name": name };
+                    server.run(doc! { "createIndexes": "made", "indexes": [index] });
+                    server.run(doc! { "drop": "made" });
+                }
+            });
+        }
+        let found: Vec<Document> = (0..20_000_i64)
+            .map(|number| {
+                let session = doc! { "id": Binary::from(bson::Uuid::from_bytes([7; 16])) };
+                server.run(doc! {
+                    "find": "made", "lsid": session, "txnNumber": number, "autocommit": false,
+                    "startTransaction": true,
+                })
+            })
+            .filter(|reply| !reply.contains_key("cursor"))
+            .collect();
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(found, Vec::<Document>::new());
+    });
+}

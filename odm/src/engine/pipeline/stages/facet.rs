@@ -6,7 +6,7 @@ use crate::engine::expression::memory;
 use crate::engine::expression::meta;
 use crate::engine::expression::{Globals, append, field_path, text};
 use crate::engine::pipeline::outline::{self, Place};
-use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stage::{Cx, Other, Stage};
 use crate::engine::pipeline::{CHANGE_STREAM, Documents, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
@@ -170,7 +170,7 @@ impl Stage for Facet {
             .try_for_each(|(_, pipeline)| pipeline.check_constants(globals))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
+    fn collections(&self) -> Vec<Other> {
         self.0
             .iter()
             .flat_map(|(_, pipeline)| pipeline.collections())

@@ -8,7 +8,7 @@ use crate::engine::expression::{Expression, Globals, field_path, memory, text};
 use crate::engine::matcher::{Matcher, without_where};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::outline::Place;
-use crate::engine::pipeline::stage::{Cx, Stage};
+use crate::engine::pipeline::stage::{Cx, Other, Stage};
 use crate::engine::pipeline::stages::foreign::{self, both, one, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::error::{Code, ServerError};
@@ -20,6 +20,8 @@ use crate::value::raw::{elements, get, values};
 #[derive(Debug)]
 struct GraphLookup {
     from: String,
+    /// How many pipelines one of a view that it reads is inside of.
+    depth: usize,
     start: Expression,
     connect_from: Path,
     connect_to: Path,
@@ -92,6 +94,7 @@ pub(super) fn parse(
     };
     Ok(Box::new(GraphLookup {
         from,
+        depth: globals.pipeline_depth() + 1,
         start,
         connect_from: Path::new(&connect_from.join(".")),
         connect_to: Path::new(&connect_to.join(".")),
@@ -195,7 +198,10 @@ impl GraphLookup {
             }
             let filter = both(Some(self.wanted(&frontier)), self.restriction.clone());
             let mut next = Vec::new();
-            for found in cx.source.find(None, &self.from, &filter, cx.globals)? {
+            for found in cx
+                .source
+                .find(self.depth, &self.from, &filter, cx.globals)?
+            {
                 let Some(id) = get(&found, "_id") else {
                     return Err(ServerError::new(
                         Code::location(40271),
@@ -242,7 +248,11 @@ impl Stage for GraphLookup {
         })))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
-        vec![(None, self.from.clone())]
+    fn collections(&self) -> Vec<Other> {
+        vec![Other {
+            database: None,
+            collection: self.from.clone(),
+            depth: None,
+        }]
     }
 }

@@ -8,7 +8,7 @@ use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::engine::pipeline::stages::unwind::with;
-use crate::engine::pipeline::{Documents, Pipeline, not_first};
+use crate::engine::pipeline::{Documents, Other, Pipeline, not_first};
 use crate::error::{Code, ServerError};
 use crate::value::path::Path;
 use crate::value::raw::{elements, get};
@@ -22,7 +22,9 @@ struct Lookup {
     /// Whether every document finds the same: it is then looked for once.
     is_uncorrelated: bool,
     into: Vec<String>,
-    collections: Vec<(Option<String>, String)>,
+    collections: Vec<Other>,
+    /// How many pipelines its own is inside of, this stage included.
+    depth: usize,
 }
 
 fn refuse<T>(message: impl Into<String>) -> Result<T, ServerError> {
@@ -145,7 +147,12 @@ pub(super) fn parse(
     }
     let from = from.unwrap_or_default();
     let inner = globals.clone().inner_pipeline()?;
-    let mut collections = vec![(None, from.clone())];
+    let depth = inner.pipeline_depth();
+    let mut collections = vec![Other {
+        database: None,
+        collection: from.clone(),
+        depth: Some(depth),
+    }];
     // Compiled once, with the variables in reach; each document binds their values.
     let bound = variables.iter().fold(inner, |globals, (name, _)| {
         globals.with_variable(name, RawBson::Null)
@@ -169,6 +176,7 @@ pub(super) fn parse(
         is_uncorrelated,
         into,
         collections,
+        depth,
     }))
 }
 
@@ -189,7 +197,7 @@ impl Lookup {
         let filter = both(equality, leading);
         let others = match self.pipeline.begins() {
             Some(_) => Vec::new(),
-            None => cx.source.find(None, &self.from, &filter, &globals)?,
+            None => cx.source.find(self.depth, &self.from, &filter, &globals)?,
         };
         let inner = Cx {
             source: cx.source,
@@ -240,7 +248,7 @@ impl Stage for Lookup {
         })))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
+    fn collections(&self) -> Vec<Other> {
         self.collections.clone()
     }
 

@@ -5,7 +5,7 @@ mod parse;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::expression::{Expression, append};
-use crate::engine::pipeline::stage::{Cx, Stage, Target};
+use crate::engine::pipeline::stage::{Cx, Other, Stage, Target};
 use crate::engine::pipeline::stages::foreign::one;
 use crate::engine::pipeline::{Documents, MergeWrite, Merging};
 use crate::error::{Code, ServerError};
@@ -283,8 +283,12 @@ impl Stage for Merge {
         Ok(Box::new(std::iter::empty()))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
-        vec![(self.database.clone(), self.collection.clone())]
+    fn collections(&self) -> Vec<Other> {
+        vec![Other {
+            database: self.database.clone(),
+            collection: self.collection.clone(),
+            depth: None,
+        }]
     }
 
     fn target(&self) -> Option<Target<'_>> {

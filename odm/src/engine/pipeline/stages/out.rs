@@ -6,7 +6,7 @@ use crate::engine::expression::memory;
 use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::outline::Place;
-use crate::engine::pipeline::stage::{Cx, Stage, Target};
+use crate::engine::pipeline::stage::{Cx, Other, Stage, Target};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, get};
 
@@ -96,8 +96,12 @@ impl Stage for Out {
         Ok(Box::new(std::iter::empty()))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
-        vec![(self.database.clone(), self.collection.clone())]
+    fn collections(&self) -> Vec<Other> {
+        vec![Other {
+            database: self.database.clone(),
+            collection: self.collection.clone(),
+            depth: None,
+        }]
     }
 
     fn target(&self) -> Option<Target<'_>> {

@@ -6,7 +6,7 @@ use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign;
-use crate::engine::pipeline::{Documents, Pipeline};
+use crate::engine::pipeline::{Documents, Other, Pipeline};
 use crate::error::{Code, ServerError};
 use crate::value::raw::{elements, values};
 
@@ -14,6 +14,8 @@ use crate::value::raw::{elements, values};
 struct UnionWith {
     collection: String,
     pipeline: Pipeline,
+    /// How many pipelines its own is inside of, this stage included.
+    depth: usize,
 }
 
 /// What is written.
@@ -39,11 +41,13 @@ pub(super) fn parse(
 ) -> Result<Box<dyn Stage>, ServerError> {
     let spec = Spec::read(spec)?;
     let inner = globals.clone().inner_pipeline()?;
+    let depth = inner.pipeline_depth();
     let stages = spec.stages.unwrap_or_default();
     let pipeline = Pipeline::parse_inner("$unionWith", 31441, &stages, &inner)?;
     Ok(Box::new(UnionWith {
         collection: spec.collection.unwrap_or_default().to_owned(),
         pipeline,
+        depth,
     }))
 }
 
@@ -151,9 +155,13 @@ impl Stage for UnionWith {
         Some((&self.collection, self.pipeline.begins()?))
     }
 
-    fn collections(&self) -> Vec<(Option<String>, String)> {
+    fn collections(&self) -> Vec<Other> {
         let mut collections = self.pipeline.collections();
-        collections.push((None, self.collection.clone()));
+        collections.push(Other {
+            database: None,
+            collection: self.collection.clone(),
+            depth: Some(self.depth),
+        });
         collections
     }
 }
@@ -166,7 +174,7 @@ impl UnionWith {
             Some(_) => Vec::new(),
             None => cx
                 .source
-                .find(None, &self.collection, &filter, cx.globals)?,
+                .find(self.depth, &self.collection, &filter, cx.globals)?,
         };
         let inner = Cx {
             collection: &self.collection,

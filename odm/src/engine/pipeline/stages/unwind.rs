@@ -194,10 +194,15 @@ impl Unwind {
 }
 
 impl Stage for Unwind {
-    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(input.flat_map(|document| match document {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let unwound = input.flat_map(|document| match document {
             Ok(document) => self.unwound(document).into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
+        });
+        // Several in a row make many documents of few.
+        Ok(Box::new(unwound.map(move |document| {
+            cx.source.check_deadline()?;
+            document
         })))
     }
 }

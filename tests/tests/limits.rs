@@ -249,3 +249,90 @@ fn cursors_are_not_kept_without_end() {
     Wire::to(server.address()).command(&kill).unwrap();
     assert!(id().is_ok());
 }
+
+/// What is shown of a value of many megabytes is cut, and what describes it is left out where there is no room.
+#[test]
+fn no_reply_is_larger_than_a_message_may_be() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let mut run = |mut command: Document| {
+            command.insert("$db", "odm_wire_replies");
+            let reply = wire.command(&command).expect("the connection holds");
+            let size = reply.to_vec().unwrap().len();
+            assert!(size <= 16 * 1024 * 1024 + 16 * 1024, "{size} bytes");
+            (reply, size)
+        };
+        run(doc! { "dropDatabase": 1 });
+        let text = "x".repeat(9_000_000);
+        run(doc! { "insert": "large", "documents": [{ "_id": 1, "s": &text }] });
+        let index = doc! { "key": { "s": 1 }, "name": "s" };
+        run(doc! { "createIndexes": "small", "indexes": [index] });
+        let seven = vec!["$s"; 7];
+        for made in [
+            doc! { "_id": 0, "a": &seven },
+            doc! { "_id": 0, "a": { "b": seven } },
+        ] {
+            let project = doc! { "$project": made };
+            let command = doc! { "aggregate": "large", "pipeline": [project], "cursor": {} };
+            let (reply, size) = run(command);
+            assert_eq!(reply.get_i32("code").unwrap(), 10334);
+            assert!(size < 3000, "{size} bytes");
+        }
+        let sorted = doc! { "find": "large", "sort": { "a": &text } };
+        assert!(run(sorted).1 < 1000);
+        let increment = doc! { "q": {}, "u": { "$inc": { "a": &text } } };
+        assert!(run(doc! { "update": "large", "updates": [increment] }).1 < 1000);
+        let find = doc! { "find": "small", "filter": { "s": &text } };
+        let (reply, _) = run(doc! { "explain": find });
+        let warning = "'command' has been omitted due to BSON size limit";
+        assert_eq!(reply.get_str("warning").unwrap(), warning);
+        let shown = format!("{}...\"", "x".repeat(150));
+        let bounds = format!("[\"{shown}, \"{shown}]");
+        let plan = reply.get_document("queryPlanner").unwrap();
+        let plan = plan.get_document("winningPlan").unwrap();
+        let plan = plan.get_document("inputStage").unwrap();
+        let found = plan.get_document("indexBounds").unwrap();
+        assert_eq!(found.get_array("s").unwrap(), &[bounds.into()]);
+        // Many short bounds are left out together.
+        let many: Vec<_> = (0..200_000).map(|n| format!("{n:030}")).collect();
+        let find = doc! { "find": "small", "filter": { "s": { "$in": many } } };
+        let (reply, _) = run(doc! { "explain": find, "verbosity": "queryPlanner" });
+        let plan = reply.get_document("queryPlanner").unwrap();
+        let plan = plan.get_document("winningPlan").unwrap();
+        let plan = plan.get_document("inputStage").unwrap();
+        let warning = "index bounds omitted due to BSON size limit for explain";
+        assert_eq!(plan.get_str("warning").unwrap(), warning);
+        run(doc! { "dropDatabase": 1 });
+    });
+}
+
+/// Many short reads of one command are together as long as one.
+#[test]
+fn a_time_limit_ends_pipelines_within_pipelines() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let mut run = |mut command: Document| {
+            command.insert("$db", "odm_wire_nested");
+            wire.command(&command).unwrap()
+        };
+        let rows: Vec<_> = (0..10).map(|id| doc! { "_id": id }).collect();
+        run(doc! { "insert": "c", "documents": rows });
+        let mut stages = vec![
+            doc! { "$match": { "$expr": { "$gte": ["$$id", 0] } } },
+            doc! { "$count": "n" },
+        ];
+        for _ in 0..8 {
+            let lookup =
+                doc! { "from": "c", "let": { "id": "$_id" }, "pipeline": stages, "as": "n" };
+            let each = doc! { "$match": { "$expr": { "$gte": ["$$id", 0] } } };
+            stages = vec![each, doc! { "$lookup": lookup }, doc! { "$count": "n" }];
+        }
+        let began = Instant::now();
+        let reply = run(
+            doc! { "aggregate": "c", "pipeline": stages.get(1..).unwrap(), "cursor": {}, "maxTimeMS": 200.0 },
+        );
+        assert_eq!(reply.get_i32("code").unwrap(), 50, "{reply}");
+        assert!(began.elapsed() < Duration::from_secs(5));
+        run(doc! { "dropDatabase": 1 });
+    });
+}

@@ -313,6 +313,43 @@ fn a_client_reads_what_another_has_written_until_a_time() {
     });
 }
 
+/// What waits for a transaction, with its name in front.
+fn waiting_commands() -> [Document; 6] {
+    [
+        doc! { "insert": "c", "documents": [{ "_id": 50 }] },
+        count_up(0),
+        remove(0),
+        doc! { "findAndModify": "c", "query": { "_id": 0 }, "remove": true },
+        doc! { "createIndexes": "c", "indexes": [{ "key": { "n": 1 }, "name": "n" }] },
+        doc! { "drop": "c" },
+    ]
+}
+
+/// Drivers and shells send doubles, and nobody forbids decimals.
+#[test]
+fn a_time_limit_is_any_number() {
+    both(|address| {
+        let mut client = Client::to(address);
+        let one = session();
+        client.run(within(&one, 1, true, insert(50)));
+        client.run(within(&one, 1, false, count_up(0)));
+        let limits = [
+            Bson::Int32(30),
+            Bson::Int64(30),
+            Bson::Double(30.0),
+            Bson::Decimal128("30".parse().unwrap()),
+        ];
+        for limit in limits {
+            for mut command in waiting_commands() {
+                command.insert("maxTimeMS", limit.clone());
+                let late = client.run(command.clone());
+                assert_eq!(code(&late), 50, "{command}: {late}");
+            }
+        }
+        client.admin(within(&one, 1, false, doc! { "abortTransaction": 1 }));
+    });
+}
+
 #[test]
 fn sessions_are_listed() {
     both(|address| {

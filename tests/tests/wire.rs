@@ -262,163 +262,84 @@ fn a_client_may_want_no_reply_or_several() {
 }
 
 #[test]
-fn commands_fail_on_demand() {
-    let set = |mode: Bson, data: Document| {
-        doc! { "configureFailPoint": "failCommand", "mode": mode, "data": data, "$db": "admin" }
-    };
-    let off = set("off".into(), doc! {});
-    let once = || Bson::from(doc! { "times": 1 });
-    let named = |data: Document| {
-        let mut named = doc! { "failCommands": ["count"], "appName": "odm_wire" };
-        named.extend(data);
-        named
-    };
-    let failing = |mode: Bson| set(mode, named(doc! { "errorCode": 11601 }));
+fn a_handshake_fails_on_demand_under_both_its_names() {
     both(|address| {
         let mut wire = Wire::to(address);
-        let client = doc! {
-            "application": { "name": "odm_wire" },
-            "driver": { "name": "wire", "version": "1" },
-            "os": { "type": "any" },
-        };
-        wire.command(&doc! { "hello": 1, "client": client, "$db": "admin" })
-            .unwrap();
-        let count = doc! { "count": "faults", "$db": "odm_wire_faults" };
-        let code = |wire: &mut Wire| {
-            let reply = wire.command(&count).unwrap();
-            reply.get_i32("code").unwrap_or_default()
-        };
-        let configured = |wire: &mut Wire, command: &Document| {
-            let reply = wire.command(command).unwrap();
-            assert!(reply.get_i32("code").is_err(), "{command}: {reply}");
-        };
-        for (command, expected) in [
-            (failing(doc! { "times": 2 }.into()), [11601, 11601, 0]),
-            (failing(doc! { "skip": 1 }.into()), [0, 11601, 11601]),
-            (
-                failing(doc! { "activationProbability": 1.0 }.into()),
-                [11601; 3],
-            ),
-            (failing("alwaysOn".into()), [11601; 3]),
-            (failing("off".into()), [0; 3]),
-            (
-                set("alwaysOn".into(), named(doc! { "errorCode": 0 })),
-                [0; 3],
-            ),
-            (
-                set("alwaysOn".into(), named(doc! { "errorCode": "1" })),
-                [0; 3],
-            ),
-            (
-                set(
-                    "alwaysOn".into(),
-                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.other" }),
-                ),
-                [0; 3],
-            ),
-            (
-                set(
-                    "alwaysOn".into(),
-                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.faults" }),
-                ),
-                [5; 3],
-            ),
-            (
-                set(
-                    "alwaysOn".into(),
-                    doc! { "failCommands": ["count"], "errorCode": 5, "appName": "x" },
-                ),
-                [0; 3],
-            ),
-            (
-                set("alwaysOn".into(), named(doc! { "blockConnection": true })),
-                [72; 3],
-            ),
-        ] {
-            configured(&mut wire, &command);
-            assert_eq!([(); 3].map(|()| code(&mut wire)), expected, "{command}");
-        }
-        configured(&mut wire, &off);
-
-        for (mode, code) in [
-            ("sometimes".into(), 2),
-            (doc! { "times": -1 }.into(), 2),
-            (doc! { "nope": 1 }.into(), 2),
-            (Bson::Int32(1), 14),
-        ] {
-            let reply = wire.command(&failing(mode)).unwrap();
-            assert_eq!(reply.get_i32("code").unwrap(), code, "{reply}");
-        }
-        let unknown = doc! { "configureFailPoint": "nope", "mode": "off", "$db": "admin" };
-        assert_eq!(
-            wire.command(&unknown).unwrap().get_i32("code").unwrap(),
-            266
-        );
-
-        // It is run, and its reply says that not enough members know.
-        let insert = |extra: Document| {
-            let mut insert = doc! {
-                "insert": "faults", "documents": [{ "a": 1 }], "$db": "odm_wire_faults",
+        let fail = |mode: Bson, effect: Document| {
+            let client = format!("odm_wire_{}", effect.keys().next().unwrap());
+            let mut data = doc! { "failCommands": ["isMaster"], "appName": &client };
+            data.extend(effect);
+            let fail = doc! {
+                "configureFailPoint": "failCommand", "mode": mode, "data": data, "$db": "admin",
             };
-            insert.extend(extra);
-            insert
+            let driver = doc! { "name": "wire", "version": "1" };
+            let about = doc! {
+                "application": { "name": client }, "driver": driver, "os": { "type": "any" },
+            };
+            (fail, about)
         };
-        let concern = doc! {
-            "failCommands": ["insert"],
-            "appName": "odm_wire",
-            "writeConcernError": { "code": 91, "errmsg": "x" },
-        };
-        configured(&mut wire, &set(once(), concern.clone()));
-        let reply = wire.command(&insert(doc! {})).unwrap();
-        assert_eq!(reply.get_i32("n").unwrap(), 1);
-        let error = reply.get_document("writeConcernError").unwrap();
-        assert_eq!(error.get_i32("code").unwrap(), 91);
-        assert!(reply.get("errorLabels").is_none());
-
-        // A write that can be retried says so.
-        let session = bson::Uuid::new();
-        let retryable = doc! { "lsid": { "id": session }, "txnNumber": 1_i64 };
-        let errors = doc! { "failCommands": ["insert"], "appName": "odm_wire", "errorCode": 91 };
-        for (data, labels) in [
-            (concern, vec!["RetryableWriteError"]),
-            (errors.clone(), vec!["RetryableWriteError"]),
-            (
-                {
-                    let mut told = errors;
-                    told.insert("errorLabels", ["Mine"].map(Bson::from).to_vec());
-                    told
-                },
-                vec!["Mine"],
-            ),
-        ] {
-            configured(&mut wire, &set(once(), data));
-            let reply = wire.command(&insert(retryable.clone())).unwrap();
-            let found = reply.get_array("errorLabels").unwrap().iter();
-            assert_eq!(found.filter_map(Bson::as_str).collect::<Vec<_>>(), labels);
+        let (errors, about) = fail("alwaysOn".into(), doc! { "errorCode": 91 });
+        wire.command(&errors).unwrap();
+        let mut other = Wire::to(address);
+        other
+            .command(&doc! { "hello": 1, "client": about, "$db": "admin" })
+            .unwrap();
+        for name in ["isMaster", "ismaster"] {
+            let mut hello = Document::new();
+            hello.insert(name, 1);
+            let reply = other.ask(OP_QUERY, &query("admin.$cmd", &hello)).unwrap();
+            assert_eq!(reply.get_i32("code").unwrap(), 91, "{name}: {reply}");
+            hello.insert("$db", "admin");
+            let reply = other.command(&hello).unwrap();
+            assert_eq!(reply.get_i32("code").unwrap(), 91, "{name}: {reply}");
         }
-
-        let block = named(doc! { "blockConnection": true, "blockTimeMS": 60 });
-        configured(&mut wire, &set(once(), block));
-        let began = Instant::now();
-        assert_eq!(code(&mut wire), 0);
-        assert!(began.elapsed() >= Duration::from_millis(60));
-        configured(
-            &mut wire,
-            &set(once(), named(doc! { "closeConnection": true })),
-        );
-        assert!(wire.command(&count).is_none());
-        let mut wire = Wire::to(address);
-        configured(&mut wire, &off);
-        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_faults" });
+        let (closes, about) = fail("alwaysOn".into(), doc! { "closeConnection": true });
+        wire.command(&closes).unwrap();
+        let mut other = Wire::to(address);
+        other
+            .command(&doc! { "hello": 1, "client": about, "$db": "admin" })
+            .unwrap();
+        let reply = other.ask(OP_QUERY, &query("admin.$cmd", &doc! { "isMaster": 1 }));
+        assert_eq!(reply, None);
+        wire.command(&fail("off".into(), doc! { "errorCode": 0 }).0)
+            .unwrap();
     });
 }
 
+/// A driver that waits for changes may send any number.
 #[test]
-fn fail_points_are_for_servers_that_take_test_commands() {
-    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
-    let off = doc! { "configureFailPoint": "failCommand", "mode": "off", "$db": "admin" };
-    let reply = Wire::to(server.address()).command(&off).unwrap();
-    assert_eq!(reply.get_i32("code").unwrap(), 59);
+fn whoever_waits_for_another_state_says_how_long() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let hello = wire.command(&doc! { "hello": 1, "$db": "admin" }).unwrap();
+        let known = hello.get_document("topologyVersion").unwrap();
+        let mut code = |fields: Document| {
+            let mut hello = doc! { "hello": 1, "$db": "admin" };
+            hello.extend(fields);
+            let reply = wire.command(&hello).unwrap();
+            reply.get_i32("code").unwrap_or_default()
+        };
+        let began = Instant::now();
+        for millis in [Bson::Int32(20), Bson::Int64(20), Bson::Double(20.0)] {
+            let fields = doc! { "topologyVersion": known, "maxAwaitTimeMS": millis };
+            assert_eq!(code(fields), 0);
+        }
+        assert!(began.elapsed() >= Duration::from_millis(60));
+        let fresh = doc! { "processId": bson::oid::ObjectId::new(), "counter": 0_i64 };
+        for (fields, expected) in [
+            (doc! { "topologyVersion": fresh, "maxAwaitTimeMS": 20 }, 0),
+            (doc! { "topologyVersion": known }, 31368),
+            (doc! { "maxAwaitTimeMS": 20 }, 31368),
+            (
+                doc! { "topologyVersion": known, "maxAwaitTimeMS": -1 },
+                51024,
+            ),
+            (doc! { "topologyVersion": known, "maxAwaitTimeMS": "1" }, 14),
+            (doc! { "topologyVersion": 1, "maxAwaitTimeMS": 20 }, 14),
+        ] {
+            assert_eq!(code(fields.clone()), expected, "{fields}");
+        }
+    });
 }
 
 #[tokio::test]

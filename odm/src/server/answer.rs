@@ -5,15 +5,15 @@ use std::time::Instant;
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
 
-use crate::engine;
-use crate::engine::{Context, interrupted};
+use crate::engine::{self, Context, interrupted, max_time};
 use crate::error::{Code, ServerError};
 use crate::server::command::{self, Call, Started};
-use crate::server::fail_point::{Strike, Target};
+use crate::server::fail_point::{self, Strike, Target};
 use crate::server::gossip;
 use crate::server::host::{Host, LOOK_UP};
 use crate::server::peer::Peer;
-use crate::store::{AWAIT, Patience, is_empty, max_time};
+use crate::server::wire::MAX_MESSAGE;
+use crate::store::{AWAIT, Patience, is_empty};
 use crate::value::raw;
 
 /// What becomes of a command.
@@ -24,6 +24,20 @@ pub(crate) struct Answer {
     pub(crate) continues: bool,
     /// The connection is to be closed without an answer.
     pub(crate) hang_up: bool,
+}
+
+/// The largest reply: a message has a header and times besides.
+const LARGEST: usize = MAX_MESSAGE - 1024;
+
+/// Whether a reply says that its server is no longer the primary. Clients drop what they know of a server that says so
+/// without a `topologyVersion`, and wait until they have asked it again.
+fn is_not_primary(reply: &RawDocument) -> bool {
+    let is_meant = |reply: &RawDocument| {
+        let code = raw::get(reply, "code").and_then(RawBsonRef::as_i32);
+        matches!(code, Some(189 | 10107 | 11602 | 13435 | 13436))
+    };
+    let error = raw::get(reply, "writeConcernError").and_then(RawBsonRef::as_document);
+    is_meant(reply) || error.is_some_and(is_meant)
 }
 
 /// Answers a command, which may be anything that has a document's length.
@@ -56,10 +70,22 @@ pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Ans
             document.append(cstr!("errorLabels"), labels);
         }
     }
+    if document.as_bytes().len() > LARGEST {
+        document = failed(&ServerError::new(
+            Code::BSON_OBJECT_TOO_LARGE,
+            format!(
+                "the reply has {} bytes, and a message at most {MAX_MESSAGE}",
+                document.as_bytes().len()
+            ),
+        ));
+    }
+    if is_not_primary(&document) {
+        document.append(cstr!("topologyVersion"), command::topology_version(host));
+    }
     Answer {
         continues: continues(command, &document),
         document: timed(host, document),
-        hang_up: strike.close,
+        hang_up: strike.close || strike.hang_up,
     }
 }
 
@@ -87,9 +113,69 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
         application,
         is_retryable: raw::get(command, "txnNumber").is_some() && (ends || !in_transaction),
         in_transaction: in_transaction && !ends,
+        ends_transaction: ends,
+        connection: peer.id,
     };
-    host.fail_point
-        .strike(target, || host.memory.random_fraction())
+    let random = || host.memory.random_fraction();
+    let mut strike = host.fail_points.command.strike(target, random)?;
+    if strike.as_ref().is_some_and(Strike::is_final) {
+        return Ok(strike);
+    }
+    if max_time(command).is_some() && host.fail_points.time_out.reach(random).is_some() {
+        return Err(ServerError::new(
+            Code::MAX_TIME_MS_EXPIRED,
+            "operation exceeded time limit",
+        ));
+    }
+    let writes = matches!(
+        name,
+        "delete" | "findAndModify" | "findandmodify" | "insert" | "update"
+    );
+    if target.is_retryable
+        && writes
+        && let Some(data) = host.fail_points.write.reach(random)
+    {
+        let strike = strike.get_or_insert_default();
+        strike.hang_up = fail_point::flag_or(&data, "closeConnection", true);
+        if let Some(code) = fail_point::number(&data, "failBeforeCommitExceptionCode") {
+            let error = ServerError::new(
+                Code::from(i32::try_from(code).unwrap_or_default()),
+                "Failing write due to failpoint. The write must not be reflected.",
+            );
+            strike.error = Some(fail_point::retried(error));
+        }
+    }
+    Ok(strike)
+}
+
+/// Fails a `getMore` of a cursor that is there, and closes the cursor, where a fail point says so.
+fn strike_cursor(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
+    let (Some((_, RawBsonRef::Int64(id))), Some(RawBsonRef::String(collection))) = (
+        raw::elements(command).next(),
+        raw::get(command, "collection"),
+    ) else {
+        return Ok(());
+    };
+    if !host.options.test_commands {
+        return Ok(());
+    }
+    let random = || host.memory.random_fraction();
+    if let Some(data) = host.fail_points.get_more.reach(random) {
+        let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
+        let closed = host.memory.checked(&rawdoc! {
+            "killCursors": collection, "cursors": [id], "$db": database.unwrap_or_default(),
+        })?;
+        let killed = raw::get(&closed, "cursorsKilled").and_then(RawBsonRef::as_array);
+        if killed.is_none_or(bson::RawArray::is_empty) {
+            return Ok(());
+        }
+        let code = fail_point::number(&data, "errorCode").and_then(|code| i32::try_from(code).ok());
+        return Err(ServerError::new(
+            code.map_or(Code::INTERNAL_ERROR, Code::from),
+            "Hit the 'failGetMoreAfterCursorCheckout' failpoint",
+        ));
+    }
+    Ok(())
 }
 
 fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
@@ -152,7 +238,10 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             let context = peer.context.clone().given(documents);
             wait(host, peer, &context, &command)
         }
-        None if name == "getMore" => await_data(host, peer, command),
+        None if name == "getMore" => {
+            strike_cursor(host, command)?;
+            await_data(host, peer, command)
+        }
         None => wait(host, peer, &peer.context, command),
     })
 }

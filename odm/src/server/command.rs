@@ -21,6 +21,7 @@ mod users;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 
+pub(crate) use self::hello::topology_version;
 use crate::engine::command::args;
 use crate::engine::command::general::Rules;
 use crate::engine::{self, COMMON_FIELDS};

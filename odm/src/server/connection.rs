@@ -82,7 +82,11 @@ impl Connection<'_> {
                             return Ok(());
                         }
                     }
-                    Request::Query(query) => self.answer_query(header.id, &query)?,
+                    Request::Query(query) => {
+                        if !self.answer_query(header.id, &query)? {
+                            return Ok(());
+                        }
+                    }
                 },
                 Err(fault) if fault.is_harmless() => self.refuse(header.id, &fault)?,
                 Err(fault) => return self.refuse(header.id, &fault),
@@ -130,9 +134,14 @@ impl Connection<'_> {
         }
     }
 
-    fn answer_query(&mut self, response_to: i32, query: &Query) -> io::Result<()> {
+    /// Answers a command in the old form. False if the connection is to be closed.
+    fn answer_query(&mut self, response_to: i32, query: &Query) -> io::Result<bool> {
         let document = if query.is_for_handshake() {
-            self.answer(&query.command).document
+            let answer = self.answer(&query.command);
+            if answer.hang_up {
+                return Ok(false);
+            }
+            answer.document
         } else {
             let error = ServerError::new(
                 Code::UNSUPPORTED_OP_QUERY_COMMAND,
@@ -145,7 +154,8 @@ impl Connection<'_> {
             failed(&error)
         };
         let id = self.next_id();
-        self.send(&legacy::reply(id, response_to, &document))
+        self.send(&legacy::reply(id, response_to, &document))?;
+        Ok(true)
     }
 
     /// Tells the client why its bytes are no request.

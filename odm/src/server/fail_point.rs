@@ -1,4 +1,4 @@
-//! `failCommand`: commands that fail on demand, for tests of how clients cope.
+//! Fail points: commands that fail on demand, for tests of how clients cope.
 //!
 //! The rules were learned from a MongoDB 6.0.5 with test commands.
 
@@ -7,17 +7,45 @@ use std::time::Duration;
 
 use bson::{Bson, Document};
 
+use crate::engine::txn::TRANSIENT;
 use crate::error::{Code, ServerError};
 
 /// Codes after which a write may be tried again.
 const RETRYABLE: &[i32] = &[
-    6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
+    6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 50915,
 ];
 
-/// Of these, the ones that also end a transaction, which may be tried again as a whole.
-const TRANSIENT: &[i32] = &[91, 112, 189, 246, 251, 10107, 11600, 11602, 13435, 13436];
+/// Codes after which a whole transaction may be tried again, also where they end it.
+const CONFLICTS: &[i32] = &[24, 63, 112, 150, 239, 246, 251, 267];
 
-/// The fail point and how often it has struck.
+const RETRYABLE_WRITE: &str = "RetryableWriteError";
+
+/// The fail points, by the names that `configureFailPoint` has for them.
+#[derive(Debug, Default)]
+pub(crate) struct FailPoints {
+    /// `failCommand`
+    pub(crate) command: FailPoint,
+    /// `failGetMoreAfterCursorCheckout`
+    pub(crate) get_more: FailPoint,
+    /// `maxTimeAlwaysTimeOut`
+    pub(crate) time_out: FailPoint,
+    /// `onPrimaryTransactionalWrite`
+    pub(crate) write: FailPoint,
+}
+
+impl FailPoints {
+    pub(crate) fn find(&self, name: &str) -> Option<&FailPoint> {
+        match name {
+            "failCommand" => Some(&self.command),
+            "failGetMoreAfterCursorCheckout" => Some(&self.get_more),
+            "maxTimeAlwaysTimeOut" => Some(&self.time_out),
+            "onPrimaryTransactionalWrite" => Some(&self.write),
+            _ => None,
+        }
+    }
+}
+
+/// One fail point and how often it has struck.
 #[derive(Debug, Default)]
 pub(crate) struct FailPoint(Mutex<State>);
 
@@ -52,6 +80,10 @@ pub(crate) struct Target<'a> {
     pub(crate) is_retryable: bool,
     /// It is a statement of a transaction.
     pub(crate) in_transaction: bool,
+    /// It commits or aborts a transaction.
+    pub(crate) ends_transaction: bool,
+    /// The number of its connection.
+    pub(crate) connection: i64,
 }
 
 /// What befalls the command.
@@ -67,6 +99,15 @@ pub(crate) struct Strike {
     pub(crate) write_concern_error: Option<Document>,
     /// Labels of the reply of a command that is run.
     pub(crate) labels: Vec<Bson>,
+    /// It is run, or fails, and the connection is closed instead of a reply.
+    pub(crate) hang_up: bool,
+}
+
+impl Strike {
+    /// Whether the command is not run.
+    pub(crate) fn is_final(&self) -> bool {
+        self.close || self.error.is_some()
+    }
 }
 
 impl FailPoint {
@@ -97,6 +138,16 @@ impl FailPoint {
         state.mode = mode;
         state.data = data;
         Ok(state.struck)
+    }
+
+    /// The data of a fail point that strikes whatever reaches it, if it does; `random` is between 0 and 1.
+    pub(crate) fn reach(&self, random: impl FnOnce() -> f64) -> Option<Document> {
+        let mut state = self.state();
+        if !state.mode.comes_up(random) {
+            return None;
+        }
+        state.struck += 1;
+        Some(state.data.clone())
     }
 
     /// What befalls a command, if anything; `random` is between 0 and 1.
@@ -136,7 +187,22 @@ impl Mode {
                     ("times", Self::Times as fn(i64) -> Self),
                     ("skip", Self::Skip),
                 ] {
-                    match number(mode, name) {
+                    let count = match mode.get(name) {
+                        None => None,
+                        Some(count) => match number(mode, name) {
+                            Some(count) => Some(count),
+                            None => {
+                                return Err(ServerError::new(
+                                    Code::TYPE_MISMATCH,
+                                    format!(
+                                        "Expected field \"{name}\" to have numeric type, but found {}",
+                                        crate::value::kind::alias(count.element_type())
+                                    ),
+                                ));
+                            }
+                        },
+                    };
+                    match count {
                         Some(count) if count < 0 => {
                             return bad(format!("'{name}' option to 'mode' must be positive"));
                         }
@@ -145,9 +211,17 @@ impl Mode {
                         None => {}
                     }
                 }
+                let probability = match mode.get("activationProbability") {
+                    Some(Bson::Int32(probability)) => Some(f64::from(*probability)),
+                    Some(Bson::Int64(probability)) => {
+                        i32::try_from(*probability).ok().map(f64::from)
+                    }
+                    Some(Bson::Double(probability)) => Some(*probability),
+                    _ => None,
+                };
                 match mode.get("activationProbability") {
-                    Some(Bson::Double(probability)) if (0.0..=1.0).contains(probability) => {
-                        Ok(Self::Random(*probability))
+                    Some(_) if probability.is_some_and(|it| (0.0..=1.0).contains(&it)) => {
+                        Ok(Self::Random(probability.unwrap_or_default()))
                     }
                     Some(_) => bad("activationProbability must be between 0.0 and 1.0".to_owned()),
                     None => bad(
@@ -194,12 +268,14 @@ impl State {
         let is_named = match self.data.get_array("failCommands") {
             Ok(names) => names
                 .iter()
-                .any(|name| name.as_str() == Some(target.command)),
+                .filter_map(Bson::as_str)
+                .any(|name| one_name(name) == one_name(target.command)),
             Err(_) => false,
         };
         target.command != "configureFailPoint"
             && (is_named || flag(&self.data, "failAllCommands"))
             && says("appName", target.application)
+            && says("threadName", Some(&format!("conn{}", target.connection)))
             && says("namespace", Some(target.namespace))
     }
 
@@ -231,7 +307,7 @@ impl State {
             strike.labels = match told {
                 Some(labels) => labels.clone(),
                 None if target.is_retryable && RETRYABLE.contains(&code) => {
-                    vec!["RetryableWriteError".into()]
+                    vec![RETRYABLE_WRITE.into()]
                 }
                 None => Vec::new(),
             };
@@ -253,21 +329,51 @@ impl State {
             }
             return error;
         }
-        if target.is_retryable && RETRYABLE.contains(&code) {
-            error = error.with_label("RetryableWriteError");
+        let is_retryable = RETRYABLE.contains(&code);
+        if target.is_retryable && is_retryable {
+            error = error.with_label(RETRYABLE_WRITE);
         }
-        if target.in_transaction && TRANSIENT.contains(&code) {
-            error = error.with_label("TransientTransactionError");
+        let is_conflict = CONFLICTS.contains(&code);
+        if target.in_transaction && (is_conflict || is_retryable)
+            || target.ends_transaction && is_conflict
+        {
+            error = error.with_label(TRANSIENT);
+        }
+        if error.code() == Code::CHANGE_STREAM_FATAL_ERROR {
+            error = error.with_label("NonResumableChangeStreamError");
         }
         error
     }
 }
 
-fn flag(data: &Document, name: &str) -> bool {
-    data.get_bool(name).unwrap_or(false)
+/// The labels of a write that fails before it is done, which its client may try again.
+pub(crate) fn retried(error: ServerError) -> ServerError {
+    if RETRYABLE.contains(&error.code().number()) {
+        error.with_label(RETRYABLE_WRITE)
+    } else {
+        error
+    }
 }
 
-fn number(data: &Document, name: &str) -> Option<i64> {
+/// One name for the two of a command that has an older one.
+fn one_name(name: &str) -> &str {
+    match name {
+        "buildinfo" => "buildInfo",
+        "findandmodify" => "findAndModify",
+        "ismaster" => "isMaster",
+        name => name,
+    }
+}
+
+fn flag(data: &Document, name: &str) -> bool {
+    flag_or(data, name, false)
+}
+
+pub(crate) fn flag_or(data: &Document, name: &str, absent: bool) -> bool {
+    data.get_bool(name).unwrap_or(absent)
+}
+
+pub(crate) fn number(data: &Document, name: &str) -> Option<i64> {
     match data.get(name)? {
         Bson::Int32(number) => Some(i64::from(*number)),
         Bson::Int64(number) => Some(*number),

@@ -12,7 +12,7 @@ use bson::oid::ObjectId;
 
 use crate::engine::{Context, Surroundings};
 use crate::server::activity::Activities;
-use crate::server::fail_point::FailPoint;
+use crate::server::fail_point::FailPoints;
 use crate::server::options::ServerOptions;
 use crate::store::Memory;
 
@@ -27,7 +27,7 @@ pub(crate) struct Host {
     /// Names this run of the server, so that clients notice another.
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
-    pub(crate) fail_point: FailPoint,
+    pub(crate) fail_points: FailPoints,
     pub(crate) activities: Arc<Activities>,
     /// What the engine answers in: its own context, and this server around it.
     pub(crate) context: Context,
@@ -54,7 +54,7 @@ impl Host {
             address,
             process: ObjectId::new(),
             started: Instant::now(),
-            fail_point: FailPoint::default(),
+            fail_points: FailPoints::default(),
             activities,
             connections: Mutex::default(),
             changed: Condvar::new(),

@@ -120,7 +120,7 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let time = catalog.clock.now();
     let (code, why) = if concern::has_timeout(call.command) {
         (
-            Code::WRITE_CONCERN_TIMEOUT,
+            Code::WRITE_CONCERN_FAILED,
             "waiting for replication timed out",
         )
     } else {

@@ -27,14 +27,14 @@ fn configure(call: &mut Call<'_>) -> Result<Document, ServerError> {
         ));
     }
     let name = raw::get(call.command, call.name).and_then(RawBsonRef::as_str);
-    if name != Some("failCommand") {
+    let Some(fail_point) = name.and_then(|name| call.host.fail_points.find(name)) else {
         return Err(ServerError::new(
             Code::FAIL_POINT_SET_FAILED,
             format!("{} not found", name.unwrap_or_default()),
         ));
-    }
+    };
     let command = Document::try_from(call.command)
         .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
-    let count = call.host.fail_point.configure(&command)?;
+    let count = fail_point.configure(&command)?;
     Ok(doc! { "count": count })
 }

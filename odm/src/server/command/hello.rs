@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use bson::raw::RawBsonRef;
-use bson::{Bson, DateTime, Document, doc, oid::ObjectId};
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, DateTime, Document, doc, oid::ObjectId, rawdoc};
 
 use super::{Call, Command, sasl};
+use crate::engine::command::args::{self, Args, Kind};
 use crate::error::{Code, ServerError};
+use crate::server::host::Host;
 use crate::server::wire::{Compressor, MAX_MESSAGE};
 use crate::value::raw;
 
@@ -35,6 +37,11 @@ const LONGEST_METADATA: usize = 1024;
 
 /// The term that the one member was elected in.
 pub(super) const TERM: i64 = 1;
+
+/// Which state of which process clients see.
+pub(crate) fn topology_version(host: &Host) -> RawDocumentBuf {
+    rawdoc! { "processId": host.process, "counter": COUNTER }
+}
 
 fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     remember_client(call)?;
@@ -158,26 +165,90 @@ fn agree_on_compressors(call: &mut Call<'_>) {
     }
 }
 
-/// A client that knows the state waits for another, which only the end of the server brings.
+/// A client that knows the current state waits for another one, until the server stops or the time is up.
 fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
-    let Some(RawBsonRef::Document(known)) = raw::get(call.command, "topologyVersion") else {
+    let given = |name| {
+        let value = raw::get(call.command, name);
+        value.filter(|value| *value != RawBsonRef::Null)
+    };
+    let invalid = |code, message: String| Err(ServerError::new(Code::location(code), message));
+    let known = given("topologyVersion").map(known_version).transpose()?;
+    let millis = match given("maxAwaitTimeMS") {
+        None => None,
+        Some(value) => Some(args::whole(value).ok_or_else(|| {
+            args::wrong_type(
+                "hello.maxAwaitTimeMS",
+                value,
+                "types '[long, int, decimal, double']",
+            )
+        })?),
+    };
+    let ((process, counter), millis) = match (known, millis) {
+        (Some(known), Some(millis)) => (known, millis),
+        (None, None) => return Ok(()),
+        (Some(_), None) => {
+            let why = "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'";
+            return invalid(31368, why.to_owned());
+        }
+        (None, Some(_)) => {
+            let why = "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'";
+            return invalid(31368, why.to_owned());
+        }
+    };
+    let Ok(limit) = u64::try_from(millis) else {
+        return invalid(
+            51024,
+            format!("BSON field 'maxAwaitTimeMS' value must be >= 0, actual value '{millis}'"),
+        );
+    };
+    if counter < 0 {
+        let why = "topologyVersion must have a non-negative counter";
+        return invalid(31372, why.to_owned());
+    }
+    if process != call.host.process {
         return Ok(());
-    };
-    let invalid = |message: &str| Err(ServerError::new(Code::BAD_VALUE, message));
-    let millis = match raw::get(call.command, "maxAwaitTimeMS") {
-        Some(RawBsonRef::Int32(millis)) => i64::from(millis),
-        Some(RawBsonRef::Int64(millis)) => millis,
-        _ => return invalid("A request with a 'topologyVersion' must include 'maxAwaitTimeMS'"),
-    };
-    let Ok(millis) = u64::try_from(millis) else {
-        return invalid("maxAwaitTimeMS must be a non-negative integer");
-    };
-    let process = raw::get(known, "processId").and_then(RawBsonRef::as_object_id);
-    let counter = raw::get(known, "counter").and_then(RawBsonRef::as_i64);
-    if process == Some(call.host.process) && counter == Some(COUNTER) {
+    }
+    if counter > COUNTER {
+        return invalid(
+            31382,
+            format!(
+                "Received a topology version with counter: {counter} which is greater than the server topology version \
+                 counter: {COUNTER}"
+            ),
+        );
+    }
+    if counter == COUNTER {
         // A day is longer than any client waits.
-        let limit = Duration::from_millis(millis).min(Duration::from_secs(24 * 3600));
+        let limit = Duration::from_millis(limit).min(Duration::from_secs(24 * 3600));
         call.host.wait_with(call.peer.id, limit, &call.peer.killed);
     }
     Ok(())
+}
+
+/// The process and the counter of a `topologyVersion`.
+fn known_version(value: RawBsonRef<'_>) -> Result<(ObjectId, i64), ServerError> {
+    let field = |name: &str| format!("hello.topologyVersion{name}");
+    let RawBsonRef::Document(version) = value else {
+        return Err(args::wrong_type(&field(""), value, "type 'object'"));
+    };
+    let fields = [
+        args::required("processId", Kind::Any),
+        args::required("counter", Kind::Any),
+    ];
+    let fields = Args::of_statement(version, &field(""), &fields)?;
+    let process = match fields.get("processId") {
+        Some(RawBsonRef::ObjectId(process)) => process,
+        other => {
+            let found = other.unwrap_or(RawBsonRef::Null);
+            let expected = "type 'objectId'";
+            return Err(args::wrong_type(&field(".processId"), found, expected));
+        }
+    };
+    match fields.get("counter") {
+        Some(RawBsonRef::Int64(counter)) => Ok((process, counter)),
+        other => {
+            let found = other.unwrap_or(RawBsonRef::Null);
+            Err(args::wrong_type(&field(".counter"), found, "type 'long'"))
+        }
+    }
 }

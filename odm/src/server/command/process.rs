@@ -7,6 +7,7 @@ use super::{Call, Command, only_admin};
 use crate::engine::COMMON_FIELDS;
 use crate::engine::command::args;
 use crate::error::{Code, ServerError};
+use crate::server::host::Host;
 use crate::value::raw;
 
 pub(super) const GET_CMD_LINE_OPTS: Command = Command {
@@ -14,13 +15,14 @@ pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     run: |call| {
         only_admin(call)?;
         let address = call.host.address;
-        Ok(doc! {
-            "argv": std::env::args().collect::<Vec<_>>(),
-            "parsed": {
-                "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
-                "replication": { "replSet": &call.host.options.replica_set },
-            },
-        })
+        let mut parsed = doc! {
+            "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
+            "replication": { "replSet": &call.host.options.replica_set },
+        };
+        if call.host.options.test_commands {
+            parsed.insert("setParameter", doc! { "enableTestCommands": "1" });
+        }
+        Ok(doc! { "argv": std::env::args().collect::<Vec<_>>(), "parsed": parsed })
     },
     is_open: false,
 };
@@ -126,12 +128,15 @@ fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
 }
 
 /// What can be read. Nothing of it can be changed.
-fn parameters() -> Document {
+fn parameters(host: &Host) -> Document {
     doc! {
+        "acceptApiVersion2": false,
         "authenticationMechanisms": ["SCRAM-SHA-256"],
         "cursorTimeoutMillis": 600_000,
+        "enableTestCommands": host.options.test_commands,
         "featureCompatibilityVersion": { "version": "6.0" },
         "localLogicalSessionTimeoutMinutes": 30,
+        "requireApiVersion": false,
         "transactionLifetimeLimitSeconds": 60,
     }
 }
@@ -148,7 +153,7 @@ fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
         }
         _ => {}
     }
-    let found: Document = parameters()
+    let found: Document = parameters(call.host)
         .into_iter()
         .filter(|(name, _)| all || raw::get(call.command, name).is_some())
         .map(|(name, value)| {
@@ -178,7 +183,7 @@ fn set_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
         .find(|name| !COMMON_FIELDS.contains(name));
     let message = match name {
         None => "no option found to set, use help:true to see options ".to_owned(),
-        Some(name) if parameters().contains_key(name) => {
+        Some(name) if parameters(call.host).contains_key(name) => {
             format!("not allowed to change [{name}] at runtime")
         }
         Some(name) => format!(

@@ -1,0 +1,317 @@
+//! Fail points: commands that fail on demand.
+//!
+//! The conversations were held with a MongoDB 6.0.5 with test commands, too, and are again where `ODM_TEST_URI` names one.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a check that panics is a test that fails"
+)]
+
+#[path = "wire/client.rs"]
+#[expect(dead_code, reason = "other tests use more of it")]
+#[expect(clippy::indexing_slicing, reason = "frames are taken apart")]
+mod client;
+
+use std::time::{Duration, Instant};
+
+use mongodb::bson::{self, Bson, Document, doc};
+use odm::Db;
+use odm::server::Server;
+
+use client::{Wire, both};
+
+#[test]
+fn commands_fail_on_demand() {
+    let set = |mode: Bson, data: Document| {
+        doc! { "configureFailPoint": "failCommand", "mode": mode, "data": data, "$db": "admin" }
+    };
+    let off = set("off".into(), doc! {});
+    let once = || Bson::from(doc! { "times": 1 });
+    let named = |data: Document| {
+        let mut named = doc! { "failCommands": ["count"], "appName": "odm_wire" };
+        named.extend(data);
+        named
+    };
+    let failing = |mode: Bson| set(mode, named(doc! { "errorCode": 11601 }));
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let client = doc! {
+            "application": { "name": "odm_wire" },
+            "driver": { "name": "wire", "version": "1" },
+            "os": { "type": "any" },
+        };
+        wire.command(&doc! { "hello": 1, "client": client, "$db": "admin" })
+            .unwrap();
+        let count = doc! { "count": "faults", "$db": "odm_wire_faults" };
+        let code = |wire: &mut Wire| {
+            let reply = wire.command(&count).unwrap();
+            reply.get_i32("code").unwrap_or_default()
+        };
+        let configured = |wire: &mut Wire, command: &Document| {
+            let reply = wire.command(command).unwrap();
+            assert!(reply.get_i32("code").is_err(), "{command}: {reply}");
+        };
+        for (command, expected) in [
+            (failing(doc! { "times": 2 }.into()), [11601, 11601, 0]),
+            (failing(doc! { "skip": 1 }.into()), [0, 11601, 11601]),
+            (
+                failing(doc! { "activationProbability": 1.0 }.into()),
+                [11601; 3],
+            ),
+            (failing("alwaysOn".into()), [11601; 3]),
+            (failing("off".into()), [0; 3]),
+            (
+                set("alwaysOn".into(), named(doc! { "errorCode": 0 })),
+                [0; 3],
+            ),
+            (
+                set("alwaysOn".into(), named(doc! { "errorCode": "1" })),
+                [0; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.other" }),
+                ),
+                [0; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    named(doc! { "errorCode": 5, "namespace": "odm_wire_faults.faults" }),
+                ),
+                [5; 3],
+            ),
+            (
+                set(
+                    "alwaysOn".into(),
+                    doc! { "failCommands": ["count"], "errorCode": 5, "appName": "x" },
+                ),
+                [0; 3],
+            ),
+            (
+                set("alwaysOn".into(), named(doc! { "blockConnection": true })),
+                [72; 3],
+            ),
+        ] {
+            configured(&mut wire, &command);
+            assert_eq!([(); 3].map(|()| code(&mut wire)), expected, "{command}");
+        }
+        configured(&mut wire, &off);
+
+        for (mode, code) in [
+            ("sometimes".into(), 2),
+            (doc! { "times": -1 }.into(), 2),
+            (doc! { "nope": 1 }.into(), 2),
+            (Bson::Int32(1), 14),
+        ] {
+            let reply = wire.command(&failing(mode)).unwrap();
+            assert_eq!(reply.get_i32("code").unwrap(), code, "{reply}");
+        }
+        let unknown = doc! { "configureFailPoint": "nope", "mode": "off", "$db": "admin" };
+        assert_eq!(
+            wire.command(&unknown).unwrap().get_i32("code").unwrap(),
+            266
+        );
+
+        // It is run, and its reply says that not enough members know.
+        let insert = |extra: Document| {
+            let mut insert = doc! {
+                "insert": "faults", "documents": [{ "a": 1 }], "$db": "odm_wire_faults",
+            };
+            insert.extend(extra);
+            insert
+        };
+        let concern = doc! {
+            "failCommands": ["insert"],
+            "appName": "odm_wire",
+            "writeConcernError": { "code": 91, "errmsg": "x" },
+        };
+        configured(&mut wire, &set(once(), concern.clone()));
+        let reply = wire.command(&insert(doc! {})).unwrap();
+        assert_eq!(reply.get_i32("n").unwrap(), 1);
+        let error = reply.get_document("writeConcernError").unwrap();
+        assert_eq!(error.get_i32("code").unwrap(), 91);
+        assert!(reply.get("errorLabels").is_none());
+
+        // A write that can be retried says so.
+        let session = bson::Uuid::new();
+        let retryable = doc! { "lsid": { "id": session }, "txnNumber": 1_i64 };
+        let errors = doc! { "failCommands": ["insert"], "appName": "odm_wire", "errorCode": 91 };
+        for (data, labels) in [
+            (concern, vec!["RetryableWriteError"]),
+            (errors.clone(), vec!["RetryableWriteError"]),
+            (
+                {
+                    let mut told = errors;
+                    told.insert("errorLabels", ["Mine"].map(Bson::from).to_vec());
+                    told
+                },
+                vec!["Mine"],
+            ),
+        ] {
+            configured(&mut wire, &set(once(), data));
+            let reply = wire.command(&insert(retryable.clone())).unwrap();
+            let found = reply.get_array("errorLabels").unwrap().iter();
+            assert_eq!(found.filter_map(Bson::as_str).collect::<Vec<_>>(), labels);
+        }
+
+        let block = named(doc! { "blockConnection": true, "blockTimeMS": 60 });
+        configured(&mut wire, &set(once(), block));
+        let began = Instant::now();
+        assert_eq!(code(&mut wire), 0);
+        assert!(began.elapsed() >= Duration::from_millis(60));
+        configured(
+            &mut wire,
+            &set(once(), named(doc! { "closeConnection": true })),
+        );
+        assert!(wire.command(&count).is_none());
+        let mut wire = Wire::to(address);
+        configured(&mut wire, &off);
+        wire.command(&doc! { "dropDatabase": 1, "$db": "odm_wire_faults" });
+    });
+}
+
+/// Labels and versions that drivers decide by.
+#[test]
+fn commands_that_fail_say_what_a_client_may_do() {
+    let transient = || vec!["TransientTransactionError"];
+    let retryable = || vec!["RetryableWriteError"];
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let fail = |wire: &mut Wire, command: &str, code: i32| {
+            let data = doc! { "failCommands": [command], "errorCode": code };
+            let fail = doc! {
+                "configureFailPoint": "failCommand", "mode": { "times": 1 }, "data": data, "$db": "admin",
+            };
+            assert_eq!(wire.command(&fail).unwrap().get_f64("ok").unwrap(), 1.0);
+        };
+        let labels = |reply: &Document| -> Vec<String> {
+            let labels = reply.get_array("errorLabels").cloned().unwrap_or_default();
+            let labels = labels.iter().filter_map(Bson::as_str);
+            labels.map(str::to_owned).collect()
+        };
+        for (code, name, statement, end) in [
+            (24, "LockTimeout", transient(), transient()),
+            (112, "WriteConflict", transient(), transient()),
+            (251, "NoSuchTransaction", transient(), transient()),
+            (
+                267,
+                "PreparedTransactionInProgress",
+                transient(),
+                transient(),
+            ),
+            (6, "HostUnreachable", transient(), retryable()),
+            (10107, "NotWritablePrimary", transient(), retryable()),
+            (11000, "DuplicateKey", vec![], vec![]),
+        ] {
+            let within = |mut command: Document, starts: bool| {
+                command.extend(doc! {
+                    "lsid": { "id": bson::Uuid::new() }, "txnNumber": 1_i64, "autocommit": false,
+                    "$db": "admin",
+                });
+                if starts {
+                    command.insert("startTransaction", true);
+                }
+                command
+            };
+            fail(&mut wire, "find", code);
+            let reply = wire.command(&within(doc! { "find": "c" }, true)).unwrap();
+            assert_eq!(labels(&reply), statement, "{reply}");
+            if code != 11000 {
+                assert_eq!(reply.get_str("codeName").unwrap(), name);
+            }
+            assert_eq!(reply.get("topologyVersion").is_some(), code == 10107);
+            for command in ["commitTransaction", "abortTransaction"] {
+                fail(&mut wire, command, code);
+                let reply = wire.command(&within(doc! { command: 1 }, false)).unwrap();
+                assert_eq!(labels(&reply), end, "{reply}");
+            }
+        }
+    });
+}
+
+#[test]
+fn writes_cursors_and_times_fail_on_demand() {
+    both(|address| {
+        let database = "odm_wire_fail_points";
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+        let set = |wire: &mut Wire, name: &str, mode: Bson, data: Document| {
+            let set =
+                doc! { "configureFailPoint": name, "mode": mode, "data": data, "$db": "admin" };
+            let reply = wire.command(&set).unwrap();
+            assert_eq!(reply.get_f64("ok").unwrap(), 1.0, "{reply}");
+        };
+        let once = || Bson::from(doc! { "times": 1 });
+        let code = |reply: &Document| reply.get_i32("code").unwrap_or_default();
+        let insert = |id: i32| {
+            doc! {
+                "insert": "c", "documents": [{ "_id": id }], "$db": database,
+                "lsid": { "id": bson::Uuid::new() }, "txnNumber": 1_i64,
+            }
+        };
+        let count = |wire: &mut Wire| {
+            let count = doc! { "count": "c", "$db": database };
+            wire.command(&count).unwrap().get_i32("n").unwrap()
+        };
+        // Written, and nothing is said of it.
+        set(&mut wire, "onPrimaryTransactionalWrite", once(), doc! {});
+        let first = insert(1);
+        assert_eq!(wire.command(&first), None);
+        let mut wire = Wire::to(address);
+        assert_eq!(count(&mut wire), 1);
+        assert_eq!(wire.command(&first).unwrap().get_i32("n").unwrap(), 1);
+        // Not written.
+        let data = doc! { "closeConnection": false, "failBeforeCommitExceptionCode": 11600 };
+        set(&mut wire, "onPrimaryTransactionalWrite", once(), data);
+        let second = insert(2);
+        let refused = wire.command(&second).unwrap();
+        assert_eq!(code(&refused), 11600, "{refused}");
+        assert!(refused.get_array("errorLabels").is_ok(), "{refused}");
+        assert_eq!(count(&mut wire), 1);
+        assert_eq!(code(&wire.command(&second).unwrap()), 0);
+        assert_eq!(count(&mut wire), 2);
+
+        let find = doc! { "find": "c", "batchSize": 1, "$db": database };
+        let found = wire.command(&find).unwrap();
+        let id = found.get_document("cursor").unwrap().get_i64("id").unwrap();
+        let more = doc! { "getMore": id, "collection": "c", "$db": database };
+        let data = doc! { "errorCode": 6 };
+        set(&mut wire, "failGetMoreAfterCursorCheckout", once(), data);
+        assert_eq!(code(&wire.command(&more).unwrap()), 6);
+        assert_eq!(code(&wire.command(&more).unwrap()), 43);
+
+        set(&mut wire, "maxTimeAlwaysTimeOut", once(), doc! {});
+        let mut limited = doc! { "find": "c", "$db": database };
+        assert_eq!(code(&wire.command(&limited).unwrap()), 0);
+        limited.insert("maxTimeMS", 10_000.0);
+        assert_eq!(code(&wire.command(&limited).unwrap()), 50);
+        assert_eq!(code(&wire.command(&limited).unwrap()), 0);
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+    });
+}
+
+#[test]
+fn test_suites_see_that_test_commands_are_on() {
+    both(|address| {
+        let mut wire = Wire::to(address);
+        let mut all = doc! { "getParameter": "*", "$db": "admin" };
+        let found = wire.command(&all).unwrap();
+        assert!(found.get_bool("enableTestCommands").unwrap());
+        assert!(!found.get_bool("requireApiVersion").unwrap());
+        assert!(!found.get_bool("acceptApiVersion2").unwrap());
+        all = doc! { "getCmdLineOpts": 1, "$db": "admin" };
+        let found = wire.command(&all).unwrap();
+        let parsed = found.get_document("parsed").unwrap();
+        let parameters = parsed.get_document("setParameter").unwrap();
+        assert!(parameters.contains_key("enableTestCommands"));
+    });
+}
+
+#[test]
+fn fail_points_are_for_servers_that_take_test_commands() {
+    let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let off = doc! { "configureFailPoint": "failCommand", "mode": "off", "$db": "admin" };
+    let reply = Wire::to(server.address()).command(&off).unwrap();
+    assert_eq!(reply.get_i32("code").unwrap(), 59);
+}

@@ -105,7 +105,7 @@ impl ServerOptions {
         }
     }
 
-    /// Takes `configureFailPoint`, with which a test has commands fail: the fail point `failCommand`, as a server that
+    /// Takes `configureFailPoint`, with which a test has commands fail: `failCommand` and three more fail points, as a server that
     /// was started with `enableTestCommands` has it.
     #[must_use]
     pub fn test_commands(mut self) -> Self {

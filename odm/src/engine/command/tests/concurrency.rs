@@ -590,7 +590,7 @@ fn a_first_statement_reads_whatever_is_made_meanwhile() {
                 }
             });
         }
-        let found: Vec<Document> = (0..20_000_i64)
+        let found: Vec<Document> = (0..8_000_i64)
             .map(|number| {
                 let session = doc! { "id": Binary::from(bson::Uuid::from_bytes([7; 16])) };
                 server.run(doc! {

@@ -4,6 +4,7 @@
 //! ```sh
 //! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' ODM_BENCH_MONGOD_PID=$(pidof mongod) \
 //!     cargo bench -p odm-tests --features sqlite --bench engine
+//! cargo bench -p odm-tests --features sqlite --bench engine -- --films
 //! cargo bench -p odm-tests --features sqlite --bench engine -- --growth
 //! cargo bench -p odm-tests --features sqlite --bench engine -- --threads
 //! cargo bench -p odm-tests --features sqlite --bench engine -- --steps
@@ -13,9 +14,11 @@
 //! told): the machine's other work can only add to a time. What runs in this process, on one thread, is measured in
 //! processor time, which other work disturbs least; the server's calls are measured by the clock.
 //!
-//! `--growth` shows how the engine's figures and its memory grow from 10,000 to 1,000,000 documents, loaded and then
-//! updated; `--threads` compares two threads that share a collection with one; `--steps` shows what each key, index and
-//! array element adds to the cost of a write, and each index that the write does not concern. `--repeat NAME` runs one operation of the engine alone, for a profiler, on small documents unless told `--large`.
+//! `--films` measures films of 22 fields, with and without the validator of sync. `--growth` shows how the engine's figures
+//! and its memory grow from 10,000 to 1,000,000 documents, loaded and then updated; `--threads` compares two threads that
+//! share a collection with one; `--steps` shows what each key, index and array element adds to the cost of a write, and each
+//! index that the write does not concern. `--repeat NAME` runs one operation of the engine alone, for a profiler, on small
+//! documents unless told `--large` or `--films`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -25,6 +28,9 @@
 )]
 
 mod engine;
+#[path = "../models/film.rs"]
+mod film;
+mod films;
 mod item;
 mod measure;
 mod process;
@@ -53,6 +59,9 @@ fn main() {
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--repeat") {
         let operation = arguments.get(at + 1).unwrap();
+        if flag("--films") {
+            return films::repeat(operation, flag("--validator"));
+        }
         let mut engine = engine::Engine::new();
         let size = if flag("--large") {
             Size::Large
@@ -69,6 +78,10 @@ fn main() {
     }
     if flag("--steps") {
         return steps::report(Rounds::from_env(5).count());
+    }
+    if flag("--films") {
+        films::compare(value("--documents").unwrap_or(100_000), Rounds::from_env(5));
+        return;
     }
     let rounds = Rounds::from_env(5);
     for size in [Size::Small, Size::Large] {

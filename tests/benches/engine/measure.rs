@@ -73,7 +73,7 @@ pub(crate) struct Cost {
 }
 
 pub(crate) struct Rounds {
-    rounds: usize,
+    pub(crate) rounds: usize,
 }
 
 impl Rounds {

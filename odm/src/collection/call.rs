@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::model::{Document as Model, Embedded, ModelMeta, Version};
 use crate::query::deferred::Deferred;
+use crate::query::encode::encode_field;
 use crate::query::node::Node;
 use crate::query::{Filter, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
@@ -365,7 +366,7 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 
 /// The filter `{_id: id}`.
 pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Condition> {
-    let id = crate::query::encode(id).map_err(|error| error.with_path("_id"))?;
+    let id = encode_field(id).map_err(|error| error.with_path("_id"))?;
     // A document or a regular expression as a bare value could be read as an operator.
     Ok(Condition::One(Cow::Borrowed("_id"), equality(id)))
 }

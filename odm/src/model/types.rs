@@ -1,5 +1,7 @@
 //! How Rust types are stored.
 
+use bson::Bson;
+
 use super::field::EmbeddedMeta;
 use super::path::Path;
 
@@ -340,4 +342,14 @@ pub trait FieldType {
 
     /// The handle for the field at `path`.
     fn handle<M, As>(path: Path) -> Self::Handle<M, As>;
+
+    /// What the type's own serializer stores for `value`, where that is known without running it.
+    ///
+    /// Only for types of bson's, and types made of them: an `ObjectId` serializes itself as 24 digits in a struct, from
+    /// which a serializer has to recover 12 bytes.
+    #[doc(hidden)]
+    #[inline]
+    fn stored(_value: &Self) -> Option<Bson> {
+        None
+    }
 }

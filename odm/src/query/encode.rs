@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::kind::Sequence;
 use crate::error::{Error, Result, UsageError};
+use crate::model::FieldType;
 use crate::value::encode as stored;
 
 /// Encodes values of type `T` as the field stores them.
@@ -24,9 +25,18 @@ pub trait Encode<T: ?Sized> {
 #[derive(Debug, Clone, Copy)]
 pub enum BySerde {}
 
-impl<T: Serialize + ?Sized> Encode<T> for BySerde {
+impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
     fn encode(value: &T) -> Result<Bson> {
-        encode(value)
+        encode_field(value)
+    }
+}
+
+/// Encodes a value as the type's own serializer does, which need not run where the outcome is known.
+#[inline]
+pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Result<Bson> {
+    match T::stored(value) {
+        Some(stored) => Ok(stored),
+        None => encode(value),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::types::Id;
 
 /// A type whose handle is the plain [`Field`].
 macro_rules! field_type {
-    ([$($generics:tt)*] $type:ty, $meta:expr) => {
+    ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
         impl<$($generics)*> FieldType for $type {
             const TYPE: TypeMeta = $meta;
             type Handle<M, As> = Field<M, As>;
@@ -32,6 +32,12 @@ macro_rules! field_type {
             fn handle<M, As>(path: Path) -> Field<M, As> {
                 Field::at_path(path)
             }
+
+            $(#[inline]
+            fn stored(value: &Self) -> Option<Bson> {
+                let stored: fn(&Self) -> Option<Bson> = $stored;
+                stored(value)
+            })?
         }
     };
 }
@@ -46,17 +52,28 @@ macro_rules! scalars {
 scalars! {
     Double: f32, f64;
     String: String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>, char;
-    Binary: Binary, Uuid;
-    ObjectId: ObjectId;
     Bool: bool;
-    Date: DateTime;
     Null: ();
     Regex: Regex;
     JavaScriptWithScope: JavaScriptCodeWithScope;
     Int: i8, i16, i32, u8, u16, NonZeroI8, NonZeroI16, NonZeroI32, NonZeroU8, NonZeroU16;
-    Timestamp: Timestamp;
     Long: i64, isize, u32, u64, usize, NonZeroI64, NonZeroU32, NonZeroU64, NonZeroUsize;
-    Decimal: Decimal128;
+}
+
+/// The same for types of bson's that serialize themselves in a roundabout way, with the value that comes of it.
+macro_rules! known_scalars {
+    ($($kind:ident: $type:ty => $stored:expr;)*) => {
+        $(field_type!([] $type, TypeMeta::scalar(&[BsonType::$kind]), |value| Some($stored(value)));)*
+    };
+}
+
+known_scalars! {
+    ObjectId: ObjectId => |id: &ObjectId| Bson::ObjectId(*id);
+    Date: DateTime => |date: &DateTime| Bson::DateTime(*date);
+    Decimal: Decimal128 => |decimal: &Decimal128| Bson::Decimal128(*decimal);
+    Timestamp: Timestamp => |timestamp: &Timestamp| Bson::Timestamp(*timestamp);
+    Binary: Uuid => |uuid: &Uuid| Bson::Binary((*uuid).into());
+    Binary: Binary => |binary: &Binary| Bson::Binary(binary.clone());
 }
 
 macro_rules! map_keys {
@@ -72,8 +89,14 @@ field_type!([] RawBson, TypeMeta::ANY);
 field_type!([] Document, map(&TypeMeta::ANY));
 field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
-field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]));
-field_type!([T: Model] Ref<T>, <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE));
+field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]), |id| {
+    Some(Bson::ObjectId(id.object_id()))
+});
+field_type!(
+    [T: Model] Ref<T>,
+    <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE),
+    |reference| T::Id::stored(reference.id())
+);
 
 field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
 field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));
@@ -94,9 +117,9 @@ field_type!(
 );
 
 // a plain handle, so that a model can contain itself: `fields()` reaches inside
-field_type!([T: FieldType] Box<T>, T::TYPE);
-field_type!([T: FieldType] Arc<T>, T::TYPE);
-field_type!([T: FieldType] Rc<T>, T::TYPE);
+field_type!([T: FieldType] Box<T>, T::TYPE, |value| T::stored(value));
+field_type!([T: FieldType] Arc<T>, T::TYPE, |value| T::stored(value));
+field_type!([T: FieldType] Rc<T>, T::TYPE, |value| T::stored(value));
 
 const fn map(value: &'static TypeMeta) -> TypeMeta {
     TypeMeta::of(Shape::Map(value))
@@ -122,6 +145,11 @@ impl<T: FieldType> FieldType for Option<T> {
     #[inline]
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
         T::handle(path)
+    }
+
+    #[inline]
+    fn stored(value: &Self) -> Option<Bson> {
+        value.as_ref().and_then(T::stored)
     }
 }
 

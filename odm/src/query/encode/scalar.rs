@@ -207,8 +207,13 @@ mod tests {
     fn same<T: Serialize + Debug>(value: T, short: bool) {
         let scalar = encode(&value);
         assert_eq!(scalar.is_some(), short, "{value:?}");
+        let document = bson::serialize_to_raw_document_buf(&BTreeMap::from([("v", &value)]));
+        let by_bson = document
+            .ok()
+            .and_then(|document| Bson::try_from(document.get("v").ok()??).ok());
+        assert_eq!(encode_whole(&value).ok(), by_bson, "{value:?}");
         if let Some(scalar) = scalar {
-            assert_eq!(scalar, encode_whole(&value).unwrap(), "{value:?}");
+            assert_eq!(Some(&scalar), by_bson.as_ref(), "{value:?}");
             let wrapped = Newtype(Some(&value));
             assert_eq!(encode(&wrapped), Some(scalar), "{value:?}");
         }

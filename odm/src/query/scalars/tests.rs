@@ -53,6 +53,9 @@ fn check<T: FieldType + Serialize>(samples: impl IntoIterator<Item = T>) {
     for sample in samples {
         let stored = encode(&sample).expect("encodes");
         assert!(fits(&stored, &T::TYPE), "{stored:?} is not {:?}", T::TYPE);
+        if let Some(known) = T::stored(&sample) {
+            assert_eq!(known, stored, "what is known is what the serializer writes");
+        }
     }
 }
 
@@ -138,4 +141,38 @@ fn a_type_that_lies_is_found() {
 fn an_unsigned_number_that_bson_has_no_room_for_is_refused() {
     let error = encode(&u64::MAX).unwrap_err();
     assert!(error.is_encode(), "{error}");
+}
+
+#[test]
+fn what_is_known_of_a_value_is_what_its_serializer_writes() {
+    fn known<T: FieldType + Serialize>(value: T) {
+        let known = T::stored(&value).expect("the form is known");
+        let whole = bson::serialize_to_raw_document_buf(&HashMap::from([("v", value)])).unwrap();
+        assert_eq!(
+            known,
+            Bson::try_from(whole.get("v").unwrap().unwrap()).unwrap()
+        );
+    }
+    let id = ObjectId::new();
+    known(id);
+    known(Some(id));
+    known(Id::<u8>::from_object_id(id));
+    known(Box::new(Some(id)));
+    for millis in [i64::MIN, -1, 0, i64::MAX] {
+        known(DateTime::from_millis(millis));
+    }
+    for decimal in ["1.50", "-0", "NaN", "-Infinity", "9.999E+6144"] {
+        known(decimal.parse::<Decimal128>().unwrap());
+    }
+    known(Timestamp {
+        time: u32::MAX,
+        increment: 2,
+    });
+    known(Uuid::new());
+    for subtype in [0, 2, 3, 4, 5, 6, 7, 8, 128, 255] {
+        for bytes in [vec![], vec![1, 2, 3]] {
+            let subtype = BinarySubtype::from(subtype);
+            known(Binary { subtype, bytes });
+        }
+    }
 }

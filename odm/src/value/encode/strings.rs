@@ -1,6 +1,5 @@
 //! Serializers of strings: the keys of maps, and the digits of values that bson has no other way to tell serde.
 
-use bson::oid::ObjectId;
 use bson::spec::ElementType;
 use serde::ser::{self, Impossible, Serialize};
 
@@ -167,8 +166,8 @@ impl<'b> ser::Serializer for Digits<'b> {
     fn serialize_str(self, value: &str) -> Written {
         match self.notation {
             Notation::ObjectId => {
-                let id = ObjectId::parse_str(value).map_err(|_| Left::Unknown)?;
-                self.bytes.extend_from_slice(&id.bytes());
+                let id = object_id(value).ok_or(Left::Unknown)?;
+                self.bytes.extend_from_slice(&id);
             }
             Notation::DateTime => {
                 let milliseconds: i64 = value.parse().map_err(|_| Left::Unknown)?;
@@ -196,6 +195,40 @@ impl<'b> ser::Serializer for Digits<'b> {
             Notation::ObjectId => Err(Left::Unknown),
         }
     }
+}
+
+/// The bytes of an `ObjectId` of which these are the hexadecimal digits.
+pub(super) fn object_id(digits: &str) -> Option<[u8; 12]> {
+    let digits: &[u8; 24] = digits.as_bytes().try_into().ok()?;
+    let (pairs, _) = digits.as_chunks::<2>();
+    let mut bytes = [0; 12];
+    // What is not a digit has bits that no digit has.
+    let mut all = 0;
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let (high, low) = (digit(*high), digit(*low));
+        all |= high | low;
+        *byte = high << 4 | low;
+    }
+    (all < 16).then_some(bytes)
+}
+
+/// The value of a hexadecimal digit, 255 for every other character.
+fn digit(character: u8) -> u8 {
+    const VALUES: [u8; 256] = {
+        let mut values = [u8::MAX; 256];
+        let mut value = 0;
+        while value < 16 {
+            let character = b"0123456789abcdef"[value as usize];
+            values[character as usize] = value;
+            values[character.to_ascii_uppercase() as usize] = value;
+            value += 1;
+        }
+        values
+    };
+    VALUES
+        .get(usize::from(character))
+        .copied()
+        .unwrap_or(u8::MAX)
 }
 
 /// The number around the digits of a date, until they are written.

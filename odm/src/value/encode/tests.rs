@@ -393,3 +393,18 @@ fn the_path_of_a_value_starts_in_it() {
     assert_eq!(value(&Said::I32(1)).unwrap(), Bson::Int32(1));
     assert_eq!(value(&Said::Unit).unwrap(), Bson::Null);
 }
+
+#[test]
+fn digits_of_an_object_id_are_read_as_bson_reads_them() {
+    let digits = "0123456789abcdefABCDEF00";
+    let mut texts = vec![String::new(), digits.to_owned(), format!("{digits}00")];
+    texts.extend([22, 23].map(|length| digits.chars().take(length).collect()));
+    for character in (0..=u8::MAX).map(char::from) {
+        texts.push(digits.replacen('9', &character.to_string(), 1));
+        texts.push(digits.replacen('8', &character.to_string(), 1));
+    }
+    for text in texts {
+        let read = super::strings::object_id(&text).map(ObjectId::from_bytes);
+        assert_eq!(read, ObjectId::parse_str(&text).ok(), "{text:?}");
+    }
+}

@@ -9,20 +9,13 @@ use crate::value::read::{read, trace};
 
 /// Reads a stored document straight from its bytes.
 pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
-    match read(raw.as_bytes()) {
-        Ok(value) => Ok(value),
-        Err(failure) => again(raw, model, failure),
-    }
+    read(raw.as_bytes()).or_else(|_| again(raw, model))
 }
 
 /// Reads it as bson does, or reports why it can't be read.
 #[cold]
-fn again<T: DeserializeOwned>(
-    raw: &RawDocument,
-    model: &'static str,
-    failure: bson::error::Error,
-) -> Result<T> {
-    bson::deserialize_from_slice(raw.as_bytes()).map_err(|_| failed::<T>(raw, model, failure))
+fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
+    bson::deserialize_from_slice(raw.as_bytes()).map_err(|failure| failed::<T>(raw, model, failure))
 }
 
 /// What is wrong with the document, and where: only a failure is worth a second pass.
@@ -32,9 +25,12 @@ fn failed<T: DeserializeOwned>(
     model: &'static str,
     failure: bson::error::Error,
 ) -> Error {
-    let mut path = trace::<T>(raw.as_bytes())
-        .map(|traced| traced.path().to_string())
-        .filter(|path| path != ".");
+    // bson's own reason is the fallback: it refuses maps that this crate reads.
+    let (mut path, failure) = match trace::<T>(raw.as_bytes()) {
+        Some(traced) => (Some(traced.path().to_string()), traced.into_inner()),
+        None => (None, failure),
+    };
+    path = path.filter(|path| path != ".");
     let id = raw.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
     let mut message = said(&failure);

@@ -3,13 +3,13 @@
 use bson::Document;
 use bson::error::Error;
 use bson::raw::RawDocumentBuf;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de};
 
 use crate::value::{encode, read, write};
 
 /// Reads a stored document as collections do.
 pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
-    read::read(document)
+    read::read(document).map_err(de::Error::custom)
 }
 
 /// Writes a document as operations do.

@@ -6,6 +6,7 @@
 //! Beyond bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
 
 mod date;
+mod fault;
 #[cfg(test)]
 mod tests;
 
@@ -14,30 +15,42 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::RawDeserializer;
-use bson::error::Error;
+use bson::error::Error as BsonError;
 use bson::spec::ElementType;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, Error as _, IgnoredAny,
-    IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, IntoDeserializer,
+    MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use self::date::Date;
+pub(crate) use self::fault::Failed;
+use self::fault::Fault;
 use crate::value::raw::{self, Elements};
 
 /// Reads a document.
-pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
-    let traced = false;
-    T::deserialize(Reader { document, traced })
+pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Failed> {
+    T::deserialize(Reader::new(document))
 }
 
 /// Reads a document that can't be read, to learn where and why.
 pub(crate) fn trace<'de, T: Deserialize<'de>>(
     document: &'de [u8],
-) -> Option<serde_path_to_error::Error<Error>> {
-    let traced = true;
-    serde_path_to_error::deserialize::<_, T>(Reader { document, traced }).err()
+) -> Option<serde_path_to_error::Error<BsonError>> {
+    serde_path_to_error::deserialize::<_, T>(Reader::new(document)).err()
+}
+
+/// The result of bson's deserializer as one of ours.
+#[inline]
+fn theirs<T, E: Fault, F: serde::de::Error>(result: Result<T, F>) -> Result<T, E> {
+    result.map_err(E::theirs)
+}
+
+/// A result of ours as one of bson's deserializer.
+#[inline]
+fn ours<T, E: Fault, F: serde::de::Error>(result: Result<T, E>) -> Result<T, F> {
+    result.map_err(E::ours)
 }
 
 /// The names by which bson's own types ask its deserializer for more than serde has words for.
@@ -46,25 +59,29 @@ fn is_private(name: &str) -> bool {
 }
 
 /// A document that is to be read.
-#[derive(Clone, Copy)]
-struct Reader<'de> {
+struct Reader<'de, E> {
     document: &'de [u8],
-    /// Whether the names of fields are shown as text, for those who trace them.
-    traced: bool,
+    fault: PhantomData<E>,
 }
 
-impl<'de> Deserializer<'de> for Reader<'de> {
-    type Error = Error;
+impl<'de, E> Reader<'de, E> {
+    fn new(document: &'de [u8]) -> Self {
+        Self {
+            document,
+            fault: PhantomData,
+        }
+    }
+}
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let meeting = Meeting {
-            visitor,
-            reader: self,
-        };
-        RawDeserializer::new(self.document)?.deserialize_any(meeting)
+impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
+    type Error = E;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+        let document = self.document;
+        theirs(whole(document)?.deserialize_any(Meeting::<_, E>::new(visitor, document)))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         visitor.visit_some(self)
     }
 
@@ -72,9 +89,9 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, E> {
         if is_private(name) {
-            return RawDeserializer::new(self.document)?.deserialize_newtype_struct(name, visitor);
+            return theirs(whole(self.document)?.deserialize_newtype_struct(name, visitor));
         }
         visitor.visit_newtype_struct(self)
     }
@@ -84,8 +101,8 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
-        variant(self, visitor)
+    ) -> Result<V::Value, E> {
+        variant(self.document, visitor)
     }
 
     fn is_human_readable(&self) -> bool {
@@ -99,12 +116,23 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 }
 
 /// Takes bson's access to a document, and gives the visitor ours.
-struct Meeting<'de, V> {
+struct Meeting<'de, V, E> {
     visitor: V,
-    reader: Reader<'de>,
+    document: &'de [u8],
+    fault: PhantomData<E>,
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Meeting<'de, V> {
+impl<'de, V, E> Meeting<'de, V, E> {
+    fn new(visitor: V, document: &'de [u8]) -> Self {
+        Self {
+            visitor,
+            document,
+            fault: PhantomData,
+        }
+    }
+}
+
+impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for Meeting<'de, V, E> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,15 +140,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Meeting<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::new(self.reader, access);
-        self.visitor.visit_map(fields)
+        let fields = Fields::<_, E>::new(self.document, access);
+        ours(self.visitor.visit_map(fields))
     }
 }
 
-/// The same for an array, which is a document whose names are not asked for.
-struct ArrayMeeting<'de, V>(Meeting<'de, V>);
+/// The same for an array, which comes as a document.
+struct ArrayMeeting<'de, V, E>(Meeting<'de, V, E>);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for ArrayMeeting<'de, V> {
+impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for ArrayMeeting<'de, V, E> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,15 +156,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for ArrayMeeting<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::new(self.0.reader, access);
-        self.0.visitor.visit_seq(fields)
+        let fields = Fields::<_, E>::new(self.0.document, access);
+        ours(self.0.visitor.visit_seq(fields))
     }
 }
 
 /// The same for a variant with values: a document of one field, whose name is the variant's.
-struct VariantMeeting<'de, V>(Meeting<'de, V>);
+struct VariantMeeting<'de, V, E>(Meeting<'de, V, E>);
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for VariantMeeting<'de, V> {
+impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for VariantMeeting<'de, V, E> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,45 +172,45 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for VariantMeeting<'de, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::new(self.0.reader, access);
-        self.0.visitor.visit_enum(fields)
+        let fields = Fields::<_, E>::new(self.0.document, access);
+        ours(self.0.visitor.visit_enum(fields))
     }
 }
 
 /// Reads a variant with values.
-fn variant<'de, V: Visitor<'de>>(reader: Reader<'de>, visitor: V) -> Result<V::Value, Error> {
-    let meeting = VariantMeeting(Meeting { visitor, reader });
-    RawDeserializer::new(reader.document)?.deserialize_any(meeting)
+fn variant<'de, V: Visitor<'de>, E: Fault>(document: &'de [u8], visitor: V) -> Result<V::Value, E> {
+    let meeting = VariantMeeting(Meeting::<_, E>::new(visitor, document));
+    theirs(whole(document)?.deserialize_any(meeting))
 }
 
 /// The fields of a document, or the elements of an array.
-struct Fields<'de, A> {
+struct Fields<'de, A, E> {
     /// Those that are still to come.
     elements: Elements<'de>,
-    traced: bool,
     /// The value whose turn it is.
     tag: u8,
     value: &'de [u8],
     /// bson's walk over the same elements, and how many steps it is behind.
     access: A,
     behind: usize,
+    fault: PhantomData<E>,
 }
 
-impl<'de, A: MapAccess<'de>> Fields<'de, A> {
-    fn new(reader: Reader<'de>, access: A) -> Self {
+impl<'de, A: MapAccess<'de>, E: Fault> Fields<'de, A, E> {
+    fn new(document: &'de [u8], access: A) -> Self {
         Self {
-            elements: Elements::new(reader.document),
-            traced: reader.traced,
+            elements: Elements::new(document),
             tag: 0,
             value: &[],
             access,
             behind: 0,
+            fault: PhantomData,
         }
     }
 
     /// Goes on to the next element, whose name is the answer.
     #[inline]
-    fn advance(&mut self) -> Result<Option<&'de [u8]>, A::Error> {
+    fn advance(&mut self) -> Result<Option<&'de [u8]>, E> {
         self.behind += 1;
         match self.elements.next() {
             Some(element) => {
@@ -197,43 +225,39 @@ impl<'de, A: MapAccess<'de>> Fields<'de, A> {
 
     /// The value whose turn it is.
     #[inline]
-    fn value(&mut self) -> Value<'_, 'de, A> {
+    fn value(&mut self) -> Value<'_, 'de, A, E> {
         Value {
-            traced: self.traced,
             tag: self.tag,
             bytes: self.value,
             access: &mut self.access,
             behind: &mut self.behind,
+            fault: PhantomData,
         }
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<'de, A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>, E: Fault> MapAccess<'de> for Fields<'de, A, E> {
+    type Error = E;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
         let Some(key) = self.advance()? else {
             return Ok(None);
         };
-        let traced = self.traced;
-        seed.deserialize(Key(key, traced, PhantomData)).map(Some)
+        seed.deserialize(Key(key, PhantomData)).map(Some)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, E> {
         seed.deserialize(self.value())
     }
 }
 
-impl<'de, A: MapAccess<'de>> SeqAccess<'de> for Fields<'de, A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>, E: Fault> SeqAccess<'de> for Fields<'de, A, E> {
+    type Error = E;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, A::Error> {
+    ) -> Result<Option<S::Value>, E> {
         match self.advance()? {
             Some(_) => seed.deserialize(self.value()).map(Some),
             None => Ok(None),
@@ -241,41 +265,29 @@ impl<'de, A: MapAccess<'de>> SeqAccess<'de> for Fields<'de, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> EnumAccess<'de> for Fields<'de, A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>, E: Fault> EnumAccess<'de> for Fields<'de, A, E> {
+    type Error = E;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(
-        mut self,
-        seed: S,
-    ) -> Result<(S::Value, Self), A::Error> {
+    fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), E> {
         let key = self.advance()?.ok_or_else(malformed)?;
-        let key = Key(key, self.traced, PhantomData);
+        let key = Key(key, PhantomData);
         Ok((seed.deserialize(key)?, self))
     }
 }
 
-impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Fields<'de, A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>, E: Fault> VariantAccess<'de> for Fields<'de, A, E> {
+    type Error = E;
 
-    fn unit_variant(self) -> Result<(), A::Error> {
-        Err(A::Error::custom(
-            "expected a string enum, got a document instead",
-        ))
+    fn unit_variant(self) -> Result<(), E> {
+        Err(E::custom("expected a string enum, got a document instead"))
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(
-        mut self,
-        seed: S,
-    ) -> Result<S::Value, A::Error> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, E> {
         seed.deserialize(self.value())
     }
 
-    fn tuple_variant<V: Visitor<'de>>(
-        mut self,
-        _len: usize,
-        visitor: V,
-    ) -> Result<V::Value, A::Error> {
+    fn tuple_variant<V: Visitor<'de>>(mut self, _len: usize, visitor: V) -> Result<V::Value, E> {
         self.value().deserialize_seq(visitor)
     }
 
@@ -283,15 +295,15 @@ impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Fields<'de, A> {
         mut self,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
+    ) -> Result<V::Value, E> {
         self.value().deserialize_map(visitor)
     }
 }
 
-/// The name of a field, and whether it is traced.
-struct Key<'de, E>(&'de [u8], bool, PhantomData<E>);
+/// The name of a field.
+struct Key<'de, E>(&'de [u8], PhantomData<E>);
 
-impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
+impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
     type Error = E;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
@@ -304,7 +316,7 @@ impl<'de, E: serde::de::Error> Deserializer<'de> for Key<'de, E> {
     /// The fields of a struct are known by their bytes: these need no second look.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        if self.1 {
+        if E::TRACED {
             return self.deserialize_any(visitor);
         }
         visitor.visit_borrowed_bytes(self.0)
@@ -339,37 +351,29 @@ const NULL: u8 = ElementType::Null as u8;
 const OBJECT_ID: u8 = ElementType::ObjectId as u8;
 
 /// One value, and bson's way to it.
-struct Value<'a, 'de, A> {
-    traced: bool,
+struct Value<'a, 'de, A, E> {
     tag: u8,
     bytes: &'de [u8],
     access: &'a mut A,
     behind: &'a mut usize,
+    fault: PhantomData<E>,
 }
 
-impl<'de, A: MapAccess<'de>> Value<'_, 'de, A> {
-    /// The value as a document.
-    fn reader(&self) -> Reader<'de> {
-        Reader {
-            document: self.bytes,
-            traced: self.traced,
-        }
-    }
-
+impl<'de, A: MapAccess<'de>, E: Fault> Value<'_, 'de, A, E> {
     /// Leaves the value to bson.
-    fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, A::Error> {
+    fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, E> {
         for _ in 0..std::mem::take(self.behind) {
-            self.access.next_key::<IgnoredAny>()?;
+            theirs(self.access.next_key::<IgnoredAny>())?;
         }
-        self.access.next_value_seed(Left { visitor, asked })
+        theirs(self.access.next_value_seed(Left { visitor, asked }))
     }
 }
 
-impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
-    type Error = A::Error;
+impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E> {
+    type Error = E;
 
     #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         let bytes = self.bytes;
         match self.tag {
             0x01 => visitor.visit_f64(f64::from_le_bytes(fixed(bytes)?)),
@@ -378,14 +382,12 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
                 None => Err(malformed()),
             },
             0x03 => {
-                let reader = self.reader();
-                let meeting = Meeting { visitor, reader };
-                whole(bytes)?.deserialize_any(meeting).map_err(passed_on)
+                let meeting = Meeting::<_, E>::new(visitor, bytes);
+                theirs(whole(bytes)?.deserialize_any(meeting))
             }
             0x04 => {
-                let reader = self.reader();
-                let meeting = ArrayMeeting(Meeting { visitor, reader });
-                whole(bytes)?.deserialize_any(meeting).map_err(passed_on)
+                let meeting = ArrayMeeting(Meeting::<_, E>::new(visitor, bytes));
+                theirs(whole(bytes)?.deserialize_any(meeting))
             }
             0x08 => match bytes {
                 [0] => visitor.visit_bool(false),
@@ -401,14 +403,14 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         match self.tag {
             NULL => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         match self.tag {
             OBJECT_ID => visitor.visit_borrowed_bytes(self.bytes),
             _ => self.deserialize_any(visitor),
@@ -419,7 +421,7 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
+    ) -> Result<V::Value, E> {
         if is_private(name) {
             return self.leave(visitor, Asked::Newtype(name));
         }
@@ -431,19 +433,19 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, A::Error> {
+    ) -> Result<V::Value, E> {
         match self.tag {
             STRING => match raw::string(self.bytes) {
                 Some(variant) => visitor.visit_enum(Cow::Borrowed(variant).into_deserializer()),
                 None => Err(malformed()),
             },
-            0x03 => variant(self.reader(), visitor).map_err(passed_on),
+            0x03 => variant(self.bytes, visitor),
             _ => self.leave(visitor, Asked::Enum(name, variants)),
         }
     }
 
     /// Nobody looks at it, so neither do we.
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         visitor.visit_unit()
     }
 
@@ -457,20 +459,14 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for Value<'_, 'de, A> {
     }
 }
 
-fn fixed<const N: usize, E: serde::de::Error>(bytes: &[u8]) -> Result<[u8; N], E> {
+#[inline]
+fn fixed<const N: usize, E: Fault>(bytes: &[u8]) -> Result<[u8; N], E> {
     bytes.try_into().map_err(|_| malformed())
 }
 
-/// A failure inside a value, as that of what is around it.
-fn passed_on<E: serde::de::Error>(failure: Error) -> E {
-    match failure.message {
-        Some(message) => E::custom(message),
-        None => E::custom(failure),
-    }
-}
-
-fn whole<E: serde::de::Error>(document: &[u8]) -> Result<RawDeserializer<'_>, E> {
-    RawDeserializer::new(document).map_err(E::custom)
+#[inline]
+fn whole<E: Fault>(document: &[u8]) -> Result<RawDeserializer<'_>, E> {
+    theirs(RawDeserializer::new(document))
 }
 
 /// Which of a deserializer's methods was called.
@@ -501,6 +497,6 @@ impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Left<V> {
 }
 
 #[cold]
-fn malformed<E: serde::de::Error>() -> E {
+fn malformed<E: Fault>() -> E {
     E::custom("malformed BSON")
 }

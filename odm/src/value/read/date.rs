@@ -1,24 +1,35 @@
 //! A date as bson shows it to serde: `{"$date": {"$numberLong": "…"}}`.
+//!
+//! bson's own `DateTime` and `Bson` accept `{"$date": milliseconds}` as well, which needs no digits and no memory for
+//! them. They get that; every other type sees what bson shows.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
+use super::fault::Fault;
+
 /// One of the two documents, one in the other.
 pub(super) struct Date<E> {
     millis: i64,
     /// What is still to be shown.
     next: Option<Level>,
-    error: PhantomData<E>,
+    fault: PhantomData<E>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Level {
     Date,
     Number,
+    /// The milliseconds themselves.
+    Millis,
 }
+
+/// What bson reads the value of `$date` as. The name may change with bson: then dates take the longer way again.
+pub(super) const BODY: &str = "bson::extjson::models::DateTimeBody";
 
 impl<E> Date<E> {
     pub(super) fn new(millis: i64) -> Self {
@@ -29,33 +40,35 @@ impl<E> Date<E> {
         Self {
             millis,
             next: Some(level),
-            error: PhantomData,
+            fault: PhantomData,
         }
     }
 }
 
-impl<'de, E: serde::de::Error> MapAccess<'de> for Date<E> {
+impl<'de, E: Fault> MapAccess<'de> for Date<E> {
     type Error = E;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
         let name = match self.next {
-            None => return Ok(None),
             Some(Level::Date) => "$date",
             Some(Level::Number) => "$numberLong",
+            Some(Level::Millis) | None => return Ok(None),
         };
         let name = BorrowedStrDeserializer::new(name);
         seed.deserialize(name).map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, E> {
-        let Some(level) = self.next.take() else {
-            return Err(E::custom("a date has one value"));
-        };
         let millis = self.millis;
+        let level = match self.next.take().ok_or_else(super::malformed)? {
+            Level::Date if type_name::<S::Value>() == BODY => Level::Millis,
+            level => level,
+        };
+        let fault = PhantomData;
         seed.deserialize(Value {
             millis,
             level,
-            error: PhantomData,
+            fault,
         })
     }
 }
@@ -64,16 +77,17 @@ impl<'de, E: serde::de::Error> MapAccess<'de> for Date<E> {
 struct Value<E> {
     millis: i64,
     level: Level,
-    error: PhantomData<E>,
+    fault: PhantomData<E>,
 }
 
-impl<'de, E: serde::de::Error> Deserializer<'de> for Value<E> {
+impl<'de, E: Fault> Deserializer<'de> for Value<E> {
     type Error = E;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         match self.level {
             Level::Date => visitor.visit_map(Date::<E>::of(self.millis, Level::Number)),
             Level::Number => visitor.visit_string(self.millis.to_string()),
+            Level::Millis => visitor.visit_i64(self.millis),
         }
     }
 

@@ -291,3 +291,59 @@ fn variants_are_read_at_the_root_as_bson_reads_them() {
         same::<BTreeMap<String, Shape>>(&bytes);
     }
 }
+
+#[test]
+fn a_date_looks_to_every_type_as_bson_shows_it() {
+    type Shown = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
+    #[derive(Debug, Deserialize)]
+    #[serde(untagged)]
+    #[expect(dead_code, reason = "only their Debug form is compared")]
+    enum Loose {
+        Millis(i64),
+        Map(BTreeMap<String, String>),
+    }
+    for millis in [i64::MIN, -1, 0, 1_700_000_000_000, i64::MAX] {
+        let date = DateTime::from_millis(millis);
+        let bytes = bson::serialize_to_vec(&doc! { "a": date }).unwrap();
+        same::<Shown>(&bytes).unwrap();
+        same::<BTreeMap<String, serde_json::Value>>(&bytes).unwrap();
+        same::<BTreeMap<String, BTreeMap<String, Loose>>>(&bytes).unwrap();
+        assert_eq!(
+            same::<BTreeMap<String, DateTime>>(&bytes).unwrap()["a"],
+            date
+        );
+        assert_eq!(same::<Document>(&bytes), Some(doc! { "a": date }));
+        same::<BTreeMap<String, RawBson>>(&bytes).unwrap();
+    }
+}
+
+/// Where this fails, `date::BODY` needs the new name: dates are read right, but slowly.
+#[test]
+fn bson_reads_dates_as_the_type_that_is_known() {
+    struct Probe(Option<&'static str>);
+
+    impl<'de> serde::de::MapAccess<'de> for &mut Probe {
+        type Error = serde::de::value::Error;
+
+        fn next_key_seed<K: serde::de::DeserializeSeed<'de>>(
+            &mut self,
+            seed: K,
+        ) -> Result<Option<K::Value>, Self::Error> {
+            let name = serde::de::value::BorrowedStrDeserializer::new("$date");
+            seed.deserialize(name).map(Some)
+        }
+
+        fn next_value_seed<S: serde::de::DeserializeSeed<'de>>(
+            &mut self,
+            _: S,
+        ) -> Result<S::Value, Self::Error> {
+            self.0 = Some(std::any::type_name::<S::Value>());
+            Err(serde::de::Error::custom("asked"))
+        }
+    }
+
+    let mut probe = Probe(None);
+    let access = serde::de::value::MapAccessDeserializer::new(&mut probe);
+    DateTime::deserialize(access).unwrap_err();
+    assert_eq!(probe.0, Some(super::date::BODY));
+}

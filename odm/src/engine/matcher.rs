@@ -198,7 +198,7 @@ impl Matcher {
     #[cfg(feature = "memory")]
     pub(crate) fn matches_by_text(&self, document: &RawDocument) -> Result<bool, ServerError> {
         for alternative in text::alternatives(&self.predicate) {
-            if !eval::matches(alternative, document, &self.globals, &mut None)? {
+            if !eval::matches(alternative, document, &self.globals)? {
                 return Ok(false);
             }
         }
@@ -240,13 +240,13 @@ impl Matcher {
 
     /// Whether a document matches. Fails only where `$expr` or a regular expression does.
     pub(crate) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
-        eval::matches(&self.predicate, document, &self.globals, &mut None)
+        eval::matches(&self.predicate, document, &self.globals)
     }
 
     /// The same of a document's bytes.
     #[cfg(feature = "memory")]
     pub(crate) fn matches_bytes(&self, document: &[u8]) -> Result<bool, ServerError> {
-        eval::matches_bytes(&self.predicate, document, &self.globals, &mut None)
+        eval::matches_bytes(&self.predicate, document, &self.globals)
     }
 
     /// The same in another environment than that it was compiled in: other values of the same variables.
@@ -256,7 +256,7 @@ impl Matcher {
         document: &RawDocument,
         globals: &Globals,
     ) -> Result<bool, ServerError> {
-        eval::matches(&self.predicate, document, globals, &mut None)
+        eval::matches(&self.predicate, document, globals)
     }
 
     /// Whether and at which array element a document matches.
@@ -266,7 +266,7 @@ impl Matcher {
         document: &RawDocument,
     ) -> Result<Option<Match>, ServerError> {
         let mut array_index = None;
-        let matched = eval::matches(&self.predicate, document, &self.globals, &mut array_index)?;
+        let matched = eval::matches_at(&self.predicate, document, &self.globals, &mut array_index)?;
         Ok(matched.then_some(Match { array_index }))
     }
 

@@ -84,6 +84,15 @@ impl Path {
         &self.segments
     }
 
+    /// The name that is the whole path, if it has no dots.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<Name<'_>> {
+        match &*self.segments {
+            [only] => Some(only.key()),
+            _ => None,
+        }
+    }
+
     /// The value at the path through documents only: an array on the way ends it.
     pub(crate) fn get_plain<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
         let (last, parents) = self.segments.split_last()?;

@@ -58,6 +58,12 @@ impl<'n> Name<'n> {
     pub(crate) fn word(self) -> u64 {
         self.word
     }
+
+    /// The name itself.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'n [u8] {
+        self.bytes
+    }
 }
 
 /// The first eight bytes of a key, with zeros behind a shorter one.
@@ -74,6 +80,12 @@ impl<'a> Element<'a> {
     #[inline]
     pub(crate) fn word(&self) -> u64 {
         self.word
+    }
+
+    /// Its key, to look for elsewhere.
+    #[inline]
+    pub(crate) fn name(&self) -> Name<'a> {
+        Name::of_word(self.word, self.key)
     }
 
     /// Whether this is its key.

@@ -22,25 +22,27 @@ use crate::value::order;
 use crate::value::path::Path;
 use crate::value::raw::Element;
 
-/// Whether a document matches; where an array element did, `position` is its index.
-pub(super) fn matches(
+/// Whether a document matches.
+pub(super) fn matches(predicate: &Predicate, document: &RawDocument, globals: &Globals) -> Answer {
+    matches_bytes(predicate, document.as_bytes(), globals)
+}
+
+/// The same of a document's bytes.
+#[inline]
+pub(super) fn matches_bytes(predicate: &Predicate, document: &[u8], globals: &Globals) -> Answer {
+    holds(predicate, &mut Fields::new(document), globals, &mut None)
+}
+
+/// The same; where an array element did, `position` becomes its index.
+#[cfg(feature = "memory")]
+pub(super) fn matches_at(
     predicate: &Predicate,
     document: &RawDocument,
     globals: &Globals,
     position: &mut Option<usize>,
 ) -> Answer {
-    matches_bytes(predicate, document.as_bytes(), globals, position)
-}
-
-/// The same of a document's bytes.
-#[inline]
-pub(super) fn matches_bytes(
-    predicate: &Predicate,
-    document: &[u8],
-    globals: &Globals,
-    position: &mut Option<usize>,
-) -> Answer {
-    holds(predicate, &mut Fields::new(document), globals, position)
+    let mut fields = Fields::asking_position(document.as_bytes());
+    holds(predicate, &mut fields, globals, position)
 }
 
 fn holds(
@@ -109,6 +111,9 @@ fn schema_holds(schema: &Schema, fields: &mut Fields<'_>, position: &mut Option<
     let Ok(document) = RawDocument::from_bytes(fields.document()) else {
         return Ok(false);
     };
+    if !fields.asks_position() && schema.sees_presence() {
+        return schema.matches(document);
+    }
     let mut is_present = |path: &Path| {
         let test = |element: Option<&Element<'_>>| Ok(element.is_some());
         let mut search = Search {
@@ -171,7 +176,7 @@ fn first_of(
 
 /// Whether the elements of a document or an array, taken as a document, match.
 fn elements_match(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
-    matches_bytes(predicate, element.value_bytes(), globals, &mut None)
+    matches_bytes(predicate, element.value_bytes(), globals)
 }
 
 fn field_matches(

@@ -147,7 +147,7 @@ impl Outcome<'_> {
         // All clauses are at fault, or those that are; one that can't be evaluated is, either way.
         let is_all = holding == (name == "$and");
         let is_at_fault = |child: &Predicate| {
-            let matched = eval::matches(child, self.document, self.globals, &mut None);
+            let matched = eval::matches(child, self.document, self.globals);
             is_all || matched.map_or(true, |matched| matched == holding)
         };
         let mut clauses = Vec::new();

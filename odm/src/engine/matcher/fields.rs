@@ -21,6 +21,8 @@ pub(super) struct Fields<'a> {
     count: usize,
     /// What comes behind.
     rest: Elements<'a>,
+    /// Whether the caller wants to know which element of an array matched.
+    asks_position: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -31,7 +33,20 @@ impl<'a> Fields<'a> {
             met: [Met::default(); MOST],
             count: 0,
             rest: Elements::new(document),
+            asks_position: false,
         }
+    }
+
+    /// The same for a caller who wants to know which element of an array matched.
+    #[cfg(feature = "memory")]
+    pub(super) fn asking_position(document: &'a [u8]) -> Self {
+        let mut it = Self::new(document);
+        it.asks_position = true;
+        it
+    }
+
+    pub(super) fn asks_position(&self) -> bool {
+        self.asks_position
     }
 
     /// The bytes of the document.

@@ -1,11 +1,14 @@
 //! `$jsonSchema`: MongoDB's dialect of JSON Schema draft 4.
 //!
 //! `parse.rs` makes [`Rule`]s of the keywords, in the order in which a server reports them;
-//! `eval.rs` tests them; `explain.rs` says which of them a value breaks.
+//! `eval.rs` tests them, and `shape.rs` the most common of them faster; `explain.rs` says which of them a value breaks.
 
 mod eval;
 mod explain;
 mod parse;
+mod shape;
+
+use std::sync::Arc;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -16,10 +19,11 @@ use crate::value::kind::TypeSet;
 use crate::value::number::Number;
 use crate::value::path::Path;
 
-use self::eval::Considered;
+use self::eval::{Considered, Enumeration};
 pub(super) use self::explain::schema_failure;
 #[cfg(all(test, feature = "memory"))]
 pub(crate) use self::parse::known;
+use self::shape::Shape;
 
 /// A compiled schema.
 #[derive(Debug, Clone)]
@@ -27,6 +31,8 @@ pub(crate) struct Schema {
     title: Option<String>,
     description: Option<String>,
     rules: Vec<Rule>,
+    /// The same rules, for a plain answer whether a value keeps them.
+    shape: Shape,
     /// The paths that must be there where this schema stands for whole documents, in the order of their names.
     present: Vec<Path>,
     /// Whether this schema stands for whole documents, where some rules can never or always hold.
@@ -50,7 +56,7 @@ struct Rule {
 #[derive(Debug, Clone)]
 enum Demand {
     Type(TypeSet),
-    Enum(Vec<Operand>),
+    Enum(Enumeration),
     Bound(Comparison, Operand),
     MultipleOf(Number),
     /// In code points.
@@ -59,7 +65,7 @@ enum Demand {
     Items(Count),
     UniqueItems,
     /// Every item.
-    EachItem(Box<Schema>),
+    EachItem(Arc<Schema>),
     /// The items at the beginning, one by one.
     FirstItems(Vec<Schema>),
     /// The items after so many; `None` forbids them.
@@ -67,7 +73,7 @@ enum Demand {
     Properties(Vec<Property>),
     Patterns(Vec<(Regex, Schema)>),
     /// The fields that are neither known nor match a pattern; `None` forbids them.
-    FurtherProperties(Vec<String>, Vec<Regex>, Option<Box<Schema>>),
+    FurtherProperties(Vec<String>, Vec<Regex>, Option<Arc<Schema>>),
     /// In the order of their names, in which a server looks for them.
     Required(Vec<Path>),
     PropertyCount(Count),
@@ -82,7 +88,7 @@ enum Demand {
 #[derive(Debug, Clone)]
 struct Property {
     path: Path,
-    schema: Schema,
+    schema: Arc<Schema>,
     /// Whether `required` of the same schema names it: a server holds its schema against a missing field, too.
     is_required: bool,
 }
@@ -124,7 +130,7 @@ impl Schema {
         self.whole
             && self.rules.iter().any(|rule| match &rule.demand {
                 Demand::Type(types) => !types.contains(bson::spec::ElementType::EmbeddedDocument),
-                Demand::Enum(values) => !values.iter().any(is_document),
+                Demand::Enum(values) => !values.operands().iter().any(is_document),
                 Demand::AllOf(schemas) => schemas.iter().any(Self::is_never_met),
                 Demand::AnyOf(schemas) => schemas.iter().all(Self::is_never_met),
                 // A server does not see it of several of which one should match.
@@ -172,6 +178,17 @@ impl Schema {
             }
         }
         Ok(())
+    }
+
+    /// Whether it can be said of a document without its [paths](Schema::present) being looked for that they are there:
+    /// names without dots are seen when its fields are.
+    pub(super) fn sees_presence(&self) -> bool {
+        self.present.iter().all(|path| path.only().is_some())
+    }
+
+    /// Whether a document matches, where presence [is seen](Self::sees_presence).
+    pub(super) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
+        self.admits(RawBsonRef::Document(document))
     }
 
     /// Whether a document in which each of [`Schema::present`] is present matches.

@@ -12,7 +12,7 @@ use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{key, raw};
 
-type Answer = Result<bool, ServerError>;
+pub(super) type Answer = Result<bool, ServerError>;
 
 /// What a schema is held against: one value, or what is found at a path. There is none where a required property
 /// is missing, and there are several behind an array.
@@ -40,13 +40,45 @@ impl<'a, 'v> Considered<'a, 'v> {
     }
 }
 
+/// The values of `enum`.
+#[derive(Debug, Clone)]
+pub(super) struct Enumeration {
+    operands: Vec<Operand>,
+    /// Their [keys](unordered).
+    keys: Vec<Vec<u8>>,
+}
+
+impl Enumeration {
+    pub(super) fn operands(&self) -> &[Operand] {
+        &self.operands
+    }
+
+    fn contains(&self, value: RawBsonRef<'_>) -> bool {
+        self.keys.contains(&unordered(value))
+    }
+}
+
+impl FromIterator<Operand> for Enumeration {
+    fn from_iter<I: IntoIterator<Item = Operand>>(operands: I) -> Self {
+        let operands: Vec<Operand> = operands.into_iter().collect();
+        let keys = operands.iter().map(|operand| unordered(operand.value()));
+        Self {
+            keys: keys.collect(),
+            operands,
+        }
+    }
+}
+
 impl Schema {
     pub(super) fn admits(&self, value: RawBsonRef<'_>) -> Answer {
-        self.admits_all(Considered::one(&value))
+        self.shape.admits(&self.rules, value)
     }
 
     /// Whether each rule holds for any of the values.
     pub(super) fn admits_all(&self, considered: Considered<'_, '_>) -> Answer {
+        if let Some(value) = considered.single() {
+            return self.admits(value);
+        }
         all(&self.rules, |rule| rule.admits(considered))
     }
 }
@@ -62,12 +94,7 @@ impl Rule {
             Demand::Type(types) => values
                 .iter()
                 .any(|value| types.contains(value.element_type())),
-            Demand::Enum(operands) => values.iter().any(|value| {
-                let wanted = unordered(*value);
-                operands
-                    .iter()
-                    .any(|operand| unordered(operand.value()) == wanted)
-            }),
+            Demand::Enum(alternatives) => values.iter().any(|value| alternatives.contains(*value)),
             demand => {
                 let mut spoken_of = values
                     .iter()
@@ -159,7 +186,7 @@ impl Demand {
     }
 }
 
-fn all<T>(items: impl IntoIterator<Item = T>, test: impl Fn(T) -> Answer) -> Answer {
+pub(super) fn all<T>(items: impl IntoIterator<Item = T>, test: impl Fn(T) -> Answer) -> Answer {
     for item in items {
         if !test(item)? {
             return Ok(false);

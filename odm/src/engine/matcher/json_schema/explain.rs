@@ -85,9 +85,9 @@ impl Rule {
                 considered(&mut details, found.values);
                 types(&mut details, found.values);
             }
-            Demand::Enum(operands) => {
+            Demand::Enum(values) => {
                 let is_document = |operand: &Operand| operand.value().as_document().is_some();
-                if whole && !operands.iter().any(is_document) {
+                if whole && !values.operands().iter().any(is_document) {
                     self.reason(&mut details, ALWAYS_FALSE);
                 } else {
                     self.reason(&mut details, "value was not found in enum");

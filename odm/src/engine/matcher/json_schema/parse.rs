@@ -1,8 +1,11 @@
 //! From schema documents to rules, with every refusal of the server.
 
+use std::sync::Arc;
+
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType};
 
-use super::{Count, Demand, Rule, Schema};
+use super::shape::Shape;
+use super::{Count, Demand, Enumeration, Rule, Schema};
 use crate::engine::matcher::ast::{Comparison, Operand};
 use crate::engine::matcher::parse::operand::{integer, non_negative};
 use crate::engine::regex::Regex;
@@ -54,6 +57,7 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     Ok(Schema {
         title,
         description,
+        shape: Shape::of(&parser.rules),
         present: present(&parser.rules, whole),
         rules: parser.rules,
         whole,
@@ -273,7 +277,7 @@ impl<'a> Parser<'a> {
         match self.get("items") {
             None => {}
             Some(RawBsonRef::Document(each)) => {
-                let each = Box::new(schema(each, false)?);
+                let each = Arc::new(schema(each, false)?);
                 self.push_about(array, "items", Demand::EachItem(each));
             }
             Some(RawBsonRef::Array(list)) => {
@@ -388,7 +392,7 @@ fn document<'a>(value: RawBsonRef<'a>, keyword: &str) -> Parsed<&'a RawDocument>
         .ok_or_else(|| mismatch(format!("$jsonSchema keyword '{keyword}' must be an object")))
 }
 
-fn enumeration(list: &RawArray) -> Parsed<Vec<Operand>> {
+fn enumeration(list: &RawArray) -> Parsed<Enumeration> {
     if list.is_empty() {
         return Err(failed(
             "$jsonSchema keyword 'enum' cannot be an empty array",

@@ -1,5 +1,7 @@
 //! What schemas say of documents and their fields.
 
+use std::sync::Arc;
+
 use bson::RawBsonRef;
 use bson::spec::ElementType;
 
@@ -27,7 +29,7 @@ impl Parser<'_> {
                 known.push(name.to_owned());
                 properties.push(Property {
                     path: Path::new(name),
-                    schema: schema(inner, false)?,
+                    schema: Arc::new(schema(inner, false)?),
                     is_required: required
                         .as_ref()
                         .is_some_and(|paths| paths.iter().any(|path| path.as_str() == name)),
@@ -63,7 +65,7 @@ impl Parser<'_> {
                 self.push_about(object, "additionalProperties", demand);
             }
             Some(RawBsonRef::Document(inner)) => {
-                let inner = Some(Box::new(schema(inner, false)?));
+                let inner = Some(Arc::new(schema(inner, false)?));
                 let demand = Demand::FurtherProperties(known, regexes, inner);
                 self.push_about(object, "additionalProperties", demand);
             }

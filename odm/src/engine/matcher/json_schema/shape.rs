@@ -1,0 +1,263 @@
+//! The rules about types and fields, which most schemas are made of: checked on one walk over a document.
+//!
+//! A schema of 20 properties would else look for 20 names in every document, and for those that are required twice.
+
+use std::sync::Arc;
+
+use bson::RawBsonRef;
+use bson::spec::ElementType;
+use smallvec::SmallVec;
+
+use super::eval::{Answer, Considered, all};
+use super::{Demand, Rule, Schema};
+use crate::value::kind::TypeSet;
+use crate::value::path::Path;
+use crate::value::raw::{Element, Elements, Name};
+
+/// What a schema says, in the order in which it is checked fastest.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    /// The types that values may have.
+    types: Option<TypeSet>,
+    /// What is said of the fields of a document.
+    fields: Option<Fields>,
+    /// What is said of every item of an array.
+    items: Option<Arc<Schema>>,
+    /// The indexes of the rules that say more than that.
+    rest: Vec<usize>,
+}
+
+impl Shape {
+    pub(super) fn of(rules: &[Rule]) -> Self {
+        let fields = Fields::of(rules);
+        let mut shape = Self {
+            types: None,
+            items: None,
+            rest: Vec::new(),
+            fields: None,
+        };
+        for (index, rule) in rules.iter().enumerate() {
+            match &rule.demand {
+                Demand::Type(types) => shape.types = Some(*types),
+                Demand::EachItem(schema) => shape.items = Some(Arc::clone(schema)),
+                demand if fields.is_some() && is_of_fields(demand) => {}
+                _ => shape.rest.push(index),
+            }
+        }
+        shape.fields = fields;
+        shape
+    }
+
+    /// Whether a value keeps the rules of the schema whose shape this is.
+    pub(super) fn admits(&self, rules: &[Rule], value: RawBsonRef<'_>) -> Answer {
+        let bytes = match value {
+            RawBsonRef::Document(document) => document.as_bytes(),
+            RawBsonRef::Array(array) => array.as_bytes(),
+            _ => &[],
+        };
+        Ok(self.admits_parts(value.element_type(), bytes)? && self.admits_rest(rules, value)?)
+    }
+
+    /// The same of a value that is not decoded, which the rest of the rules alone may ask for.
+    fn admits_element(&self, rules: &[Rule], element: &Element<'_>) -> Answer {
+        let Some(kind) = element.element_type() else {
+            return Ok(false);
+        };
+        if !self.admits_parts(kind, element.value_bytes())? {
+            return Ok(false);
+        }
+        if self.rest.is_empty() {
+            return Ok(true);
+        }
+        match element.value() {
+            Some(value) => self.admits_rest(rules, value),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether a value has a type that is asked for, and its fields or items are as they should be.
+    fn admits_parts(&self, kind: ElementType, bytes: &[u8]) -> Answer {
+        if self.types.is_some_and(|types| !types.contains(kind)) {
+            return Ok(false);
+        }
+        match kind {
+            ElementType::EmbeddedDocument => match &self.fields {
+                Some(fields) => fields.admits(bytes),
+                None => Ok(true),
+            },
+            ElementType::Array => match &self.items {
+                Some(schema) => all(Elements::new(bytes), |item| {
+                    schema.shape.admits_element(&schema.rules, &item)
+                }),
+                None => Ok(true),
+            },
+            _ => Ok(true),
+        }
+    }
+
+    fn admits_rest(&self, rules: &[Rule], value: RawBsonRef<'_>) -> Answer {
+        let rest = self.rest.iter().filter_map(|index| rules.get(*index));
+        all(rest, |rule| rule.admits(Considered::one(&value)))
+    }
+}
+
+/// The rules about fields: `properties`, `required`, and `additionalProperties` without patterns.
+#[derive(Debug, Clone)]
+struct Fields {
+    /// In the order in which the schema names them, which most documents follow.
+    fields: Vec<Field>,
+    /// Their words and places, sorted.
+    by_word: Vec<(u64, usize)>,
+    /// How many of them must be there.
+    required: usize,
+    others: Others,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    name: Path,
+    schema: Option<Arc<Schema>>,
+    is_required: bool,
+    /// Whether it is among the properties. If not, it is one of the others, though it may be required.
+    is_property: bool,
+}
+
+/// What is said of fields that are no properties.
+#[derive(Debug, Clone)]
+enum Others {
+    Allowed,
+    Forbidden,
+    Like(Arc<Schema>),
+}
+
+/// Whether [`Fields`] check this, where they are there.
+fn is_of_fields(demand: &Demand) -> bool {
+    match demand {
+        Demand::Properties(_) | Demand::Required(_) => true,
+        Demand::FurtherProperties(_, patterns, _) => patterns.is_empty(),
+        _ => false,
+    }
+}
+
+impl Fields {
+    /// None where nothing is said of fields, or where a name is a path or there twice.
+    fn of(rules: &[Rule]) -> Option<Self> {
+        let mut it = Self {
+            fields: Vec::new(),
+            by_word: Vec::new(),
+            required: 0,
+            others: Others::Allowed,
+        };
+        let mut is_any = false;
+        for rule in rules.iter().filter(|rule| is_of_fields(&rule.demand)) {
+            is_any = true;
+            match &rule.demand {
+                Demand::Properties(properties) => {
+                    for property in properties {
+                        let field = it.field(&property.path)?;
+                        if std::mem::replace(&mut field.is_property, true) {
+                            return None;
+                        }
+                        field.schema = Some(Arc::clone(&property.schema));
+                    }
+                }
+                Demand::Required(paths) => {
+                    for path in paths {
+                        it.field(path)?.is_required = true;
+                    }
+                }
+                Demand::FurtherProperties(_, _, schema) => {
+                    it.others = match schema {
+                        Some(schema) => Others::Like(Arc::clone(schema)),
+                        None => Others::Forbidden,
+                    };
+                }
+                _ => {}
+            }
+        }
+        it.required = it.fields.iter().filter(|field| field.is_required).count();
+        is_any.then_some(it)
+    }
+
+    /// The field with a name; a new one if there is none yet.
+    fn field(&mut self, path: &Path) -> Option<&mut Field> {
+        let name = path.only()?;
+        let at = match self.find(name) {
+            Some(at) => at,
+            None => {
+                let at = self.fields.len();
+                let entry = (name.word(), at);
+                let place = self.by_word.partition_point(|other| *other < entry);
+                self.by_word.insert(place, entry);
+                self.fields.push(Field {
+                    name: path.clone(),
+                    schema: None,
+                    is_required: false,
+                    is_property: false,
+                });
+                at
+            }
+        };
+        self.fields.get_mut(at)
+    }
+
+    fn find(&self, name: Name<'_>) -> Option<usize> {
+        let from = self
+            .by_word
+            .partition_point(|(word, _)| *word < name.word());
+        let same = self.by_word.get(from..)?.iter();
+        let mut same = same.take_while(|(word, _)| *word == name.word());
+        same.find_map(|(_, at)| {
+            let is_it = self.fields.get(*at)?.name.as_str().as_bytes() == name.bytes();
+            is_it.then_some(*at)
+        })
+    }
+
+    fn admits(&self, document: &[u8]) -> Answer {
+        let mut seen: SmallVec<[bool; 64]> = SmallVec::from_elem(false, self.fields.len());
+        let mut missing = self.required;
+        let mut next = 0;
+        for element in Elements::new(document) {
+            let expected = self.fields.get(next);
+            let at = match expected.and_then(|field| field.name.only()) {
+                Some(name) if element.is(name) => Some(next),
+                _ => self.find(element.name()),
+            };
+            let known = at.and_then(|at| Some((at, self.fields.get(at)?, seen.get_mut(at)?)));
+            let is_property = known
+                .as_ref()
+                .is_some_and(|(_, field, _)| field.is_property);
+            if !is_property && !self.others.admit(&element)? {
+                return Ok(false);
+            }
+            let Some((at, field, seen)) = known else {
+                continue;
+            };
+            next = at + 1;
+            // Of two fields with one name, the first counts.
+            if std::mem::replace(seen, true) {
+                continue;
+            }
+            missing -= usize::from(field.is_required);
+            if let Some(schema) = &field.schema
+                && !schema.shape.admits_element(&schema.rules, &element)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(missing == 0)
+    }
+}
+
+impl Others {
+    fn admit(&self, element: &Element<'_>) -> Answer {
+        match self {
+            Self::Allowed => Ok(true),
+            Self::Forbidden => Ok(false),
+            Self::Like(schema) => schema.shape.admits_element(&schema.rules, element),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

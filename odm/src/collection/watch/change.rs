@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::read::{self, Watched};
 use crate::error::Result;
-use crate::model::{Document as Model, FieldType, Path, Shape, TypeMeta};
+use crate::model::{BsonType, Document as Model, FieldType, Path, Shape, TypeMeta};
 use crate::query::Field;
 
 /// One event of a [`ChangeStream`](super::ChangeStream): what was done, to which document of the model `T`, and when.
@@ -144,6 +144,15 @@ pub enum OperationType {
     Modify,
     /// [`Operation::Invalidate`]; streams end behind it whether a filter lets it pass or not.
     Invalidate,
+}
+
+impl FieldType for OperationType {
+    const TYPE: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
+    type Handle<M, As> = Field<M, As>;
+
+    fn handle<M, As>(path: Path) -> Field<M, As> {
+        Field::at_path(path)
+    }
 }
 
 /// Which parts of a document an update changed.

@@ -114,7 +114,7 @@ impl Count {
 #[derive(Debug, Clone)]
 enum Dependency {
     Fields(Vec<Path>),
-    Schema(Schema),
+    Schema(Box<Schema>),
 }
 
 impl Schema {

@@ -214,21 +214,12 @@ pub(super) fn object_id(digits: &str) -> Option<[u8; 12]> {
 
 /// The value of a hexadecimal digit, 255 for every other character.
 fn digit(character: u8) -> u8 {
-    const VALUES: [u8; 256] = {
-        let mut values = [u8::MAX; 256];
-        let mut value = 0;
-        while value < 16 {
-            let character = b"0123456789abcdef"[value as usize];
-            values[character as usize] = value;
-            values[character.to_ascii_uppercase() as usize] = value;
-            value += 1;
-        }
-        values
-    };
-    VALUES
-        .get(usize::from(character))
-        .copied()
-        .unwrap_or(u8::MAX)
+    match character {
+        b'0'..=b'9' => character - b'0',
+        b'a'..=b'f' => character - b'a' + 10,
+        b'A'..=b'F' => character - b'A' + 10,
+        _ => u8::MAX,
+    }
 }
 
 /// The number around the digits of a date, until they are written.

@@ -105,7 +105,7 @@ impl Shape {
 #[derive(Debug, Clone)]
 struct Fields {
     /// In the order in which the schema names them, which most documents follow.
-    fields: Vec<Field>,
+    named: Vec<Field>,
     /// Their words and places, sorted.
     by_word: Vec<(u64, usize)>,
     /// How many of them must be there.
@@ -143,7 +143,7 @@ impl Fields {
     /// None where nothing is said of fields, or where a name is a path or there twice.
     fn of(rules: &[Rule]) -> Option<Self> {
         let mut it = Self {
-            fields: Vec::new(),
+            named: Vec::new(),
             by_word: Vec::new(),
             required: 0,
             others: Others::Allowed,
@@ -175,30 +175,26 @@ impl Fields {
                 _ => {}
             }
         }
-        it.required = it.fields.iter().filter(|field| field.is_required).count();
+        it.required = it.named.iter().filter(|field| field.is_required).count();
         is_any.then_some(it)
     }
 
     /// The field with a name; a new one if there is none yet.
     fn field(&mut self, path: &Path) -> Option<&mut Field> {
         let name = path.only()?;
-        let at = match self.find(name) {
-            Some(at) => at,
-            None => {
-                let at = self.fields.len();
-                let entry = (name.word(), at);
-                let place = self.by_word.partition_point(|other| *other < entry);
-                self.by_word.insert(place, entry);
-                self.fields.push(Field {
-                    name: path.clone(),
-                    schema: None,
-                    is_required: false,
-                    is_property: false,
-                });
-                at
-            }
-        };
-        self.fields.get_mut(at)
+        let at = self.find(name).unwrap_or_else(|| {
+            let entry = (name.word(), self.named.len());
+            let place = self.by_word.partition_point(|other| *other < entry);
+            self.by_word.insert(place, entry);
+            self.named.push(Field {
+                name: path.clone(),
+                schema: None,
+                is_required: false,
+                is_property: false,
+            });
+            entry.1
+        });
+        self.named.get_mut(at)
     }
 
     fn find(&self, name: Name<'_>) -> Option<usize> {
@@ -208,22 +204,22 @@ impl Fields {
         let same = self.by_word.get(from..)?.iter();
         let mut same = same.take_while(|(word, _)| *word == name.word());
         same.find_map(|(_, at)| {
-            let is_it = self.fields.get(*at)?.name.as_str().as_bytes() == name.bytes();
+            let is_it = self.named.get(*at)?.name.as_str().as_bytes() == name.bytes();
             is_it.then_some(*at)
         })
     }
 
     fn admits(&self, document: &[u8]) -> Answer {
-        let mut seen: SmallVec<[bool; 64]> = SmallVec::from_elem(false, self.fields.len());
+        let mut seen: SmallVec<[bool; 64]> = SmallVec::from_elem(false, self.named.len());
         let mut missing = self.required;
         let mut next = 0;
         for element in Elements::new(document) {
-            let expected = self.fields.get(next);
+            let expected = self.named.get(next);
             let at = match expected.and_then(|field| field.name.only()) {
                 Some(name) if element.is(name) => Some(next),
                 _ => self.find(element.name()),
             };
-            let known = at.and_then(|at| Some((at, self.fields.get(at)?, seen.get_mut(at)?)));
+            let known = at.and_then(|at| Some((at, self.named.get(at)?, seen.get_mut(at)?)));
             let is_property = known
                 .as_ref()
                 .is_some_and(|(_, field, _)| field.is_property);

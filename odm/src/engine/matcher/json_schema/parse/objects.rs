@@ -138,7 +138,9 @@ fn required(value: RawBsonRef<'_>) -> Parsed<Vec<Path>> {
 
 fn dependency(name: &str, value: RawBsonRef<'_>, whole: bool) -> Parsed<Dependency> {
     let list = match value {
-        RawBsonRef::Document(inner) => return Ok(Dependency::Schema(schema(inner, whole)?)),
+        RawBsonRef::Document(inner) => {
+            return Ok(Dependency::Schema(Box::new(schema(inner, whole)?)));
+        }
         RawBsonRef::Array(list) => list,
         _ => {
             return Err(mismatch(format!(

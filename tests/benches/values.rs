@@ -14,8 +14,11 @@
     reason = "a benchmark reports, and stops at anything unexpected"
 )]
 
+#[macro_use]
 #[path = "models/film.rs"]
 mod film;
+#[path = "models/film_text.rs"]
+mod film_text;
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -26,7 +29,8 @@ use odm::prelude::*;
 use odm::query::{IntoValue, fields};
 use odm::support::bytes;
 
-use film::{Film, FilmText, Films};
+use film::{Film, Films};
+use film_text::FilmText;
 
 /// A field of each type whose values are encoded in ways of their own.
 #[derive(Serialize, Deserialize, Embedded)]
@@ -125,7 +129,7 @@ where
 {
     let values: Vec<V> = (0..1000).map(make).collect();
     Row::new(name, 1000.0, move || {
-        black_box(field.in_(values.iter().cloned()));
+        drop(black_box(field.in_(values.iter().cloned())));
     })
 }
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use odm::prelude::*;
 
-use crate::film::{Film, FilmText, Films, object_id};
+use crate::film::{Film, Films, object_id};
+use crate::film_text::FilmText;
 use crate::measure::Rounds;
 
 /// A film in the forms that stores take, so that no clock runs while one becomes the other.
@@ -154,7 +155,7 @@ fn processor() -> Duration {
 }
 
 /// Every operation on every store, by turns: the best times, and the medians of the ratios.
-pub(crate) fn compare(count: i64, rounds: Rounds) {
+pub(crate) fn compare(count: i64, rounds: &Rounds) {
     let work = Work::new(count);
     let bytes: usize = work
         .first

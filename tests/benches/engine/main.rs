@@ -28,8 +28,11 @@
 )]
 
 mod engine;
+#[macro_use]
 #[path = "../models/film.rs"]
 mod film;
+#[path = "../models/film_text.rs"]
+mod film_text;
 mod films;
 mod item;
 mod measure;
@@ -80,7 +83,10 @@ fn main() {
         return steps::report(Rounds::from_env(5).count());
     }
     if flag("--films") {
-        films::compare(value("--documents").unwrap_or(100_000), Rounds::from_env(5));
+        films::compare(
+            value("--documents").unwrap_or(100_000),
+            &Rounds::from_env(5),
+        );
         return;
     }
     let rounds = Rounds::from_env(5);

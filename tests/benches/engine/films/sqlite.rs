@@ -4,7 +4,7 @@ use odm::prelude::*;
 use rusqlite::{Connection, Params, params};
 
 use super::{Input, Store};
-use crate::film::FilmText;
+use crate::film_text::FilmText;
 
 pub(super) struct Sqlite {
     connection: Connection,

@@ -74,7 +74,7 @@ async fn a_write_is_not_made_after_its_future_is_dropped() {
         rawdoc! { "update": "c", "updates": [change] }
     };
     let in_transaction = |mut command: RawDocumentBuf, starts: bool| {
-        let id = bson::Uuid::from_bytes([7; 16]);
+        let id = bson::Binary::from(bson::Uuid::from_bytes([7; 16]));
         command.append(cstr!("lsid"), rawdoc! { "id": id });
         command.append(cstr!("txnNumber"), 1_i64);
         command.append(cstr!("autocommit"), false);

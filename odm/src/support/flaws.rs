@@ -24,10 +24,10 @@ pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
     if let Some(flaw) = null_flaw(ty) {
         return Some(flaw);
     }
-    if let Some(flaw) = documents(&ty.contents, declared) {
+    if let Some(flaw) = documents(ty.contents, declared) {
         return Some(flaw);
     }
-    references(&ty.contents, declared)
+    references(ty.contents, declared)
 }
 
 /// What is wrong with the type of a newtype. The fields that have the newtype declare what it holds.
@@ -48,7 +48,7 @@ pub const fn tuple_flaw(contents: Contents) -> Option<&'static str> {
     flaw(&TypeMeta::ANY.holding(contents), Declared::Nameless)
 }
 
-const fn documents(contents: &Contents, declared: Declared) -> Option<&'static str> {
+const fn documents(contents: Contents, declared: Declared) -> Option<&'static str> {
     match (contents.documents, declared) {
         (Count::AnyInside, _) => Some(DOCUMENTS_INSIDE),
         (Count::Any, Declared::Nothing | Declared::Embed) => Some(DOCUMENTS),
@@ -64,7 +64,7 @@ const fn documents(contents: &Contents, declared: Declared) -> Option<&'static s
     }
 }
 
-const fn references(contents: &Contents, declared: Declared) -> Option<&'static str> {
+const fn references(contents: Contents, declared: Declared) -> Option<&'static str> {
     match (contents.references, declared) {
         (Count::AnyInside, _) => Some(REFERENCES_INSIDE),
         (Count::Any, Declared::Nothing | Declared::Embed) => Some(REFERENCES),

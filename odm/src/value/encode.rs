@@ -51,14 +51,12 @@ const USUAL_SIZE: usize = 256;
 /// The bytes of a document. What bson could not write is refused as bson refuses it.
 pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failure> {
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
-    match value.serialize(Place::outermost(&mut bytes)) {
-        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson),
-        Err(_) => {
-            let document = bson::serialize_to_raw_document_buf(value).map_err(Failure::Bson)?;
-            check(&document, "")?;
-            Ok(document)
-        }
+    if value.serialize(Place::outermost(&mut bytes)).is_ok() {
+        return RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson);
     }
+    let document = bson::serialize_to_raw_document_buf(value).map_err(Failure::Bson)?;
+    check(&document, "")?;
+    Ok(document)
 }
 
 /// One value, as a field of a document stores it. A value that serializes to nothing is null.
@@ -66,13 +64,12 @@ pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
     const NAME: &str = "v";
     let alone = Alone(NAME, value);
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
-    let document = match alone.serialize(Place::outermost(&mut bytes)) {
-        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?,
-        Err(_) => {
-            let document = bson::serialize_to_raw_document_buf(&alone).map_err(Failure::Bson)?;
-            check(&document, "v.")?;
-            document
-        }
+    let document = if alone.serialize(Place::outermost(&mut bytes)).is_ok() {
+        RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?
+    } else {
+        let document = bson::serialize_to_raw_document_buf(&alone).map_err(Failure::Bson)?;
+        check(&document, "v.")?;
+        document
     };
     raw::get(&document, NAME).map_or(Ok(Bson::Null), |value| {
         Bson::try_from(value).map_err(Failure::Bson)

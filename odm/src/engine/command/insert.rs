@@ -226,14 +226,14 @@ pub(crate) fn prepare<'d>(
     let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
     let mut ids = 0;
     for (at, element) in raw::walk(document).enumerate() {
-        if element.key_bytes() != b"_id" {
-            fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
-        } else {
+        if element.key_bytes() == b"_id" {
             ids += 1;
             if id.is_none() {
                 id = Some(element);
                 id_first = at == 0;
             }
+        } else {
+            fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
         }
         nests |= element.children().is_some();
     }

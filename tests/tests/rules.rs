@@ -248,7 +248,7 @@ fn stages_behind_the_servers_own_read_and_write_collections() {
             ),
             (sessions(), doc! { "$collStats": {} }, 40602),
         ] {
-            let refused = run(&mut client, first, &[last.clone()]);
+            let refused = run(&mut client, first, std::slice::from_ref(&last));
             assert_eq!(code(&refused), wanted, "{last}: {refused}");
         }
         // Batches, and what the command needs.

@@ -96,9 +96,7 @@ fn assert(model: &Model, span: Span, test: &str, ty: &TokenStream, message: &str
     let support = &model.support;
     let test = Ident::new(test, span);
     quote_spanned! {span=>
-        if !#support::#test(&#ty) {
-            ::core::panic!("{}", #message);
-        }
+        ::core::assert!(#support::#test(&#ty), "{}", #message);
     }
 }
 
@@ -211,9 +209,7 @@ fn beside_a_tag(model: &Model, tagging: &Tagging, variant: &Variant, ty: &Type) 
             tag.value()
         );
         tokens.extend(quote_spanned! {span=>
-            if #support::has_name(#support::Probe::<#inside>::FIELDS, #tag) {
-                ::core::panic!("{}", #message);
-            }
+            ::core::assert!(!#support::has_name(#support::Probe::<#inside>::FIELDS, #tag), "{}", #message);
         });
     }
     tokens
@@ -326,9 +322,7 @@ fn flattened(model: &Model) -> TokenStream {
                 "`{other}` and a field of `{rust}`, which is flattened, are both stored as `{stored}`; rename one"
             );
             tokens.extend(quote_spanned! {span=>
-                if #support::has_name(#fields, #stored) {
-                    ::core::panic!("{}", #message);
-                }
+                ::core::assert!(!#support::has_name(#fields, #stored), "{}", #message);
             });
         }
         for (other, other_ty) in inside.iter().take(position) {
@@ -337,9 +331,7 @@ fn flattened(model: &Model) -> TokenStream {
                 other.rust
             );
             tokens.extend(quote_spanned! {span=>
-                if #support::share_a_name(#support::Probe::<#other_ty>::FIELDS, #fields) {
-                    ::core::panic!("{}", #message);
-                }
+                ::core::assert!(!#support::share_a_name(#support::Probe::<#other_ty>::FIELDS, #fields), "{}", #message);
             });
         }
     }
@@ -463,9 +455,7 @@ fn parallel_inside(model: &Model, index: &Index) -> TokenStream {
             );
             let span = key.path.last().map_or_else(Span::call_site, Ident::span);
             tokens.extend(quote_spanned! {span=>
-                if (#a) && (#b) {
-                    ::core::panic!("{}", #message);
-                }
+                ::core::assert!(!((#a) && (#b)), "{}", #message);
             });
         }
     }
@@ -506,9 +496,7 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
                 other.rust, field.rust
             );
             tokens.extend(quote_spanned! {span=>
-                if #support::is_list(&#a) && #support::is_list(&#b) {
-                    ::core::panic!("{}", #message);
-                }
+                ::core::assert!(!(#support::is_list(&#a) && #support::is_list(&#b)), "{}", #message);
             });
         }
     }

@@ -4,7 +4,6 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use crate::item::{Item, Size};
-use crate::process::processor_time;
 
 /// Whoever keeps items by id, with an index on the rank. The calls of a kind are made in one go, so that entering a
 /// runtime is not measured. What finds items decodes them, and answers how many they were.
@@ -239,4 +238,10 @@ fn round(subject: &mut dyn Subject, cost: &mut Cost, count: i64, size: Size) {
     timed(subject, 10_000, &mut |subject| subject.update_many(0));
     let extra: Vec<i64> = (count..count + calls).collect();
     timed(subject, calls, &mut |subject| subject.delete(&extra));
+}
+
+/// The processor time of this process.
+pub(crate) fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap()
 }

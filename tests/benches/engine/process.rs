@@ -3,12 +3,6 @@
 use std::fs;
 use std::time::Duration;
 
-/// The processor time of this process.
-pub(crate) fn processor_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap()
-}
-
 /// The processor time that a process has had.
 pub(crate) fn processor_of(pid: u32) -> Duration {
     /// Ticks of a second: Linux shows no others to programs.

@@ -5,7 +5,7 @@ use bson::Document;
 use odm::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::process::processor_time;
+use crate::measure::processor_time;
 
 /// The writes of one measurement.
 const CALLS: i32 = 1_500;

@@ -6,7 +6,7 @@ use odm::prelude::*;
 use tokio::runtime::Builder;
 
 use crate::item::{Item, Size};
-use crate::process::processor_time;
+use crate::measure::processor_time;
 
 /// The documents that are there from the start.
 const ITEMS: i64 = 10_000;

@@ -290,6 +290,7 @@ struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     offer: Option<Offer>,
     source: Source,
+    #[odm(embed(few, max = 10))]
     by_region: BTreeMap<String, Offer>,
 }
 

@@ -38,6 +38,8 @@ enum Choice {
     Struct { days: HashMap<Day, i32> },
 }
 
+type Counts = HashMap<Of<Of<Email>>, i32>;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "keyed")]
 struct Keyed {
@@ -45,7 +47,7 @@ struct Keyed {
     id: i32,
     mails: BTreeMap<Email, i32>,
     days: HashMap<Day, String>,
-    both: Option<BTreeMap<Of<Day>, Vec<HashMap<Of<Of<Email>>, i32>>>>,
+    both: Option<BTreeMap<Of<Day>, Vec<Counts>>>,
     #[odm(embed(few, max = 2))]
     choices: BTreeMap<Box<str>, Choice>,
     #[odm(embed(few, max = 3))]

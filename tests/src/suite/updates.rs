@@ -410,7 +410,7 @@ async fn timestamps_are_unique(db: &Db) {
             .unwrap()
             .get_array("firstBatch")
             .unwrap();
-        let documents = batch.iter().filter_map(bson::Bson::as_document);
+        let documents = batch.iter().filter_map(Bson::as_document);
         let times: Vec<_> = documents
             .flat_map(|document| {
                 names

@@ -207,9 +207,11 @@ async fn pipelines_nest_through_views(db: &Db) {
     let too_deep = Some(232.into());
     assert_eq!(aggregate(nested(10, "ten")).await, None);
     assert_eq!(aggregate(nested(11, "ten")).await, too_deep);
-    let union = |levels: usize| match levels {
-        0 => doc! { "$unionWith": "ten" },
-        _ => doc! { "$unionWith": { "coll": "books", "pipeline": [nested(levels, "ten")] } },
+    let union = |levels: usize| {
+        if levels == 0 {
+            return doc! { "$unionWith": "ten" };
+        }
+        doc! { "$unionWith": { "coll": "books", "pipeline": [nested(levels, "ten")] } }
     };
     assert_eq!(aggregate(union(0)).await, None);
     assert_eq!(aggregate(union(9)).await, None);

@@ -85,7 +85,7 @@ async fn a_write_is_not_made_after_its_future_is_dropped() {
     };
     run(rawdoc! { "insert": "c", "documents": [{ "_id": 1, "n": 0 }] });
     run(in_transaction(update(1), true));
-    let waiting = memory.run_waiting("x", update(10), None);
+    let waiting = memory.run_waiting("x", update(10));
     let waited = tokio::time::timeout(Duration::from_millis(20), waiting).await;
     assert!(waited.is_err());
     let commit = in_transaction(rawdoc! { "commitTransaction": 1 }, false);

@@ -5,6 +5,7 @@ use bson::raw::{RawArrayBuf, RawDocument, RawDocumentBuf};
 use super::bytes::Bytes;
 use super::compressor::Compressor;
 use super::{Fault, OP_COMPRESSED, OP_MSG, frame};
+use crate::engine::too_large;
 use crate::value::raw;
 
 const CHECKSUM_PRESENT: u32 = 1;
@@ -16,6 +17,9 @@ const REQUIRED: u32 = 0xffff;
 
 /// The length of a checksum.
 const CHECKSUM: usize = 4;
+
+/// The largest body, and the largest document beside it: it may hold a document that can be stored.
+const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
 
 /// A command as a client sent it, its sequences of documents put into it as arrays.
 #[derive(Debug, PartialEq)]
@@ -73,7 +77,7 @@ fn command(mut bytes: Bytes<'_>) -> Result<RawDocumentBuf, Fault> {
             0 if body.is_some() => {
                 return rule(40430, "Multiple body sections in message".to_owned());
             }
-            0 => body = Some(bytes.document()?),
+            0 => body = Some(small_enough(bytes.document()?)?),
             1 => {
                 let length = Bytes::new(bytes.rest()).i32()?;
                 let size = usize::try_from(length).map_err(|_| Fault::Length(length))?;
@@ -101,13 +105,25 @@ fn command(mut bytes: Bytes<'_>) -> Result<RawDocumentBuf, Fault> {
         }
         let mut array = RawArrayBuf::new();
         while !documents.is_empty() {
-            array.push(documents.document()?);
+            array.push(small_enough(documents.document()?)?);
         }
         let name = bson::raw::CString::try_from(name.to_owned())
             .map_err(|e| Fault::Rule(22, e.to_string()))?;
         command.append(name, array);
     }
     Ok(command)
+}
+
+/// Refuses a document that is larger than any that mongod reads from a message.
+fn small_enough(document: &RawDocument) -> Result<&RawDocument, Fault> {
+    if document.as_bytes().len() <= MAX_DOCUMENT {
+        return Ok(document);
+    }
+    let error = too_large(document, MAX_DOCUMENT);
+    Err(Fault::Rule(
+        error.code().number(),
+        error.message().to_owned(),
+    ))
 }
 
 /// A reply, and how it goes out.

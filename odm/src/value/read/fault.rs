@@ -62,10 +62,11 @@ impl Fault for BsonError {
     const TRACED: bool = true;
 
     fn theirs<E: Error>(failure: E) -> Self {
-        // bson's errors nest their descriptions: what matters is the innermost message.
+        // bson shows its message behind a description of the kind, and ends with a full stop.
         let text = failure.to_string();
-        let message = text.rsplit_once(". Message: ");
-        Self::custom(message.map_or(&*text, |(_, message)| message))
+        let message = text.split_once(". Message: ");
+        let message = message.and_then(|(_, message)| message.strip_suffix('.'));
+        Self::custom(message.unwrap_or(&text))
     }
 
     fn ours<E: Error>(self) -> E {

@@ -78,6 +78,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
 
 /// The stages that are no part of version 1, sorted.
 const STAGES: &[&str] = &[
+    "$_internalInhibitOptimization",
     "$currentOp",
     "$fill",
     "$indexStats",

@@ -30,6 +30,7 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// The stages that may stand behind it.
 const ALLOWED: &[&str] = &[
+    "$_internalInhibitOptimization",
     "$addFields",
     "$match",
     "$project",

@@ -6,6 +6,7 @@ mod facet;
 mod foreign;
 mod graph_lookup;
 mod group;
+mod inhibit;
 mod limit;
 mod lookup;
 mod matching;
@@ -35,6 +36,7 @@ type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, Server
 
 /// Sorted by name: the stage, what reads it, and its options.
 const STAGES: &[(&str, Parse, &[&str])] = &[
+    ("$_internalInhibitOptimization", inhibit::parse, &[]),
     ("$addFields", shapes::set, &[]),
     ("$changeStream", change_stream::parse, &[]),
     ("$collStats", statistics::collection, statistics::PARTS),

@@ -165,6 +165,7 @@ cases::files!("stage", file, input: ["documents"], [
     group_more,
     group_ranked,
     group_sets,
+    inhibit,
     limit_skip,
     lookup,
     r#match,

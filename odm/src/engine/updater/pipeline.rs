@@ -96,6 +96,7 @@ impl Stage {
 
 /// Stages that exist, but not in updates.
 const STAGES: &[&str] = &[
+    "$_internalInhibitOptimization",
     "$bucket",
     "$bucketAuto",
     "$changeStream",

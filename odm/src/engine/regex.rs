@@ -1,6 +1,7 @@
 //! Regular expressions in the syntax of PCRE, with bounded backtracking.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bson::RawBsonRef;
@@ -17,10 +18,20 @@ pub(crate) struct Regex {
     shared: Arc<Shared>,
 }
 
+/// Where a pattern matches, in bytes.
+#[derive(Debug)]
+pub(crate) struct Match {
+    pub(crate) range: Range<usize>,
+    /// The groups of the pattern; none where a group has no part in the match.
+    pub(crate) groups: Vec<Option<Range<usize>>>,
+}
+
 struct Shared {
     pattern: String,
     options: String,
     flags: Flags,
+    /// Whether every character of the pattern matches itself only: such a pattern is searched for as a string.
+    is_literal: bool,
     /// For ASCII texts that do not end in a newline.
     plain: fancy_regex::Regex,
     /// The pattern for all other texts, where it is another one.
@@ -59,6 +70,7 @@ impl Regex {
                 }
             }
         }
+        check_size(pattern, flags, AROUND)?;
         let modes = flags.modes();
         let translated = |dialect| {
             pcre::translate(pattern, modes, dialect).map_err(|problem| match problem {
@@ -80,6 +92,7 @@ impl Regex {
                 pattern: pattern.to_owned(),
                 options: options.to_owned(),
                 flags,
+                is_literal: flags.is_exact() && !pattern.contains(SPECIAL),
                 plain: compiled,
                 exact,
                 exact_compiled: OnceLock::new(),
@@ -91,6 +104,7 @@ impl Regex {
     /// quotation without an end swallows.
     pub(crate) fn in_filter(pattern: &str, options: &str) -> Result<Self, ServerError> {
         let regex = Self::new(pattern, options)?;
+        check_size(pattern, regex.shared.flags, AROUND + GROUP)?;
         if pattern.contains("\\Q") || pattern.contains('#') {
             let modes = regex.shared.flags.modes();
             match pcre::translate(&format!("(?:{pattern})"), modes, Dialect::Exact) {
@@ -122,18 +136,35 @@ impl Regex {
 
     /// Whether a text matches anywhere.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, ServerError> {
+        if self.shared.is_literal {
+            return Ok(text.contains(self.pattern()));
+        }
         self.compiled(text).is_match(text).map_err(exhausted)
     }
 
-    /// The first match at or after a byte, and its groups.
-    pub(crate) fn captures<'t>(
-        &self,
-        text: &'t str,
-        from: usize,
-    ) -> Result<Option<fancy_regex::Captures<'t, str>>, ServerError> {
-        self.compiled(text)
+    /// The first match at or after a byte.
+    pub(crate) fn find(&self, text: &str, from: usize) -> Result<Option<Match>, ServerError> {
+        if self.shared.is_literal {
+            let rest = text.get(from..).unwrap_or_default();
+            return Ok(rest.find(self.pattern()).map(|at| Match {
+                range: from + at..from + at + self.pattern().len(),
+                groups: Vec::new(),
+            }));
+        }
+        let captures = self
+            .compiled(text)
             .captures_from_pos(text, from)
-            .map_err(exhausted)
+            .map_err(exhausted)?;
+        Ok(captures.and_then(|captures| {
+            Some(Match {
+                range: captures.get(0)?.range(),
+                groups: captures
+                    .iter()
+                    .skip(1)
+                    .map(|group| group.map(|group| group.range()))
+                    .collect(),
+            })
+        }))
     }
 
     fn compiled(&self, text: &str) -> &fancy_regex::Regex {
@@ -189,7 +220,36 @@ struct Flags {
     extended: bool,
 }
 
+/// The characters that may have a special meaning in a pattern.
+const SPECIAL: [char; 13] = [
+    '\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', '{', '}',
+];
+
+/// The largest compiled pattern of mongod, in bytes.
+const LARGEST: usize = 65_535;
+
+/// What mongod's compiled form of a pattern has around its characters.
+const AROUND: usize = 6;
+
+/// The same of one more group around the pattern.
+const GROUP: usize = 7;
+
+/// Refuses a pattern without special characters whose compiled form is too large for mongod, which has one byte before
+/// those of each character.
+fn check_size(pattern: &str, flags: Flags, around: usize) -> Result<(), ServerError> {
+    let size = pattern.len() + pattern.chars().count() + around;
+    if size <= LARGEST || flags.extended || pattern.contains(SPECIAL) {
+        return Ok(());
+    }
+    Err(invalid("regular expression is too large"))
+}
+
 impl Flags {
+    /// Whether a character without a special meaning matches itself only.
+    fn is_exact(self) -> bool {
+        !self.ignore_case && !self.extended
+    }
+
     fn modes(self) -> Modes {
         Modes {
             caseless: self.ignore_case,

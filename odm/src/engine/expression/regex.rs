@@ -7,7 +7,7 @@ use crate::engine::expression::operator::{
     Args, Operator, Outcome, Shape, count, null, owned, refuse, row,
 };
 use crate::engine::expression::value::Value;
-use crate::engine::regex::Regex;
+use crate::engine::regex::{Match, Regex};
 use crate::error::{Code, ServerError};
 
 const ARGUMENTS: Shape = Shape::Named(&[("input", true), ("regex", true), ("options", false)]);
@@ -93,31 +93,26 @@ impl At {
 
 /// The next match as the server describes it: its text, where it is in code points, and its groups.
 fn next(regex: &Regex, input: &str, at: &mut At) -> Result<Option<RawDocumentBuf>, ServerError> {
-    let Some(captures) = regex.captures(input, at.byte)? else {
+    let Some(Match { range, groups }) = regex.find(input, at.byte)? else {
         return Ok(None);
     };
-    let Some(whole) = captures.get(0) else {
-        return Ok(None);
-    };
-    at.advance(input, whole.start());
-    let mut groups = RawArrayBuf::new();
-    for group in captures.iter().skip(1) {
-        groups.push(group.map_or(RawBsonRef::Null, |group| {
-            RawBsonRef::String(input.get(group.range()).unwrap_or_default())
+    at.advance(input, range.start);
+    let mut captures = RawArrayBuf::new();
+    for group in groups {
+        captures.push(group.map_or(RawBsonRef::Null, |group| {
+            RawBsonRef::String(input.get(group).unwrap_or_default())
         }));
     }
     let mut found = RawDocumentBuf::new();
-    let text = input.get(whole.range()).unwrap_or_default();
+    let text = input.get(range.clone()).unwrap_or_default();
     append(&mut found, "match", RawBsonRef::String(text));
     append(&mut found, "idx", count(at.point).as_raw_bson_ref());
-    append(&mut found, "captures", RawBsonRef::Array(&groups));
-    let end = if whole.range().is_empty() {
-        let skipped = input
-            .get(whole.end()..)
-            .and_then(|rest| rest.chars().next());
-        whole.end() + skipped.map_or(0, char::len_utf8)
+    append(&mut found, "captures", RawBsonRef::Array(&captures));
+    let end = if range.is_empty() {
+        let skipped = input.get(range.end..).and_then(|rest| rest.chars().next());
+        range.end + skipped.map_or(0, char::len_utf8)
     } else {
-        whole.end()
+        range.end
     };
     at.advance(input, end);
     Ok(Some(found))

@@ -338,3 +338,51 @@ fn updates_do_not_outgrow_a_document() {
     }
     assert_eq!(code(&engine, &update(each(1_000))), None);
 }
+
+/// A pattern without special characters is searched for as a string; one that is too large is refused.
+#[test]
+fn a_long_literal_pattern_is_found_at_once() {
+    let engine = Engine::new();
+    let text = "ab".repeat(50_000);
+    let insert = doc! { "insert": "c", "documents": [{ "_id": 1, "s": &text }] };
+    assert_eq!(code(&engine, &insert), None);
+    let began = Instant::now();
+    for (pattern, expected) in [
+        (format!("{}c", "ab".repeat(16_000)), 0),
+        ("ab".repeat(16_000), 1),
+    ] {
+        let operands = doc! { "input": "$s", "regex": &pattern };
+        for filter in [
+            doc! { "s": { "$regex": &pattern } },
+            doc! { "$expr": { "$regexMatch": operands.clone() } },
+            doc! { "$expr": { "$gt": [{ "$regexFind": operands }, null] } },
+        ] {
+            let count = doc! { "count": "c", "query": filter };
+            let reply = run(&engine, &Context::system(), "x", &count);
+            assert_eq!(reply.get_i32("n").unwrap(), expected);
+        }
+    }
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    for (character, most, most_of_expression) in [("a", 32_761, 32_764), ("é", 21_840, 21_843)] {
+        for more in [0, 1] {
+            let pattern = character.repeat(most + more);
+            let schema = doc! { "properties": { "s": { "pattern": &pattern } } };
+            for filter in [
+                doc! { "s": { "$regex": &pattern } },
+                doc! { "$jsonSchema": schema },
+            ] {
+                let count = doc! { "count": "c", "query": filter };
+                assert_eq!(code(&engine, &count), (more == 1).then_some(51091));
+            }
+            let pattern = character.repeat(most_of_expression + more);
+            let operands = doc! { "input": "$s", "regex": pattern };
+            let matched = doc! { "$expr": { "$regexMatch": operands } };
+            let filter = doc! { "count": "c", "query": matched };
+            assert_eq!(code(&engine, &filter), (more == 1).then_some(51111));
+        }
+    }
+}

@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
             };
             // where it is about nothing, a server does not compile it either
             if !self.whole && self.speaks_of(string) {
-                let regex = Regex::new(pattern, "")?;
+                let regex = Regex::in_filter(pattern, "")?;
                 self.push_about(string, "pattern", Demand::Pattern(regex));
             }
         }

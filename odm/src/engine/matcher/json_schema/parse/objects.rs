@@ -47,7 +47,7 @@ impl Parser<'_> {
                     )));
                 };
                 let inner = schema(inner, false)?;
-                let regex = Regex::new(pattern, "").map_err(|error| {
+                let regex = Regex::in_filter(pattern, "").map_err(|error| {
                     let message = error.message().replace(
                         "Regular expression is invalid",
                         "Invalid regular expression",

@@ -12,6 +12,7 @@ mod indexes;
 mod joins;
 mod pipelines;
 mod places;
+mod profiler;
 mod resuming;
 mod saves;
 mod saves_in_transactions;
@@ -46,6 +47,7 @@ pub(crate) fn cases() -> Vec<Case> {
         joins::CASES,
         pipelines::CASES,
         places::CASES,
+        profiler::CASES,
         resuming::CASES,
         saves::CASES,
         saves_in_transactions::CASES,

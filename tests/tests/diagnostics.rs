@@ -83,7 +83,6 @@ async fn what_is_no_question_about_operations_is_refused() {
             72,
         ),
         (&admin, doc! { "getParameter": 1, "nothing": 1 }, 72),
-        (&admin, doc! { "profile": 2 }, 115),
         (&other, doc! { "killOp": 1, "op": 1 }, 13),
         (&admin, doc! { "killOp": 1 }, 4),
         (&admin, doc! { "killOp": 1, "op": "x" }, 14),

@@ -30,6 +30,7 @@ mod insert;
 mod list_indexes;
 mod modify;
 mod pictured;
+mod profile;
 pub(crate) mod reply;
 pub(crate) mod request;
 mod retry;
@@ -63,6 +64,7 @@ use crate::value::raw;
 
 use args::Args;
 use call::Call;
+use profile::{Profiler, Watch};
 use table::{InTransaction, Target};
 
 pub(crate) use args::GENERIC as COMMON_FIELDS;
@@ -94,6 +96,7 @@ pub(crate) struct Engine {
     pub(crate) sessions: Sessions,
     pub(crate) cursors: Cursors,
     pub(crate) snapshots: Snapshots,
+    profiler: Profiler,
     /// When expired documents, cursors and sessions were last looked for.
     ticked: AtomicI64,
 }
@@ -106,10 +109,27 @@ impl Engine {
     /// Answers one command as a driver sends it in an `OP_MSG`: its name first, then its fields, with
     /// `$db` and the session's fields among them. A failure is a reply too (`ok: 0`).
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
+        let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
+        match self.watch(context, database) {
+            None => self.run_watched(context, command, None),
+            Some(watch) => {
+                let reply = self.run_watched(context, command, Some(&watch));
+                self.profile(context, &watch, command, &reply);
+                reply
+            }
+        }
+    }
+
+    fn run_watched(
+        &self,
+        context: &Context,
+        command: &RawDocument,
+        watch: Option<&Watch>,
+    ) -> RawDocumentBuf {
         let clock = &self.catalog.clock;
         let before = clock.now();
         let locked = Cell::new(false);
-        let outcome = self.dispatch(context, command, &locked);
+        let outcome = self.dispatch(context, command, &locked, watch);
         // What is logged has had its time, which is the one that the reply is to tell.
         let has_time = self.catalog.changes.is_on() && clock.now() != before;
         if writes(command) && !has_time {
@@ -133,6 +153,7 @@ impl Engine {
         context: &Context,
         command: &RawDocument,
         locked: &Cell<bool>,
+        watch: Option<&Watch>,
     ) -> Result<RawDocumentBuf, ServerError> {
         let command = raw::validate(command.as_bytes())?;
         let Some((name, target)) = raw::elements(command).next() else {
@@ -194,7 +215,11 @@ impl Engine {
             statements: None,
             now,
             locked: Cell::new(false),
+            profile: watch,
         };
+        if let Some(watch) = watch {
+            watch.reach();
+        }
         let run = |call: &mut Call<'_>| {
             let outcome = (row.run)(call);
             locked.set(call.locked.get());

@@ -8,4 +8,5 @@ pub(crate) mod point;
 pub(crate) mod query;
 pub(crate) mod sort;
 pub(crate) mod stream;
+pub(crate) mod tally;
 pub(crate) mod trial;

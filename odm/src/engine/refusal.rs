@@ -122,7 +122,6 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "lockInfo",
             "logMessage",
             "logRotate",
-            "profile",
             "rotateCertificates",
             "serverStatus",
             "setFeatureCompatibilityVersion",

@@ -75,7 +75,6 @@ const COMMANDS: &[Command] = &[
     plans::CLEAR,
     plans::CLEAR_FILTERS,
     plans::LIST_FILTERS,
-    process::PROFILE,
     storage::RE_INDEX,
     replica::GET_CONFIG,
     replica::GET_STATUS,

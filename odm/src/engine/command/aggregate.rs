@@ -203,6 +203,9 @@ impl<'a> Aggregate<'a> {
                 pictured.explain_hint(error)
             })?;
         let mut output = Vec::new();
+        if collection.is_none() && self.pipeline.begins().is_none() {
+            call.name_plan("EOF");
+        }
         {
             let given = call.context.input().cloned();
             let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
@@ -505,6 +508,7 @@ pub(crate) fn open(
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
+        tally: None,
     };
     first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
 }

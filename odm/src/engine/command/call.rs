@@ -14,6 +14,7 @@ use crate::engine::catalog::view::View;
 use crate::engine::catalog::{Edit, Root};
 use crate::engine::command::Engine;
 use crate::engine::command::args::Args;
+use crate::engine::command::profile::Watch;
 use crate::engine::context::Context;
 use crate::engine::cursor::query::Deadline;
 use crate::engine::expression::{Expression, Globals};
@@ -49,6 +50,8 @@ pub(crate) struct Call<'a> {
     /// Whether the command got as far as the lock of a write: if it fails after that, its reply still reports the write
     /// concern.
     pub(crate) locked: Cell<bool>,
+    /// What the profiler wants to know of it.
+    pub(crate) profile: Option<&'a Watch>,
 }
 
 impl Engine {
@@ -140,6 +143,14 @@ impl Call<'_> {
 
     pub(crate) fn deadline(&self) -> Deadline {
         Deadline::new(self.context, self.now, super::args::max_time(self.command))
+            .tallied(self.profile.map(|profile| Arc::clone(&profile.tally)))
+    }
+
+    /// Notes for the profiler a plan that is none of the planner's.
+    pub(crate) fn name_plan(&self, plan: &str) {
+        if let Some(profile) = self.profile {
+            profile.tally.name_plan(plan);
+        }
     }
 
     /// Has a collection looked at for as long as it takes to read one thing of it: see [`Catalog::look`].

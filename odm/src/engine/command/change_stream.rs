@@ -123,6 +123,7 @@ pub(crate) fn open(
         no_timeout: false,
         tail: Tail::AwaitData,
         used: call.now.timestamp_millis(),
+        tally: None,
     };
     first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
         .map_err(|error| error.within("PlanExecutor error during aggregation"))

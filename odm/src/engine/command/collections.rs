@@ -117,6 +117,7 @@ pub(crate) fn listing(
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
+        tally: None,
     };
     let page = first_batch(call, cursor, batch_size, false)?;
     Ok(page.to_reply(cstr!("firstBatch")))
@@ -180,6 +181,7 @@ fn view_row(view: &View, name_only: bool) -> Result<Document, ServerError> {
 
 fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
+    call.engine.profiler.check_drop(&namespace)?;
     call.locked.set(true);
     if call.find_view(&namespace).is_some() {
         let dropped = call.engine.catalog.change_views(call.database, |root| {

@@ -117,9 +117,11 @@ fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .prepare(collection.as_deref())
         .map_err(|error| explain_hint(error, &namespace, &call.args))?;
     let Some(collection) = collection else {
+        call.name_plan("EOF");
         return reply(doc! { "n": 0 });
     };
     let n = if prepared.matcher.is_none() && query.hint.is_none() {
+        call.name_plan("RECORD_STORE_FAST_COUNT");
         let all = u64::try_from(collection.len()).unwrap_or(u64::MAX);
         let rest = all.saturating_sub(skip);
         limit.map_or(rest, |limit| rest.min(limit))

@@ -1,12 +1,14 @@
 //! `delete`.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use smallvec::SmallVec;
 
 use crate::engine::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Outcome, Target as Wanted};
+use crate::engine::command::profile;
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -83,6 +85,21 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The statement as the profiler writes it.
+    fn shown(&self) -> Document {
+        let mut shown = doc! {
+            "q": profile::shown(RawBsonRef::Document(self.q)),
+            "limit": i32::from(!self.multi),
+        };
+        if let Some(collation) = self.collation {
+            shown.insert("collation", profile::shown(RawBsonRef::Document(collation)));
+        }
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profile::shown(hint));
+        }
+        shown
+    }
+
     pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
         let args = Args::of_statement(statement, "delete.deletes", STATEMENT)?;
         let limit = args.get("limit").unwrap_or(RawBsonRef::Null);
@@ -139,6 +156,7 @@ impl Delete<'_> {
         let namespace = call.namespace;
         namespace.check_write()?;
         if let [statement] = self.statements
+            && call.profile.is_none()
             && let Some(id) = self.only_id(call, statement)
             && let Some(written) = by_id(call, &id)?
         {
@@ -157,6 +175,7 @@ impl Delete<'_> {
         let mut retry = Retry::new(call.statements.take(), call.command);
         let prepared = self.prepare(call, met.as_ref());
         let mut done = Vec::new();
+        let profile = call.profile;
         let written = call.write(namespace, true, |writer| {
             for (index, target) in prepared.iter().enumerate() {
                 match retry.before(index) {
@@ -178,6 +197,9 @@ impl Delete<'_> {
                         check_capped(writer).and_then(|()| modify::delete(writer, target))
                     }
                 };
+                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
+                    profile.statement("remove", row.shown(), outcome.as_ref());
+                }
                 match outcome {
                     Ok(Outcome { matched: n, .. }) => {
                         total.n += n;
@@ -197,6 +219,12 @@ impl Delete<'_> {
             Ok(())
         })?;
         if written.is_none() {
+            for row in self.statements.iter().filter(|_| profile.is_some()) {
+                call.name_plan("EOF");
+                if let Some(profile) = profile {
+                    profile.statement("remove", row.shown(), Ok(&Outcome::default()));
+                }
+            }
             total.fail(prepared, self.ordered || call.transaction.is_some());
         }
         retry.remember(done);

@@ -12,6 +12,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::query::{Query, Shape};
 use crate::engine::cursor::sort::check_path;
+use crate::engine::cursor::tally::summary;
 use crate::engine::index::spec::Kind as IndexKind;
 use crate::engine::index::{Index, keys};
 use crate::engine::matcher::Matcher;
@@ -79,6 +80,10 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .as_deref()
         .filter(|_| only.is_some() && filter.is_none_or(RawDocument::is_empty))
         .and_then(|collection| index_of(collection, &path, globals.collator()));
+    let scanned = collection
+        .as_deref()
+        .zip(index)
+        .and_then(|(collection, name)| Some(summary("DISTINCT_SCAN", collection.index(name)?)));
     let query = Query {
         filter,
         sort: None,
@@ -118,6 +123,15 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
                 values.add(document)?;
             }
         }
+        if let (Some(profile), Some(index)) = (call.profile, scanned) {
+            // mongod goes from each value to the next.
+            profile.tally.take();
+            profile.tally.name_plan(&index);
+            let values = u64::try_from(values.found.len()).unwrap_or(u64::MAX);
+            profile.tally.add((values, 0));
+        }
+    } else {
+        call.name_plan("EOF");
     }
     Ok(values.into_reply(call, RawBson::Double(1.0)))
 }

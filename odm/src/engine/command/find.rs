@@ -1,5 +1,6 @@
 //! `find`.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bson::raw::{CString, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
@@ -216,7 +217,10 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// The first batch.
 pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
-    if call.args.has_only(&["filter", "limit", "singleBatch"])
+    // A plan tells the profiler what it looks at.
+    let is_profiled = call.profile.is_some();
+    if !is_profiled
+        && call.args.has_only(&["filter", "limit", "singleBatch"])
         && let Some(filter) = call.args.document("filter")
         && let Ok(limit) = call.args.natural("limit")
         && let Some(equality) = Equality::of(filter)
@@ -231,7 +235,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         let page = batch.of(0, collection.namespace.clone());
         return Ok(page.at(call.read_time()));
     }
-    if let Some(page) = listed(call) {
+    if !is_profiled && let Some(page) = listed(call) {
         return page;
     }
     let namespace = call.namespace();
@@ -275,6 +279,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         }
     }
     let Some(collection) = collection else {
+        call.name_plan("EOF");
         return Ok(Batch::default().of(0, namespace));
     };
     let uuid = collection.uuid;
@@ -318,6 +323,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         no_timeout: call.args.flag("noCursorTimeout"),
         tail,
         used: call.now.timestamp_millis(),
+        tally: None,
     };
     first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
 }
@@ -374,6 +380,7 @@ fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
         no_timeout: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
+        tally: None,
     };
     let single = call.args.flag("singleBatch");
     Some(first_batch(call, cursor, Some(batch_size), single))
@@ -402,6 +409,7 @@ pub(crate) fn first_batch(
     batch_size: Option<u64>,
     single: bool,
 ) -> Result<Page, ServerError> {
+    cursor.tally = call.profile.map(|profile| Arc::clone(&profile.tally));
     catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size)?;
     let token = cursor

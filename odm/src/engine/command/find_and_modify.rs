@@ -143,8 +143,14 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         call.write(&namespace, bypass, write)
     }
-    .map_err(|error| explain(error, call, &namespace))?
-    .unwrap_or_default();
+    .map_err(|error| explain(error, call, &namespace))?;
+    if outcome.is_none() {
+        call.name_plan("EOF");
+    }
+    let outcome = outcome.unwrap_or_default();
+    if let Some(profile) = call.profile {
+        profile.changed(&outcome, remove);
+    }
     let project = |document: &RawDocument| match &projection {
         None => Ok(document.to_owned()),
         Some(projection) => {

@@ -81,6 +81,9 @@ pub(crate) fn next(
     }
     catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
+    if let (Some(profile), Some(tally)) = (call.profile, &cursor.tally) {
+        profile.tally.take_from(tally);
+    }
     let token = cursor
         .results
         .resume_token(batch.last(), cursor.held.is_some());

@@ -114,7 +114,9 @@ fn find(
     if writer.collection().options.collation != target.met {
         return Err(write_conflict());
     }
-    if target.sort.is_none()
+    // A plan tells the profiler what it looks at.
+    if target.deadline.tally().is_none()
+        && target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
         && let Some(equality) = Equality::of(target.filter)

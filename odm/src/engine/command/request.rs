@@ -18,6 +18,7 @@ use crate::engine::command::args::Args;
 use crate::engine::command::call::Call;
 use crate::engine::command::delete::{self, Delete};
 use crate::engine::command::insert::{self, Insert};
+use crate::engine::command::profile::Watch;
 use crate::engine::command::reply::{Page, Written};
 use crate::engine::command::update::{self, Update};
 use crate::engine::command::{Engine, find, get_more};
@@ -89,6 +90,9 @@ impl Engine {
         value: &Bson,
         one: bool,
     ) -> Option<Page> {
+        if self.profiler.covers(&namespace.database) {
+            return None;
+        }
         let equality = Equality::new(path, value)?;
         self.tick(context.now().timestamp_millis());
         let look = |collection: &Collection| {
@@ -111,7 +115,7 @@ impl Engine {
             return Ok(None);
         };
         // What else is wrong with a name, no collection has.
-        if namespace.is_system() {
+        if namespace.is_system() || self.profiler.covers(&namespace.database) {
             return Ok(None);
         }
         self.tick(context.now().timestamp_millis());
@@ -142,6 +146,7 @@ impl Engine {
             statements: None,
             now,
             locked: Cell::new(false),
+            profile: None,
         })
     }
 
@@ -152,8 +157,24 @@ impl Engine {
         namespace: &Namespace,
         request: Request<'_>,
     ) -> Result<Answer, ServerError> {
+        let Some(watch) = self.watch(context, Some(&namespace.database)) else {
+            return self.answer_watched(context, namespace, request, None);
+        };
+        let answer = self.answer_watched(context, namespace, request, Some(&watch));
+        self.profile_request(context, &watch, namespace, &request, &answer);
+        answer
+    }
+
+    fn answer_watched(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        request: Request<'_>,
+        watch: Option<&Watch>,
+    ) -> Result<Answer, ServerError> {
         request.validate()?;
         let mut call = self.plain_call(context, namespace)?;
+        call.profile = watch;
         match request {
             Request::Find { filter, one } => {
                 call.args = Args::of_find(filter, one);

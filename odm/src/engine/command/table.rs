@@ -8,7 +8,7 @@ use crate::engine::command::general::Rules;
 use crate::engine::command::{
     aggregate, coll_mod, collections, convert, count, create, create_indexes, databases, delete,
     distinct, drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes,
-    session, stats, update, validate,
+    profile, session, stats, update, validate,
 };
 use crate::error::ServerError;
 
@@ -101,6 +101,7 @@ const COMMANDS: &[Command] = &[
     databases::LIST_DATABASES,
     list_indexes::LIST_INDEXES,
     hello::PING,
+    profile::PROFILE,
     session::REFRESH_SESSIONS,
     collections::RENAME_COLLECTION,
     session::START_SESSION,

@@ -1,13 +1,14 @@
 //! `update`.
 
-use bson::Bson;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
 use smallvec::SmallVec;
 
 use crate::engine::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::insert::{batch, is_fatal};
 use crate::engine::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::engine::command::profile;
 use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
@@ -122,6 +123,26 @@ impl<'a> Row<'a> {
         ))
     }
 
+    /// The statement as the profiler writes it.
+    fn shown(&self) -> Document {
+        let mut shown = doc! {
+            "q": profile::shown(RawBsonRef::Document(self.q)),
+            "u": profile::shown(self.u),
+            "multi": self.multi,
+            "upsert": self.upsert,
+        };
+        if let Some(filters) = self.array_filters {
+            shown.insert("arrayFilters", profile::shown(RawBsonRef::Array(filters)));
+        }
+        if let Some(collation) = self.collation {
+            shown.insert("collation", profile::shown(RawBsonRef::Document(collation)));
+        }
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profile::shown(hint));
+        }
+        shown
+    }
+
     pub(crate) fn target(
         &self,
         call: &Call<'_>,
@@ -207,7 +228,7 @@ impl Update<'_> {
             })
             .collect();
         let upserts = self.upserts(&prepared);
-        let context = call.context;
+        let (context, profile) = (call.context, call.profile);
         let mut done = Vec::new();
         let write = |writer: &mut Writer<'_, '_>| {
             for (index, prepared) in prepared.iter().enumerate() {
@@ -225,6 +246,9 @@ impl Update<'_> {
                         modify::update(writer, target, change, checked, || context.object_id())
                     }
                 };
+                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
+                    profile.statement("update", row.shown(), outcome.as_ref());
+                }
                 match outcome {
                     Ok(outcome) => {
                         let Outcome {
@@ -263,6 +287,12 @@ impl Update<'_> {
             call.write(namespace, self.bypass, write)?
         };
         if written.is_none() {
+            for row in self.statements.iter().filter(|_| profile.is_some()) {
+                call.name_plan("EOF");
+                if let Some(profile) = profile {
+                    profile.statement("update", row.shown(), Ok(&Outcome::default()));
+                }
+            }
             total.fail(prepared, self.ordered || call.transaction.is_some());
         }
         retry.remember(done);

@@ -205,13 +205,19 @@ impl Execution {
     /// Works until there is a row or nothing more comes, or for so many units.
     fn advance(&mut self, most: u64) -> Result<Work, ServerError> {
         let mut units = most;
-        let work = self.root.advance(&self.shared, &mut units)?;
-        self.deadline.check(most - units)?;
-        Ok(match work {
+        let tally = self.deadline.tally().map(Arc::clone);
+        let before = tally.as_ref().map(|_| self.root.examined());
+        let work = match self.root.advance(&self.shared, &mut units)? {
             Work::Row((record, bytes)) => Work::Row((record, bytes.keep())),
             Work::Again => Work::Again,
             Work::End => Work::End,
-        })
+        };
+        self.deadline.check(most - units)?;
+        if let (Some(tally), Some((keys, documents))) = (tally, before) {
+            let (all_keys, all_documents) = self.root.examined();
+            tally.add((all_keys - keys, all_documents - documents));
+        }
+        Ok(work)
     }
 
     /// Goes on in a newer version of the collection.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{DateTime, Timestamp};
@@ -12,6 +12,7 @@ use crate::engine::catalog::Catalog;
 use crate::engine::catalog::changes::Interest;
 use crate::engine::catalog::collection::{Version, document};
 use crate::engine::catalog::namespace::Namespace;
+use crate::engine::cursor::tally::Tally;
 use crate::engine::index::tree::records::Content;
 use crate::engine::txn::session::SessionId;
 use crate::error::{Code, ServerError};
@@ -99,6 +100,8 @@ pub(crate) struct Cursor {
     pub(crate) no_timeout: bool,
     pub(crate) tail: Tail,
     pub(crate) used: i64,
+    /// What its query looks at, where it was profiled from the beginning.
+    pub(crate) tally: Option<Arc<Tally>>,
 }
 
 impl fmt::Debug for Cursor {

@@ -13,6 +13,7 @@ use crate::engine::catalog::special::text_scores;
 use crate::engine::context::Context;
 use crate::engine::cursor::exec::{Execution, Row, Shared};
 use crate::engine::cursor::sort::{Order, Sort};
+use crate::engine::cursor::tally::Tally;
 use crate::engine::cursor::trial::{self, Tried};
 use crate::engine::expression::{Globals, meta};
 use crate::engine::matcher::Matcher;
@@ -35,6 +36,8 @@ pub(crate) struct Deadline {
     interrupt: Option<Arc<AtomicBool>>,
     /// The work that was done since the last look at the clock.
     units: u64,
+    /// Where the profiler counts what is looked at.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Deadline {
@@ -52,6 +55,7 @@ impl Deadline {
             at,
             interrupt: context.interrupt().map(Arc::clone),
             units: 0,
+            tally: None,
         }
     }
 
@@ -62,7 +66,19 @@ impl Deadline {
             at: None,
             interrupt: None,
             units: 0,
+            tally: None,
         }
+    }
+
+    /// The same, where what is looked at is counted.
+    #[must_use]
+    pub(crate) fn tallied(mut self, tally: Option<Arc<Tally>>) -> Self {
+        self.tally = tally;
+        self
+    }
+
+    pub(crate) fn tally(&self) -> Option<&Arc<Tally>> {
+        self.tally.as_ref()
     }
 
     /// Whether there is a limit.
@@ -362,14 +378,24 @@ impl Prepared {
     pub(crate) fn run(self, collection: Version, deadline: Deadline) -> Result<Found, ServerError> {
         if let [only] = self.plans.as_slice() {
             count_use(only, &collection);
+            if let Some(tally) = deadline.tally() {
+                tally.plan(only, &collection);
+            }
             return Ok(Found {
                 ready: VecDeque::new(),
                 execution: self.execution(only, collection, deadline),
             });
         }
-        let best = self.decide(&collection, &deadline)?.into_iter().next();
-        if let Some(best) = &best {
+        // What the other plans look at in the trial is not counted.
+        let untallied = deadline.clone().tallied(None);
+        let mut best = self.decide(&collection, &untallied)?.into_iter().next();
+        if let Some(best) = &mut best {
             count_use(&best.node, &collection);
+            if let Some(tally) = deadline.tally() {
+                tally.plan(&best.node, &collection);
+                tally.add(best.execution.examined());
+            }
+            best.execution.deadline = deadline;
         }
         best.map(Found::from)
             .ok_or_else(|| ServerError::new(Code::INTERNAL_ERROR, "the planner found no plan"))

@@ -34,6 +34,14 @@ impl Special {
         }
     }
 
+    /// The same in `planSummary`, which names what reads the index.
+    pub(crate) fn summary(&self) -> &'static str {
+        match self {
+            Self::Near(_) => self.stage(),
+            Self::Text(_) => "IXSCAN",
+        }
+    }
+
     /// The name of its index.
     pub(crate) fn index(&self) -> &str {
         match self {

@@ -61,26 +61,6 @@ pub(super) const SET_FEATURE_COMPATIBILITY_VERSION: Command = Command {
     is_open: false,
 };
 
-/// Nothing is profiled: the level is 0, and stays.
-pub(super) const PROFILE: Command = Command {
-    name: "profile",
-    run: |call| {
-        let level = raw::get(call.command, call.name);
-        match level.and_then(args::whole) {
-            Some(-1 | 0) => Ok(doc! { "was": 0 }),
-            Some(_) => Err(ServerError::new(
-                Code::COMMAND_NOT_SUPPORTED,
-                "there is no profiler: the level is 0",
-            )),
-            None => Err(ServerError::new(
-                Code::TYPE_MISMATCH,
-                "the level of profiling is a number",
-            )),
-        }
-    },
-    is_open: false,
-};
-
 pub(super) const HOST_INFO: Command = Command {
     name: "hostInfo",
     run: |call| Ok(host_info(call)),

@@ -506,6 +506,10 @@ const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
     (COMMANDS, "$changeStream.showExpandedEvents"),
     (COMMANDS, "$changeStream.startAfter"),
     (COMMANDS, "$changeStream.startAtOperationTime"),
+    (COMMANDS, "profile"),
+    (COMMANDS, "profile.filter"),
+    (COMMANDS, "profile.sampleRate"),
+    (COMMANDS, "profile.slowms"),
     (STAGES, "$changeStream"),
 ];
 

@@ -19,6 +19,7 @@ fn cursor(tail: Tail) -> Cursor {
         no_timeout: false,
         tail,
         used: NOW,
+        tally: None,
     }
 }
 

@@ -331,7 +331,7 @@ pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
                 .err()
                 .map(|failure| failure.path().to_string()),
         };
-        let error = Error::from(failure);
+        let error = failure.into_error();
         match path {
             Some(path) if path != "." => error.with_path(path),
             _ => error,

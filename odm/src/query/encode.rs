@@ -103,5 +103,5 @@ pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
 
 /// Encodes any value, as the one field of a document.
 fn encode_whole<T: Serialize + ?Sized>(value: &T) -> Result<Bson> {
-    stored::value(value).map_err(Error::from)
+    stored::value(value).map_err(stored::Failure::into_error)
 }

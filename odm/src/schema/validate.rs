@@ -87,7 +87,7 @@ impl<M: Document> Validator<M> {
     /// The same.
     pub fn validate(&self, document: &M) -> Result<()> {
         let raw = encode::document(document)
-            .map_err(|failure| Error::from(failure).with_model(self.meta.name))?;
+            .map_err(|failure| failure.into_error().with_model(self.meta.name))?;
         check(&self.matcher, &raw).map_err(|error| {
             let rules: Vec<_> = self.meta.rules.iter().map(|rule| rule.name).collect();
             error.with_model(self.meta.name).with_rules(&rules)

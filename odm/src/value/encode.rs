@@ -29,17 +29,18 @@ pub(crate) enum Failure {
     Repeated(String),
 }
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Bson(error) => Self::encode(error),
-            Failure::Repeated(path) => {
+impl Failure {
+    /// The error that users see. No `From`: compile errors list the conversions into [`Error`].
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::Bson(error) => Error::encode(error),
+            Self::Repeated(path) => {
                 let key = path.rsplit('.').next().unwrap_or(&path);
                 let error = EncodeError::new(format!(
                     "the key `{key}` is there twice, and the document could not be read again: keep the names of fields \
                      and tags out of a flattened map"
                 ));
-                Self::new(error).with_path(path)
+                Error::new(error).with_path(path)
             }
         }
     }

@@ -12,7 +12,6 @@ use serde::ser::{
 use serde::{Serialize, Serializer};
 
 use super::{Failure, document, repeated, value};
-use crate::error::Error;
 use crate::value::raw;
 
 /// All that a value can say to a serializer.
@@ -386,7 +385,7 @@ fn the_path_of_a_value_starts_in_it() {
     let twice = Said::Map(vec![(text("v"), Said::Unit), (text("v"), Said::Unit)]);
     let outer = Said::Struct("a", vec![("v", twice.clone())]);
     for (one, path) in [(twice, "v"), (outer, "v.v")] {
-        let error = Error::from(value(&one).unwrap_err());
+        let error = value(&one).unwrap_err().into_error();
         assert_eq!(error.path(), Some(path));
         assert!(error.is_encode());
     }

@@ -218,12 +218,12 @@ async fn requests_of_models_are_counted(db: &Db) {
         id,
         text: format!("note {id}"),
     };
-    notes.insert_one(&note(1)).await.unwrap();
+    notes.insert_one(note(1)).await.unwrap();
     run(db, doc! { "profile": 2 }).await;
-    notes.insert_one(&note(2)).await.unwrap();
+    notes.insert_one(note(2)).await.unwrap();
     assert_eq!(notes.get(&2).await.unwrap(), Some(note(2)));
     run(db, doc! { "profile": 0 }).await;
-    notes.insert_one(&note(3)).await.unwrap();
+    notes.insert_one(note(3)).await.unwrap();
     let entries = entries(db, "notes").await;
     let ops: Vec<_> = entries.iter().map(|it| it.get_str("op").unwrap()).collect();
     assert_eq!(ops, ["insert", "query"]);

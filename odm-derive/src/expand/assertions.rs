@@ -54,7 +54,7 @@ fn constant(model: &Model, asserted: &TokenStream) -> TokenStream {
     }
 }
 
-/// What is wrong with fields whose types depend on a parameter. It is evaluated with the metadata of `Page<Contact>`,
+/// Checks of fields whose types depend on a parameter. They are evaluated with the metadata of `Page<Contact>`,
 /// and again with that of `Page<Book>`.
 pub(super) fn untold(model: &Model) -> TokenStream {
     named_fields(model)
@@ -109,7 +109,7 @@ fn refusal(span: Span, flaw: &TokenStream) -> TokenStream {
     }
 }
 
-/// What is wrong with the type of a field, given what it declares.
+/// The check of a field's type against its attributes.
 pub(super) fn flaw(model: &Model, field: &Field) -> TokenStream {
     let support = &model.support;
     let (declared, span) = match &field.attributes.list {
@@ -150,7 +150,7 @@ fn is_scalar(ty: &Type) -> bool {
         )
 }
 
-/// What is wrong with values that have no name: of a newtype, a tuple or a variant.
+/// Checks of unnamed values, in a newtype, a tuple or a variant.
 fn nameless(model: &Model) -> Vec<TokenStream> {
     let support = &model.support;
     match &model.shape {

@@ -28,7 +28,7 @@ use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 #[derive(Clone)]
 pub struct Loaded<M> {
     document: M,
-    /// What is committed, as far as is known; `None` if an uncommitted transaction loaded it.
+    /// The last baseline known to be committed; `None` if an uncommitted transaction loaded the document.
     committed: Option<Baseline>,
     pending: Option<Box<Pending<M>>>,
 }
@@ -131,7 +131,7 @@ impl<M: Document> Loaded<M> {
                 update.insert("$inc", doc! { name: one });
                 let version = version.map_err(|error| error.with_path(name))?;
                 let (document, versioned) = with_version(&document, name, Some(&version))
-                    // What can't be read again is not written.
+                    // A version that the model can't read is refused before it is sent.
                     .map_err(|error| {
                         error.context(format!("the version after this save is {version}"))
                     })?;

@@ -146,7 +146,7 @@ impl Call<'_> {
             .tallied(self.profile.map(|profile| Arc::clone(&profile.tally)))
     }
 
-    /// Notes for the profiler a plan that is none of the planner's.
+    /// Records a plan for the profiler that the planner did not choose.
     pub(crate) fn name_plan(&self, plan: &str) {
         if let Some(profile) = self.profile {
             profile.tally.name_plan(plan);

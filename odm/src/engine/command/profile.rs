@@ -272,7 +272,7 @@ impl Watch {
                 looked_at(&mut entry, &examined);
                 entry.extend(counts(outcome, removes));
             }
-            // What is wrong with a statement itself is found before it is an operation.
+            // A malformed statement is refused before it counts as an operation.
             Err(_) if examined.plan.is_none() => return,
             Err(error) => fail(&mut entry, error.code(), error.message()),
         }
@@ -516,7 +516,7 @@ impl Engine {
             let Ok(entry) = RawDocumentBuf::try_from(&entry) else {
                 continue;
             };
-            // As on mongod, an entry that cannot be written is lost, and the operation is none the worse for it.
+            // As on mongod, a failure to write the entry does not fail the operation.
             let _ = self.write(&profile, true, |writer| writer.insert(&entry).map(drop));
         }
     }

@@ -44,7 +44,7 @@ impl Deadline {
     /// How much work is done between two looks at the clock.
     pub(crate) const UNITS: u64 = 256;
 
-    /// `max_time` after the command began; without a limit if there is none.
+    /// `max_time` after the command began; never, if `max_time` is `None`.
     pub(crate) fn new(context: &Context, began: DateTime, max_time: Option<Duration>) -> Self {
         let at = max_time.map(|limit| {
             let millis = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);

@@ -150,7 +150,7 @@ impl Change {
                 Some(document) => index.keys(document, &mut buffer),
                 None => Ok((Keys::new(), Arrays::default())),
             };
-            // What is stored has keys, or it would not be stored: if not, entries would stay behind.
+            // Without the keys of the stored document its old entries would stay in the index.
             let (removed, _) = keys(before)?;
             let (added, arrays) = keys(after)?;
             (removed, added, arrays)

@@ -1,4 +1,4 @@
-//! What is checked of the command that is explained, beside its own fields.
+//! Checks of an explained command, beside those of its own fields.
 
 use bson::raw::{RawBsonRef, RawDocument};
 

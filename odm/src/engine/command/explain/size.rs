@@ -1,4 +1,4 @@
-//! What is left out of a description that is larger than a document may be.
+//! Shortens an `explain` reply that is larger than a document may be.
 
 use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document};

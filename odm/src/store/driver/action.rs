@@ -126,19 +126,15 @@ impl<'s> Action<'_, 's> {
     }
 
     fn delete(self, filter: Condition, multi: bool) -> Answer<'s> {
+        if self.options.chosen().is_none() && self.session.is_none() {
+            // Most deletes: without room for options, which are large, the future is smaller.
+            let target = self.target;
+            return Box::pin(async move { deleted(delete(&target, filter, multi).await) });
+        }
         Box::pin(async move {
             let options = self.options.chosen().map(options::delete).transpose()?;
-            let action = if multi {
-                self.target.delete_many(filter.into_document())
-            } else {
-                self.target.delete_one(filter.into_document())
-            };
-            let action = action.with_options(options);
-            let result = in_session!(action, self.session).await.map_err(error)?;
-            Ok(Response::Written(Written {
-                n: result.deleted_count,
-                ..Written::default()
-            }))
+            let action = delete(&self.target, filter, multi).with_options(options);
+            deleted(in_session!(action, self.session).await)
         })
     }
 
@@ -277,6 +273,18 @@ fn update(target: &Collection<RawDocumentBuf>, operands: Update) -> mongodb::act
     }
 }
 
+fn delete(
+    target: &Collection<RawDocumentBuf>,
+    filter: Condition,
+    multi: bool,
+) -> mongodb::action::Delete<'_> {
+    if multi {
+        target.delete_many(filter.into_document())
+    } else {
+        target.delete_one(filter.into_document())
+    }
+}
+
 fn some(array_filters: &[Document]) -> Option<Vec<Document>> {
     (!array_filters.is_empty()).then(|| array_filters.to_vec())
 }
@@ -298,6 +306,16 @@ fn inserted<'s>(n: u64) -> Response<'s> {
         n,
         ..Written::default()
     })
+}
+
+fn deleted<'s>(
+    result: mongodb::error::Result<mongodb::results::DeleteResult>,
+) -> Result<Response<'s>> {
+    let result = result.map_err(error)?;
+    Ok(Response::Written(Written {
+        n: result.deleted_count,
+        ..Written::default()
+    }))
 }
 
 fn updated<'s>(

@@ -245,27 +245,48 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+/// Whether these bytes begin with their own number and end with zero, as a document and an array do.
+#[inline]
+pub(crate) fn is_framed(bytes: &[u8]) -> bool {
+    let length = bytes
+        .first_chunk()
+        .map(|length| i32::from_le_bytes(*length));
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    length == Some(bytes.len()) && bytes.len() >= 5 && bytes.last() == Some(&0)
+}
+
 /// The highest bit of each byte.
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
 
 /// The [word](word_of) of the key at the start of these bytes, and its length.
 #[inline(always)]
 fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
-    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    if let Some(first) = bytes.first_chunk() {
+    if let Some((first, rest)) = bytes.split_first_chunk() {
         let word = u64::from_le_bytes(*first);
-        // The lowest bit that is set is the highest one of the first byte that is zero.
-        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
-        if zeros != 0 {
-            let lowest = zeros & zeros.wrapping_neg();
-            let end = usize::try_from(zeros.trailing_zeros() / 8).ok()?;
-            return Some((word & (lowest - 1), end));
+        if let Some((end, before)) = first_zero(word) {
+            return Some((word & before, end));
+        }
+        if let Some(second) = rest.first_chunk()
+            && let Some((end, _)) = first_zero(u64::from_le_bytes(*second))
+        {
+            return Some((word, 8 + end));
         }
     }
     long_key_at(bytes)
 }
 
-/// The same of a key of eight bytes or more, or one at the end of a document.
+/// The number of the first byte that is zero, and a mask of the bytes before it.
+#[inline(always)]
+fn first_zero(word: u64) -> Option<(usize, u64)> {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    // The lowest bit that is set is the highest one of the first byte that is zero.
+    let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
+    let lowest = zeros & zeros.wrapping_neg();
+    let end = usize::try_from(zeros.trailing_zeros() / 8).ok()?;
+    (zeros != 0).then(|| (end, lowest.wrapping_sub(1)))
+}
+
+/// The same of a key of 16 bytes or more, or one at the end of a document.
 #[cold]
 fn long_key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
@@ -348,26 +369,33 @@ const SIZES: [u8; 256] = {
 /// How many bytes at the start of `rest` are the value of an element with this tag.
 #[inline]
 fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
-    match SIZES.get(usize::from(tag)) {
-        Some(&TOLD) | None => told_size(tag, rest),
-        Some(size) => Some(usize::from(*size)),
+    // Strings, documents and arrays are most of what tells its size.
+    match (SIZES.get(usize::from(tag)), tag) {
+        (Some(&TOLD) | None, 0x02) => Some(told(rest)? + 4),
+        (Some(&TOLD) | None, 0x03 | 0x04) => told(rest),
+        (Some(&TOLD) | None, _) => told_size(tag, rest),
+        (Some(size), _) => Some(usize::from(*size)),
     }
 }
 
-/// The same of a value that tells its size.
+/// The length at the start of a value.
+#[inline]
+fn told(rest: &[u8]) -> Option<usize> {
+    usize::try_from(i32::from_le_bytes(*rest.first_chunk()?)).ok()
+}
+
+/// The same of a rare value that tells its size.
 fn told_size(tag: u8, rest: &[u8]) -> Option<usize> {
-    let length =
-        || -> Option<usize> { usize::try_from(i32::from_le_bytes(*rest.first_chunk()?)).ok() };
     Some(match tag {
-        0x02 | 0x0D | 0x0E => length()? + 4,
-        0x03 | 0x04 | 0x0F => length()?,
-        0x05 => length()? + 5,
+        0x0D | 0x0E => told(rest)? + 4,
+        0x0F => told(rest)?,
+        0x05 => told(rest)? + 5,
         0x0B => {
             let pattern = rest.iter().position(|byte| *byte == 0)? + 1;
             let options = rest.get(pattern..)?.iter().position(|byte| *byte == 0)? + 1;
             pattern + options
         }
-        0x0C => length()? + 4 + 12,
+        0x0C => told(rest)? + 4 + 12,
         _ => return None,
     })
 }

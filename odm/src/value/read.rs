@@ -1,17 +1,17 @@
 //! Structs out of raw BSON, as bson's own deserializer reads them.
 //!
 //! Most of a document is numbers, strings, dates, arrays and documents: these are visited here, on one walk over the bytes.
-//! Whatever else there is, bson visits, so that there is one account of how binaries and their like look to serde.
+//! Whatever else there is, [bson visits](lent), so that there is one account of how binaries and their like look to serde.
 //!
 //! Beyond bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
 
 mod date;
 mod fault;
+mod lent;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::marker::PhantomData;
 
 use bson::RawDeserializer;
@@ -19,14 +19,15 @@ use bson::error::Error as BsonError;
 use bson::spec::ElementType;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, IgnoredAny, IntoDeserializer,
-    MapAccess, SeqAccess, VariantAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
+    VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use self::date::Date;
 pub(crate) use self::fault::Failed;
 use self::fault::Fault;
+use self::lent::Asked;
 use crate::value::raw::{self, Elements};
 
 /// Reads a document.
@@ -45,12 +46,6 @@ pub(crate) fn trace<'de, T: Deserialize<'de>>(
 #[inline]
 fn theirs<T, E: Fault, F: serde::de::Error>(result: Result<T, F>) -> Result<T, E> {
     result.map_err(E::theirs)
-}
-
-/// A result of ours as one of bson's deserializer.
-#[inline]
-fn ours<T, E: Fault, F: serde::de::Error>(result: Result<T, E>) -> Result<T, F> {
-    result.map_err(E::ours)
 }
 
 /// The names by which bson's own types ask its deserializer for more than serde has words for.
@@ -77,8 +72,7 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
     type Error = E;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        let document = self.document;
-        theirs(whole(document)?.deserialize_any(Meeting::<_, E>::new(visitor, document)))
+        visitor.visit_map(Fields::new(self.document)?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
@@ -91,7 +85,7 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
         visitor: V,
     ) -> Result<V::Value, E> {
         if is_private(name) {
-            return theirs(whole(self.document)?.deserialize_newtype_struct(name, visitor));
+            return private(self.document, name, visitor);
         }
         visitor.visit_newtype_struct(self)
     }
@@ -102,7 +96,7 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, E> {
-        variant(self.document, visitor)
+        visitor.visit_enum(Fields::new(self.document)?)
     }
 
     fn is_human_readable(&self) -> bool {
@@ -115,103 +109,44 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
     }
 }
 
-/// Takes bson's access to a document, and gives the visitor ours.
-struct Meeting<'de, V, E> {
-    visitor: V,
+/// Reads a document for one of bson's types, such as a `RawDocumentBuf`.
+fn private<'de, V: Visitor<'de>, E: Fault>(
     document: &'de [u8],
-    fault: PhantomData<E>,
+    name: &'static str,
+    visitor: V,
+) -> Result<V::Value, E> {
+    let document = theirs(RawDeserializer::new(document))?;
+    theirs(document.deserialize_newtype_struct(name, visitor))
 }
 
-impl<'de, V, E> Meeting<'de, V, E> {
-    fn new(visitor: V, document: &'de [u8]) -> Self {
-        Self {
-            visitor,
-            document,
-            fault: PhantomData,
-        }
-    }
-}
-
-impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for Meeting<'de, V, E> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.visitor.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::<_, E>::new(self.document, access);
-        ours(self.visitor.visit_map(fields))
-    }
-}
-
-/// The same for an array, which comes as a document.
-struct ArrayMeeting<'de, V, E>(Meeting<'de, V, E>);
-
-impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for ArrayMeeting<'de, V, E> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::<_, E>::new(self.0.document, access);
-        ours(self.0.visitor.visit_seq(fields))
-    }
-}
-
-/// The same for a variant with values: a document of one field, whose name is the variant's.
-struct VariantMeeting<'de, V, E>(Meeting<'de, V, E>);
-
-impl<'de, V: Visitor<'de>, E: Fault> Visitor<'de> for VariantMeeting<'de, V, E> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        let fields = Fields::<_, E>::new(self.0.document, access);
-        ours(self.0.visitor.visit_enum(fields))
-    }
-}
-
-/// Reads a variant with values.
-fn variant<'de, V: Visitor<'de>, E: Fault>(document: &'de [u8], visitor: V) -> Result<V::Value, E> {
-    let meeting = VariantMeeting(Meeting::<_, E>::new(visitor, document));
-    theirs(whole(document)?.deserialize_any(meeting))
-}
-
-/// The fields of a document, or the elements of an array.
-struct Fields<'de, A, E> {
+/// The fields of a document, the elements of an array, or a variant with its values, which is stored as a document of
+/// one field.
+struct Fields<'de, E> {
     /// Those that are still to come.
     elements: Elements<'de>,
     /// The value whose turn it is.
     tag: u8,
     value: &'de [u8],
-    /// bson's walk over the same elements, and how many steps it is behind.
-    access: A,
-    behind: usize,
     fault: PhantomData<E>,
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> Fields<'de, A, E> {
-    fn new(document: &'de [u8], access: A) -> Self {
-        Self {
+impl<'de, E: Fault> Fields<'de, E> {
+    #[inline]
+    fn new(document: &'de [u8]) -> Result<Self, E> {
+        if !raw::is_framed(document) {
+            return Err(malformed());
+        }
+        Ok(Self {
             elements: Elements::new(document),
             tag: 0,
             value: &[],
-            access,
-            behind: 0,
             fault: PhantomData,
-        }
+        })
     }
 
     /// Goes on to the next element, whose name is the answer.
     #[inline]
     fn advance(&mut self) -> Result<Option<&'de [u8]>, E> {
-        self.behind += 1;
         match self.elements.next() {
             Some(element) => {
                 self.tag = element.tag();
@@ -225,18 +160,16 @@ impl<'de, A: MapAccess<'de>, E: Fault> Fields<'de, A, E> {
 
     /// The value whose turn it is.
     #[inline]
-    fn value(&mut self) -> Value<'_, 'de, A, E> {
+    fn value(&self) -> Value<'de, E> {
         Value {
             tag: self.tag,
             bytes: self.value,
-            access: &mut self.access,
-            behind: &mut self.behind,
             fault: PhantomData,
         }
     }
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> MapAccess<'de> for Fields<'de, A, E> {
+impl<'de, E: Fault> MapAccess<'de> for Fields<'de, E> {
     type Error = E;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
@@ -251,7 +184,7 @@ impl<'de, A: MapAccess<'de>, E: Fault> MapAccess<'de> for Fields<'de, A, E> {
     }
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> SeqAccess<'de> for Fields<'de, A, E> {
+impl<'de, E: Fault> SeqAccess<'de> for Fields<'de, E> {
     type Error = E;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
@@ -265,7 +198,7 @@ impl<'de, A: MapAccess<'de>, E: Fault> SeqAccess<'de> for Fields<'de, A, E> {
     }
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> EnumAccess<'de> for Fields<'de, A, E> {
+impl<'de, E: Fault> EnumAccess<'de> for Fields<'de, E> {
     type Error = E;
     type Variant = Self;
 
@@ -276,23 +209,23 @@ impl<'de, A: MapAccess<'de>, E: Fault> EnumAccess<'de> for Fields<'de, A, E> {
     }
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> VariantAccess<'de> for Fields<'de, A, E> {
+impl<'de, E: Fault> VariantAccess<'de> for Fields<'de, E> {
     type Error = E;
 
     fn unit_variant(self) -> Result<(), E> {
         Err(E::custom("expected a string enum, got a document instead"))
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<S::Value, E> {
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, E> {
         seed.deserialize(self.value())
     }
 
-    fn tuple_variant<V: Visitor<'de>>(mut self, _len: usize, visitor: V) -> Result<V::Value, E> {
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, E> {
         self.value().deserialize_seq(visitor)
     }
 
     fn struct_variant<V: Visitor<'de>>(
-        mut self,
+        self,
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, E> {
@@ -347,29 +280,27 @@ impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
 }
 
 const STRING: u8 = ElementType::String as u8;
+const DOCUMENT: u8 = ElementType::EmbeddedDocument as u8;
+const BINARY: u8 = ElementType::Binary as u8;
+const GENERIC: u8 = 0;
 const NULL: u8 = ElementType::Null as u8;
 const OBJECT_ID: u8 = ElementType::ObjectId as u8;
 
-/// One value, and bson's way to it.
-struct Value<'a, 'de, A, E> {
+/// One value.
+struct Value<'de, E> {
     tag: u8,
     bytes: &'de [u8],
-    access: &'a mut A,
-    behind: &'a mut usize,
     fault: PhantomData<E>,
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> Value<'_, 'de, A, E> {
+impl<'de, E: Fault> Value<'de, E> {
     /// Leaves the value to bson.
     fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, E> {
-        for _ in 0..std::mem::take(self.behind) {
-            theirs(self.access.next_key::<IgnoredAny>())?;
-        }
-        theirs(self.access.next_value_seed(Left { visitor, asked }))
+        theirs(lent::visit(self.tag, self.bytes, visitor, asked))
     }
 }
 
-impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E> {
+impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
     type Error = E;
 
     #[inline]
@@ -381,14 +312,8 @@ impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E
                 Some(value) => visitor.visit_borrowed_str(value),
                 None => Err(malformed()),
             },
-            0x03 => {
-                let meeting = Meeting::<_, E>::new(visitor, bytes);
-                theirs(whole(bytes)?.deserialize_any(meeting))
-            }
-            0x04 => {
-                let meeting = ArrayMeeting(Meeting::<_, E>::new(visitor, bytes));
-                theirs(whole(bytes)?.deserialize_any(meeting))
-            }
+            DOCUMENT => visitor.visit_map(Fields::new(bytes)?),
+            0x04 => visitor.visit_seq(Fields::new(bytes)?),
             0x08 => match bytes {
                 [0] => visitor.visit_bool(false),
                 [1] => visitor.visit_bool(true),
@@ -398,6 +323,10 @@ impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E
             NULL => visitor.visit_unit(),
             0x10 => visitor.visit_i32(i32::from_le_bytes(fixed(bytes)?)),
             0x12 => visitor.visit_i64(i64::from_le_bytes(fixed(bytes)?)),
+            BINARY => match bytes.split_first_chunk() {
+                Some((&[_, _, _, _, GENERIC], bytes)) => visitor.visit_borrowed_bytes(bytes),
+                _ => self.leave(visitor, Asked::Any),
+            },
             _ => self.leave(visitor, Asked::Any),
         }
     }
@@ -423,7 +352,10 @@ impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E
         visitor: V,
     ) -> Result<V::Value, E> {
         if is_private(name) {
-            return self.leave(visitor, Asked::Newtype(name));
+            return match self.tag {
+                DOCUMENT => private(self.bytes, name, visitor),
+                _ => self.leave(visitor, Asked::Newtype(name)),
+            };
         }
         visitor.visit_newtype_struct(self)
     }
@@ -439,7 +371,7 @@ impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E
                 Some(variant) => visitor.visit_enum(Cow::Borrowed(variant).into_deserializer()),
                 None => Err(malformed()),
             },
-            0x03 => variant(self.bytes, visitor),
+            DOCUMENT => visitor.visit_enum(Fields::new(self.bytes)?),
             _ => self.leave(visitor, Asked::Enum(name, variants)),
         }
     }
@@ -462,38 +394,6 @@ impl<'de, A: MapAccess<'de>, E: Fault> Deserializer<'de> for Value<'_, 'de, A, E
 #[inline]
 fn fixed<const N: usize, E: Fault>(bytes: &[u8]) -> Result<[u8; N], E> {
     bytes.try_into().map_err(|_| malformed())
-}
-
-#[inline]
-fn whole<E: Fault>(document: &[u8]) -> Result<RawDeserializer<'_>, E> {
-    theirs(RawDeserializer::new(document))
-}
-
-/// Which of a deserializer's methods was called.
-enum Asked {
-    Any,
-    Newtype(&'static str),
-    Enum(&'static str, &'static [&'static str]),
-}
-
-/// What is left to bson: the same call on its deserializer.
-struct Left<V> {
-    visitor: V,
-    asked: Asked,
-}
-
-impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Left<V> {
-    type Value = V::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        match self.asked {
-            Asked::Any => deserializer.deserialize_any(self.visitor),
-            Asked::Newtype(name) => deserializer.deserialize_newtype_struct(name, self.visitor),
-            Asked::Enum(name, variants) => {
-                deserializer.deserialize_enum(name, variants, self.visitor)
-            }
-        }
-    }
 }
 
 #[cold]

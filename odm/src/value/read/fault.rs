@@ -12,9 +12,6 @@ pub(crate) trait Fault: Error {
 
     /// Converts an error of bson's deserializer.
     fn theirs<E: Error>(failure: E) -> Self;
-
-    /// Converts this error into one of bson's deserializer.
-    fn ours<E: Error>(self) -> E;
 }
 
 /// The document can't be read; [`trace`](super::trace) finds out where and why.
@@ -52,10 +49,6 @@ impl Fault for Failed {
     fn theirs<E: Error>(_: E) -> Self {
         Self
     }
-
-    fn ours<E: Error>(self) -> E {
-        E::custom(self)
-    }
 }
 
 impl Fault for BsonError {
@@ -67,12 +60,5 @@ impl Fault for BsonError {
         let message = text.split_once(". Message: ");
         let message = message.and_then(|(_, message)| message.strip_suffix('.'));
         Self::custom(message.unwrap_or(&text))
-    }
-
-    fn ours<E: Error>(self) -> E {
-        match self.message {
-            Some(message) => E::custom(message),
-            None => E::custom(self),
-        }
     }
 }

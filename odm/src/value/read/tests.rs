@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use bson::oid::ObjectId;
+use bson::raw::{RawArray, RawBinaryRef, RawJavaScriptCodeWithScopeRef, RawRegexRef};
 use bson::{
-    Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawBson, RawDocumentBuf,
-    Regex, Timestamp, Uuid, doc,
+    Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawBson, RawBsonRef,
+    RawDocument, RawDocumentBuf, Regex, Timestamp, Uuid, doc,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,69 @@ fn every_type_is_read_as_bson_reads_it() {
     assert!(same::<i32>(&bytes).is_none());
     assert!(same::<Various>(&bytes).is_none());
     assert!(same::<BTreeMap<String, i32>>(&bytes).is_none());
+}
+
+/// What borrows from the bytes, whoever visits it.
+#[derive(Debug, Deserialize)]
+struct Borrowed<'a> {
+    string: &'a str,
+    #[serde(borrow)]
+    document: &'a RawDocument,
+    array: &'a RawArray,
+    binary: &'a [u8],
+    #[serde(borrow)]
+    md5: RawBinaryRef<'a>,
+    regex: RawRegexRef<'a>,
+    code: RawBsonRef<'a>,
+    scoped: RawJavaScriptCodeWithScopeRef<'a>,
+    symbol: RawBsonRef<'a>,
+    decimal: RawBsonRef<'a>,
+}
+
+#[test]
+fn what_borrows_is_read_as_bson_reads_it() {
+    let bytes = bson::serialize_to_vec(&all_types()).unwrap();
+    let theirs: Borrowed<'_> = bson::deserialize_from_slice(&bytes).unwrap();
+    let ours: Borrowed<'_> = read(&bytes).unwrap();
+    assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+    let all = bytes.as_ptr_range();
+    for part in [ours.binary, ours.md5.bytes, ours.array.as_bytes()] {
+        assert!(all.contains(&part.as_ptr()));
+    }
+}
+
+#[test]
+fn a_scope_is_read_as_bson_reads_it() {
+    #[derive(Debug, Deserialize)]
+    struct Scoped<S> {
+        #[serde(rename = "$code")]
+        _code: String,
+        #[serde(rename = "$scope")]
+        scope: S,
+    }
+    let scope = doc! {
+        "shapes": ["Point", { "Circle": 1 }, { "Line": [1, 2_i64] }],
+        "box": { "Box": { "width": 1, "at": DateTime::from_millis(1) } },
+        "wrapped": 1_i64,
+        "none": Bson::Null,
+        "some": Uuid::from_bytes([7; 16]),
+    };
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only their Debug form is compared")]
+    struct Scope {
+        shapes: Vec<Shape>,
+        r#box: Shape,
+        wrapped: Wrapped,
+        none: Option<Shape>,
+        some: Option<Uuid>,
+    }
+    let code = "x".to_owned();
+    let bytes =
+        bson::serialize_to_vec(&doc! { "a": JavaScriptCodeWithScope { code, scope } }).unwrap();
+    let read = same::<BTreeMap<String, Scoped<Scope>>>(&bytes).unwrap();
+    assert_eq!(read["a"].scope.shapes.len(), 3);
+    same::<BTreeMap<String, Scoped<Document>>>(&bytes).unwrap();
+    assert!(same::<BTreeMap<String, Scoped<i32>>>(&bytes).is_none());
 }
 
 #[test]

@@ -42,6 +42,8 @@ impl<'s, T: DeserializeOwned> Cursor<'s, T> {
     pub async fn all(mut self) -> Result<Vec<T>> {
         let mut all = Vec::new();
         while let Some(next) = self.next().await {
+            // Room for the rest of the batch, so that a vector of large structs does not move as it grows.
+            all.reserve(1 + self.raw.left());
             all.push(next?);
         }
         Ok(all)

@@ -147,6 +147,15 @@ impl Batch {
         }
     }
 
+    /// How many documents are still to be read, where that is known without a walk.
+    pub(crate) fn left(&self) -> usize {
+        match &self.documents {
+            Documents::Reply(_) => 0,
+            #[cfg(feature = "memory")]
+            Documents::Page { page, read, .. } => page.documents.len().saturating_sub(*read),
+        }
+    }
+
     /// Steps to the next document and returns it, `None` behind the last.
     pub(crate) fn next(&mut self) -> Option<Result<&RawDocument>> {
         if self.is_read() {

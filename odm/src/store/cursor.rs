@@ -82,6 +82,11 @@ impl<'s> RawCursor<'s> {
         self.batch.reply()
     }
 
+    /// At least how many documents follow without another batch.
+    pub(crate) fn left(&self) -> usize {
+        self.batch.left()
+    }
+
     /// The next document, fetching a batch if need be. An error that concerns the cursor as a whole
     /// ends it.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<&RawDocument>>> {

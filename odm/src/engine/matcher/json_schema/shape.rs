@@ -149,7 +149,11 @@ impl Fields {
             others: Others::Allowed,
         };
         let mut is_any = false;
-        for rule in rules.iter().filter(|rule| is_of_fields(&rule.demand)) {
+        let of_fields = || rules.iter().filter(|rule| is_of_fields(&rule.demand));
+        let is_properties = |rule: &&Rule| matches!(rule.demand, Demand::Properties(_));
+        // Properties first: they are named in the order of the documents, while optional ones are not required.
+        let properties = of_fields().filter(is_properties);
+        for rule in properties.chain(of_fields().filter(|rule| !is_properties(rule))) {
             is_any = true;
             match &rule.demand {
                 Demand::Properties(properties) => {

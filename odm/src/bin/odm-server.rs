@@ -12,6 +12,11 @@ use std::process::ExitCode;
 use odm::Db;
 use odm::server::Server;
 
+// glibc keeps what its arenas once held; jemalloc's background threads return it within ten seconds or so.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const USAGE: &str = "\
 Serves MongoDB clients from memory. Prints the connection string, and serves until SIGINT or SIGTERM.
 

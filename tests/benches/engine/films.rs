@@ -6,6 +6,8 @@
 mod engine;
 mod sqlite;
 
+use std::env;
+use std::process::Command;
 use std::time::Duration;
 
 use odm::prelude::*;
@@ -154,32 +156,53 @@ fn processor() -> Duration {
     Duration::try_from(time).unwrap()
 }
 
-/// Every operation on every store, by turns: the best times, and the medians of the ratios.
-pub(crate) fn compare(count: i64, rounds: &Rounds) {
+/// The stores, by the names that [`once`] knows.
+const STORES: [&str; 3] = ["odm", "validated", "sqlite"];
+
+fn store(name: &str) -> Box<dyn Store> {
+    match name {
+        "odm" => Box::new(engine::Engine::new(false)),
+        "validated" => Box::new(engine::Engine::new(true)),
+        "sqlite" => Box::new(sqlite::Sqlite::new()),
+        _ => panic!("no store has the name {name}"),
+    }
+}
+
+/// Does every operation once on one store, after a round that warms up; prints the microseconds.
+pub(crate) fn once(name: &str, count: i64) {
     let work = Work::new(count);
-    let bytes: usize = work
-        .first
-        .iter()
-        .take(1000)
-        .map(|input| bson::serialize_to_vec(&input.film).unwrap().len())
-        .sum();
-    let mut stores: Vec<Box<dyn Store>> = vec![
-        Box::new(engine::Engine::new(false)),
-        Box::new(engine::Engine::new(true)),
-        Box::new(sqlite::Sqlite::new()),
-    ];
-    let mut times: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); OPERATIONS.len()]; stores.len()];
+    let mut store = store(name);
+    work.round(&mut *store);
+    for cost in work.round(&mut *store) {
+        println!("{cost}");
+    }
+}
+
+/// Every operation on every store, by turns: the best times, and the medians of the ratios. Each store has a process of
+/// its own, so that no allocation is slowed by the holes that another store left in the heap.
+pub(crate) fn compare(count: i64, rounds: &Rounds) {
+    let mut times: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); OPERATIONS.len()]; STORES.len()];
     for _ in 0..rounds.rounds {
-        for (store, times) in stores.iter_mut().zip(&mut times) {
-            for (time, times) in work.round(&mut **store).into_iter().zip(times) {
-                times.push(time);
+        for (name, times) in STORES.iter().zip(&mut times) {
+            let output = Command::new(env::current_exe().unwrap())
+                .args(["--films-of", name, "--documents", &count.to_string()])
+                .output()
+                .unwrap();
+            assert!(output.status.success());
+            let lines = String::from_utf8(output.stdout).unwrap();
+            for (line, times) in lines.lines().zip(times) {
+                times.push(line.parse().unwrap());
             }
-            store.clear();
         }
     }
+    let films = Films::new();
+    let bytes = |number| {
+        let film = films.film(number, count);
+        bson::serialize_to_vec(&film).unwrap().len()
+    };
     println!(
         "\n{count} films of {} bytes; microseconds\n",
-        bytes / work.first.len().min(1000)
+        (0..1000).map(bytes).sum::<usize>() / 1000
     );
     println!(
         "| operation | per | odm | with validator | SQLite | SQLite ÷ odm | validator: with ÷ without |"

@@ -53,15 +53,18 @@ use measure::{Rounds, Subject};
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let flag = |name: &str| arguments.iter().any(|argument| argument == name);
-    let value = |name: &str| {
+    let text = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1)?.parse::<i64>().ok()
+        arguments.get(at + 1)
     };
+    let value = |name: &str| text(name)?.parse::<i64>().ok();
     if let Some(count) = value("--memory") {
         return engine::memory(count);
     }
-    if let Some(at) = arguments.iter().position(|argument| argument == "--repeat") {
-        let operation = arguments.get(at + 1).unwrap();
+    if let Some(store) = text("--films-of") {
+        return films::once(store, value("--documents").unwrap());
+    }
+    if let Some(operation) = text("--repeat") {
         if flag("--films") {
             return films::repeat(operation, flag("--validator"));
         }
@@ -83,11 +86,8 @@ fn main() {
         return steps::report(Rounds::from_env(5).count());
     }
     if flag("--films") {
-        films::compare(
-            value("--documents").unwrap_or(100_000),
-            &Rounds::from_env(5),
-        );
-        return;
+        let documents = value("--documents").unwrap_or(100_000);
+        return films::compare(documents, &Rounds::from_env(5));
     }
     let rounds = Rounds::from_env(5);
     for size in [Size::Small, Size::Large] {

@@ -45,20 +45,23 @@ impl Tries {
         Ok(session)
     }
 
-    /// Commits or aborts as the body's result says, and waits for the next try; `Some` if there is
-    /// none.
-    pub async fn end<T, E: From<Error>>(&mut self, result: Result<T, E>) -> Option<Result<T, E>> {
+    /// Commits or aborts as the body's result says, and waits for the next try; `None` if there is
+    /// one. Else the body's result, or why it could not be committed.
+    pub async fn end<T, E>(
+        &mut self,
+        result: std::result::Result<T, E>,
+    ) -> Option<Result<std::result::Result<T, E>>> {
         match result {
             Ok(value) => match self.commit().await {
-                Ok(true) => Some(Ok(value)),
+                Ok(true) => Some(Ok(Ok(value))),
                 Ok(false) => None,
-                Err(error) => Some(Err(error.into())),
+                Err(error) => Some(Err(error)),
             },
             Err(error) => {
                 if self.abort().await {
                     None
                 } else {
-                    Some(Err(error))
+                    Some(Ok(Err(error)))
                 }
             }
         }

@@ -89,16 +89,23 @@ macro_rules! transaction {
     (@run $db:expr, $options:expr, $tx:ident, $output:ty, $body:expr) => {
         async {
             let mut tries = $crate::support::Tries::new(&$db, $options);
-            loop {
+            let ended = loop {
                 let $tx = match tries.begin().await {
                     ::core::result::Result::Ok(session) => session,
                     ::core::result::Result::Err(error) => {
-                        break ::core::result::Result::Err(::core::convert::From::from(error));
+                        break ::core::result::Result::Err(error);
                     }
                 };
                 let result: $output = async { $body }.await;
-                if let ::core::option::Option::Some(result) = tries.end(result).await {
-                    break result;
+                if let ::core::option::Option::Some(ended) = tries.end(result).await {
+                    break ended;
+                }
+            };
+            // The only place that converts the error, so that the compiler reports a missing `From` once.
+            match ended {
+                ::core::result::Result::Ok(result) => result,
+                ::core::result::Result::Err(error) => {
+                    ::core::result::Result::Err(::core::convert::From::<$crate::Error>::from(error))
                 }
             }
         }

@@ -17,15 +17,22 @@ pub(crate) struct StaleError {
 enum Cause {
     /// The version that was loaded is not stored any more.
     Version(Bson),
+    /// None was stored when the document was loaded.
+    Unversioned,
     Removed,
     /// A transaction loaded or saved it; how that ended.
     Transaction(&'static str),
 }
 
 impl StaleError {
-    /// The document with this `_id` is not there any more, or not with the loaded `version`.
-    pub(crate) fn new(id: Bson, version: Option<Bson>) -> Self {
-        let cause = version.map_or(Cause::Removed, Cause::Version);
+    /// The document with this `_id` is not there any more, or, where the model is `versioned`, not with the loaded
+    /// `version`.
+    pub(crate) fn new(id: Bson, version: Option<Bson>, versioned: bool) -> Self {
+        let cause = match version {
+            Some(version) => Cause::Version(version),
+            None if versioned => Cause::Unversioned,
+            None => Cause::Removed,
+        };
         Self { id, cause }
     }
 
@@ -43,6 +50,12 @@ impl fmt::Display for StaleError {
                 f,
                 "the document with _id {} was changed or removed since version {version} was \
                  loaded; load it again, repeat the change, then save",
+                self.id
+            ),
+            Cause::Unversioned => write!(
+                f,
+                "the document with _id {} was changed or removed since it was loaded; load it \
+                 again, repeat the change, then save",
                 self.id
             ),
             Cause::Transaction(ended) => write!(
@@ -82,14 +95,14 @@ mod tests {
 
     #[test]
     fn says_what_to_do() {
-        let error = Error::new(StaleError::new(Bson::Int32(7), Some(Bson::Int64(3))));
+        let error = Error::new(StaleError::new(Bson::Int32(7), Some(Bson::Int64(3)), true));
         assert!(error.is_stale() && !error.is_decode());
         assert_eq!(
             error.to_string(),
             "the document with _id 7 was changed or removed since version 3 was loaded; load it \
              again, repeat the change, then save"
         );
-        let error = Error::new(StaleError::new(Bson::Int32(7), None));
+        let error = Error::new(StaleError::new(Bson::Int32(7), None, false));
         assert!(error.to_string().contains("was removed"), "{error}");
         let error = Error::new(StaleError::of_transaction(Bson::Int32(7), "was aborted"));
         assert!(error.is_stale() && error.to_string().contains("load it again"));

@@ -11,6 +11,7 @@ cases![
     what_did_not_change_is_not_sent,
     single_fields_are_sent,
     unknown_fields_stay,
+    a_default_that_is_not_stored_is_set_whole,
     a_removed_document_is_stale,
     a_version_makes_the_second_writer_lose,
     a_document_from_before_the_version_field_gets_one,
@@ -161,6 +162,43 @@ async fn a_version_makes_the_second_writer_lose(db: &Db) {
     assert_eq!((stored.state.as_str(), stored.version), ("sent", 2));
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "readers")]
+struct Reader {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default)]
+    settings: Settings,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Embedded)]
+struct Settings {
+    page: i32,
+    size: i32,
+}
+
+async fn a_default_that_is_not_stored_is_set_whole(db: &Db) {
+    let readers = db.collection::<Reader>();
+    db.run_command(doc! {"insert": "readers", "documents": [{"_id": 1}]})
+        .await
+        .unwrap();
+    let mut reader = readers.load(&1).await.unwrap().unwrap();
+    // What is default stays unwritten as long as nothing changes.
+    assert!(!readers.save(&mut reader).await.unwrap());
+    reader.settings.page = 7;
+    assert!(readers.save(&mut reader).await.unwrap());
+    let stored = readers.get(&1).await.unwrap().unwrap();
+    assert_eq!(stored.settings, Settings { page: 7, size: 0 });
+    // From here on it is stored, and a field of it is sent alone.
+    let change = doc! {"$set": {"settings.size": 3}};
+    let update = doc! {"update": "readers", "updates": [{"q": {"_id": 1}, "u": change}]};
+    db.run_command(update).await.unwrap();
+    reader.settings.page = 8;
+    assert!(readers.save(&mut reader).await.unwrap());
+    let stored = readers.get(&1).await.unwrap().unwrap();
+    assert_eq!(stored.settings, Settings { page: 8, size: 3 });
+}
+
 async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
     let orders = db.collection::<Order>();
     db.run_command(doc! {"insert": "orders", "documents": [{"_id": 1, "state": "old"}]})
@@ -171,7 +209,9 @@ async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
     order.state = "new".into();
     assert!(orders.save(&mut order).await.unwrap());
     late.state = "late".into();
-    assert!(orders.save(&mut late).await.unwrap_err().is_stale());
+    let lost = orders.save(&mut late).await.unwrap_err();
+    assert!(lost.is_stale(), "{lost}");
+    assert!(lost.to_string().contains("load it again"), "{lost}");
     let stored = orders.get(&1).await.unwrap().unwrap();
     assert_eq!((stored.state.as_str(), stored.version), ("new", 1));
     // As wide as it is declared, or the validator would refuse it.

@@ -10,9 +10,31 @@ use crate::error::{Error, Result};
 pub(super) struct Changes {
     set: Document,
     unset: Document,
+    /// The paths of documents that are not stored, which are set whole.
+    unstored: Vec<String>,
 }
 
 impl Changes {
+    /// Sets the documents at these paths whole.
+    pub(super) fn of_unstored(unstored: Vec<String>) -> Self {
+        Self {
+            unstored,
+            ..Self::default()
+        }
+    }
+
+    /// The paths of documents that are still not stored after the update.
+    pub(super) fn still_unstored(&self) -> Vec<String> {
+        let is_set = |path: &String| {
+            self.set.keys().any(|set| {
+                let rest = path.strip_prefix(set.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        let unstored = self.unstored.iter().filter(|path| !is_set(path));
+        unstored.cloned().collect()
+    }
+
     /// Compares whole documents; the `_id` must be the same, the version is not compared.
     pub(super) fn compare(
         &mut self,
@@ -61,9 +83,10 @@ impl Changes {
             let path = join(parent, key);
             match (find(old, key), new) {
                 (Some(RawBsonRef::Document(old)), RawBsonRef::Document(new))
-                    if elements(old)
-                        .chain(elements(new))
-                        .all(|(key, _)| addressable(key)) =>
+                    if !self.unstored.contains(&path)
+                        && elements(old)
+                            .chain(elements(new))
+                            .all(|(key, _)| addressable(key)) =>
                 {
                     // An emptied subdocument is set as such; unsetting its fields leaves `{}` too,
                     // at the cost of naming each.
@@ -83,6 +106,25 @@ impl Changes {
         }
         Ok(())
     }
+}
+
+/// The paths of documents that the model writes where none is stored, as it does with a default.
+pub(super) fn unstored(stored: &RawDocument, written: &RawDocument) -> Vec<String> {
+    fn collect(parent: &str, stored: &RawDocument, written: &RawDocument, to: &mut Vec<String>) {
+        for (key, value) in elements(written) {
+            let RawBsonRef::Document(written) = value else {
+                continue;
+            };
+            let path = join(parent, key);
+            match find(stored, key) {
+                Some(RawBsonRef::Document(stored)) => collect(&path, stored, written, to),
+                _ => to.push(path),
+            }
+        }
+    }
+    let mut paths = Vec::new();
+    collect("", stored, written, &mut paths);
+    paths
 }
 
 fn elements(document: &RawDocument) -> impl Iterator<Item = (&str, RawBsonRef<'_>)> {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document as BsonDocument, doc};
 
-use super::diff::Changes;
+use super::diff::{Changes, unstored};
 use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
@@ -41,6 +41,8 @@ struct Baseline {
     document: RawDocumentBuf,
     /// The stored version, where the model has one and the document too.
     version: Option<Bson>,
+    /// The paths of documents that the serializer writes where none is stored.
+    unstored: Vec<String>,
 }
 
 /// What a transaction loaded or saved, before its outcome is known here.
@@ -64,8 +66,10 @@ impl<M: Document> Loaded<M> {
     /// Takes a document as `attempt`, or a read in no transaction, found it.
     pub(super) fn from_raw(raw: &RawDocument, attempt: Option<Attempt>) -> Result<Self> {
         let document: M = decode(raw, M::model().name)?;
+        let encoded = encode(&document)?;
         let found = Baseline {
-            document: encode(&document)?,
+            unstored: unstored(raw, &encoded),
+            document: encoded,
             version: match M::model().version {
                 Some(name) => field(raw, name)?,
                 None => None,
@@ -109,9 +113,10 @@ impl<M: Document> Loaded<M> {
         let baseline = self.baseline(attempt)?;
         let document = encode(&self.document)?;
         let version = M::model().version();
-        let mut changes = Changes::default();
+        let mut changes = Changes::of_unstored(baseline.unstored.clone());
         let name = version.as_ref().map(|version| version.name);
         changes.compare(&baseline.document, &document, name)?;
+        let unstored = changes.still_unstored();
         let Some(mut update) = changes.into_update() else {
             return Ok(None);
         };
@@ -119,7 +124,12 @@ impl<M: Document> Loaded<M> {
         let (saved, versioned) = match version {
             None => {
                 let version = None;
-                (Baseline { document, version }, None)
+                let saved = Baseline {
+                    document,
+                    version,
+                    unstored,
+                };
+                (saved, None)
             }
             Some(Version { name, one }) => {
                 let loaded = match &baseline.version {
@@ -136,7 +146,12 @@ impl<M: Document> Loaded<M> {
                         error.context(format!("the version after this save is {version}"))
                     })?;
                 let version = Some(version);
-                (Baseline { document, version }, Some(versioned))
+                let saved = Baseline {
+                    document,
+                    version,
+                    unstored,
+                };
+                (saved, Some(versioned))
             }
         };
         let mut operands = Operands::new(filter.into());
@@ -158,9 +173,14 @@ impl<M: Document> Loaded<M> {
 
     /// The failure of a save in `attempt` that found no document.
     pub(super) fn stale(&self, attempt: Option<&Attempt>) -> Error {
-        let stale = self
-            .baseline(attempt)
-            .and_then(|baseline| Ok(StaleError::new(baseline.id()?, baseline.version.clone())));
+        let stale = self.baseline(attempt).and_then(|baseline| {
+            let versioned = M::model().version.is_some();
+            Ok(StaleError::new(
+                baseline.id()?,
+                baseline.version.clone(),
+                versioned,
+            ))
+        });
         stale.map_or_else(|error| error, Error::new)
     }
 

@@ -3,8 +3,8 @@
 //! One thing is refused that bson writes: a map with the same key twice, such as a struct whose flattened map repeats the
 //! name of a field. The last step checks a document that could not be written here, so that only maps pay for it.
 //!
-//! What this module is not: it decides nothing about the form of a value. What it has no short way for, and all that
-//! fails, is left to bson: an element alone where that is enough, else the whole document.
+//! bson alone decides the form of a value. bson writes the elements that have no short way here, and the whole document
+//! where one of them fails.
 
 mod repeated;
 mod serializer;

@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 
 use bson::spec::ElementType;
 use serde::ser::{self, Serialize};
+use smallvec::SmallVec;
 
 use super::strings::{Digits, Key, Notation};
 use super::{Alone, repeated};
@@ -228,18 +229,23 @@ impl ser::SerializeTupleStruct for Elements<'_> {
 #[derive(Debug)]
 pub(super) struct Map<'b> {
     elements: Elements<'b>,
-    /// Whether its length is known, as that of a map is whose own keys differ. Before these, serde may put a tag. Of a
-    /// struct with flattened fields the length is unknown.
+    /// Whether its length is known. serde knows it of maps, whose own keys differ (those of pairs that a serializer calls
+    /// a map are not compared), and not of a struct with flattened fields.
     known: bool,
+    /// Where its first elements begin: before the keys of a map, serde may put a tag for each enum around it.
+    first: SmallVec<[usize; TAGS]>,
 }
 
+/// How many elements of a map are compared with the keys behind them: as many enums may stand around it.
+const TAGS: usize = 4;
+
 impl Map<'_> {
-    /// Whether the key that has been written last is the first one.
-    fn repeats_the_first(&self) -> bool {
-        let Elements { bytes, start, .. } = &self.elements;
-        let written = bytes.split_at_checked(self.elements.element + 1);
-        written.is_some_and(|(before, key)| {
-            let first = before.get(start + 5..);
+    /// Whether the key that has been written last is one of the first ones.
+    fn repeats_a_tag(&self) -> bool {
+        let Elements { bytes, element, .. } = &self.elements;
+        let key = bytes.get(element + 1..).unwrap_or_default();
+        self.first.iter().any(|at| {
+            let first = bytes.get(at + 1..*element);
             first.is_some_and(|first| first.starts_with(key))
         })
     }
@@ -254,8 +260,13 @@ impl ser::SerializeMap for Map<'_> {
         elements.element = elements.bytes.len();
         elements.bytes.push(0);
         key.serialize(Key(elements.bytes))?;
-        if self.known && self.repeats_the_first() {
-            return Err(Left::Failed);
+        if self.known {
+            if self.repeats_a_tag() {
+                return Err(Left::Failed);
+            }
+            if self.first.len() < TAGS {
+                self.first.push(self.elements.element);
+            }
         }
         Ok(())
     }
@@ -528,6 +539,7 @@ impl<'b> ser::Serializer for Place<'b> {
         Ok(Map {
             elements: self.begin(ElementType::EmbeddedDocument)?,
             known: len.is_some(),
+            first: SmallVec::new(),
         })
     }
 

@@ -381,6 +381,25 @@ fn a_map_does_not_repeat_the_tag_before_it() {
 }
 
 #[test]
+fn a_map_repeats_no_tag_of_the_enums_around_it() {
+    #[derive(Serialize)]
+    #[serde(tag = "kind")]
+    enum Outer {
+        In(Inner),
+    }
+    #[derive(Serialize)]
+    #[serde(tag = "t")]
+    enum Inner {
+        Map(std::collections::BTreeMap<&'static str, i32>),
+    }
+    let tagged = |key| Outer::In(Inner::Map([("a", 1), (key, 2)].into()));
+    assert!(document(&tagged("b")).is_ok());
+    for tag in ["kind", "t"] {
+        assert!(matches!(document(&tagged(tag)), Err(Failure::Repeated(path)) if path == tag));
+    }
+}
+
+#[test]
 fn the_path_of_a_value_starts_in_it() {
     let twice = Said::Map(vec![(text("v"), Said::Unit), (text("v"), Said::Unit)]);
     let outer = Said::Struct("a", vec![("v", twice.clone())]);

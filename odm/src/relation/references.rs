@@ -155,14 +155,28 @@ fn no_reference(row: &RawDocument, names: &[Cow<'static, str>]) -> Error {
 
 /// Whether a projection of a `find` keeps the field at `path`.
 fn sends(projection: &Document, path: &str) -> bool {
-    let covers = |key: &str| {
-        let rest = path.strip_prefix(key);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    path == "_id" && !projection.contains_key("_id") || keeps(projection, path)
+}
+
+/// The same of the fields of a document that is there.
+fn keeps(projection: &Document, path: &str) -> bool {
+    let below = |key: &str| match path.strip_prefix(key)? {
+        "" => Some(""),
+        rest => rest.strip_prefix('.'),
     };
-    if let Some((_, value)) = projection.iter().find(|(key, _)| covers(key)) {
-        return !excludes(value);
+    let mut named = projection.iter();
+    match named.find_map(|(key, value)| Some((below(key)?, value))) {
+        Some((rest, Bson::Document(inside))) if !rest.is_empty() && is_nested(inside) => {
+            keeps(inside, rest)
+        }
+        Some((_, value)) => !excludes(value),
+        None => !projection.iter().any(|(_, value)| includes(value)),
     }
-    path == "_id" || !projection.iter().any(|(_, value)| includes(value))
+}
+
+/// Whether these are fields below the one that is named, not an expression.
+fn is_nested(value: &Document) -> bool {
+    value.keys().all(|name| !name.starts_with('$'))
 }
 
 fn excludes(value: &Bson) -> bool {
@@ -176,8 +190,14 @@ fn excludes(value: &Bson) -> bool {
 
 /// Whether only what is named beside it is sent. `$slice` and `$meta` leave that open.
 fn includes(value: &Bson) -> bool {
-    let operator = value.as_document().and_then(|value| value.keys().next());
-    !excludes(value) && !operator.is_some_and(|name| name == "$slice" || name == "$meta")
+    match value {
+        Bson::Document(inside) if is_nested(inside) => inside.values().any(includes),
+        Bson::Document(inside) => {
+            let operator = inside.keys().next();
+            !operator.is_some_and(|name| name == "$slice" || name == "$meta")
+        }
+        _ => !excludes(value),
+    }
 }
 
 impl<R: Reference> References for R {
@@ -274,6 +294,11 @@ mod tests {
             (doc! { "a": { "$meta": "textScore" }, "b": 1 }, false),
             (doc! { "a": "$b" }, false),
             (doc! { "s": { "q": 1 } }, true),
+            (doc! { "s": { "x": 1 } }, false),
+            (doc! { "s": { "q": 0 } }, false),
+            (doc! { "s": { "x": 0 } }, true),
+            (doc! { "a": { "x": 0 } }, true),
+            (doc! { "a": { "x": 1 } }, false),
         ] {
             assert_eq!(sends(&projection, "s.q"), kept, "{projection}");
         }

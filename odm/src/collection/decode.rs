@@ -12,25 +12,23 @@ pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str
     read(raw.as_bytes()).or_else(|_| again(raw, model))
 }
 
-/// Reads it as bson does, or reports why it can't be read.
+/// Reads it in a slower way that reads more types, then as bson does, or reports why it can't be read.
 #[cold]
 fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
-    bson::deserialize_from_slice(raw.as_bytes()).map_err(|failure| failed::<T>(raw, model, failure))
+    trace(raw.as_bytes()).or_else(|traced| {
+        bson::deserialize_from_slice(raw.as_bytes()).map_err(|_| failed(raw, model, traced))
+    })
 }
 
-/// What is wrong with the document, and where: only a failure is worth a second pass.
+/// What is wrong with the document, and where.
 #[cold]
-fn failed<T: DeserializeOwned>(
+fn failed(
     raw: &RawDocument,
     model: &'static str,
-    failure: bson::error::Error,
+    traced: serde_path_to_error::Error<bson::error::Error>,
 ) -> Error {
-    // bson's own reason is the fallback: it refuses maps that this crate reads.
-    let (mut path, failure) = match trace::<T>(raw.as_bytes()) {
-        Some(traced) => (Some(traced.path().to_string()), traced.into_inner()),
-        None => (None, failure),
-    };
-    path = path.filter(|path| path != ".");
+    let mut path = Some(traced.path().to_string()).filter(|path| path != ".");
+    let failure = traced.into_inner();
     let id = raw.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
     let mut message = said(&failure);
@@ -70,4 +68,36 @@ pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
             .with_model(M::model().name)
             .with_path("_id")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Serialize};
+    use std::collections::BTreeMap;
+
+    #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    struct Email(String);
+
+    #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    enum Day {
+        Monday,
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Both {
+        by_mail: BTreeMap<Email, i32>,
+        #[serde(flatten)]
+        by_day: BTreeMap<Day, i32>,
+    }
+
+    #[test]
+    fn maps_by_newtypes_and_flattened_maps_by_variants_are_read_together() {
+        let both = Both {
+            by_mail: [(Email("ada@example.com".to_owned()), 1)].into(),
+            by_day: [(Day::Monday, 2)].into(),
+        };
+        let raw = bson::serialize_to_raw_document_buf(&both).unwrap();
+        assert_eq!(decode::<Both>(&raw, "Both").unwrap(), both);
+    }
 }

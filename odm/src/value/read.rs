@@ -1,7 +1,7 @@
 //! Structs out of raw BSON, as bson's own deserializer reads them.
 //!
 //! Most of a document is numbers, strings, dates, arrays and documents: these are visited here, on one walk over the bytes.
-//! Whatever else there is, [bson visits](lent), so that there is one account of how binaries and their like look to serde.
+//! bson [visits](lent) all other values, so that only bson defines how binaries and other rare types look to serde.
 //!
 //! Beyond bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
 
@@ -35,11 +35,12 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, F
     T::deserialize(Reader::new(document))
 }
 
-/// Reads a document that can't be read, to learn where and why.
+/// Reads a document with the names of fields as text, which flattened maps with enums as keys need, or reports where and
+/// why it can't be read.
 pub(crate) fn trace<'de, T: Deserialize<'de>>(
     document: &'de [u8],
-) -> Option<serde_path_to_error::Error<BsonError>> {
-    serde_path_to_error::deserialize::<_, T>(Reader::new(document)).err()
+) -> Result<T, serde_path_to_error::Error<BsonError>> {
+    serde_path_to_error::deserialize(Reader::new(document))
 }
 
 /// The result of bson's deserializer as one of ours.
@@ -145,9 +146,13 @@ impl<'de, E: Fault> Fields<'de, E> {
     }
 
     /// Goes on to the next element, whose name is the answer.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is called once for each key, in a loop that serde generates"
+    )]
+    #[inline(always)]
     fn advance(&mut self) -> Result<Option<&'de [u8]>, E> {
-        match self.elements.next() {
+        match self.elements.advance() {
             Some(element) => {
                 self.tag = element.tag();
                 self.value = element.value_bytes();
@@ -376,7 +381,7 @@ impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
         }
     }
 
-    /// Nobody looks at it, so neither do we.
+    /// The visitor ignores the value, so its bytes are not checked.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         visitor.visit_unit()
     }

@@ -141,6 +141,7 @@ fn every_type_is_read_as_bson_reads_it() {
 
 /// What borrows from the bytes, whoever visits it.
 #[derive(Debug, Deserialize)]
+#[expect(dead_code, reason = "only their Debug form is compared")]
 struct Borrowed<'a> {
     string: &'a str,
     #[serde(borrow)]
@@ -177,13 +178,6 @@ fn a_scope_is_read_as_bson_reads_it() {
         #[serde(rename = "$scope")]
         scope: S,
     }
-    let scope = doc! {
-        "shapes": ["Point", { "Circle": 1 }, { "Line": [1, 2_i64] }],
-        "box": { "Box": { "width": 1, "at": DateTime::from_millis(1) } },
-        "wrapped": 1_i64,
-        "none": Bson::Null,
-        "some": Uuid::from_bytes([7; 16]),
-    };
     #[derive(Debug, Deserialize)]
     #[expect(dead_code, reason = "only their Debug form is compared")]
     struct Scope {
@@ -193,6 +187,13 @@ fn a_scope_is_read_as_bson_reads_it() {
         none: Option<Shape>,
         some: Option<Uuid>,
     }
+    let scope = doc! {
+        "shapes": ["Point", { "Circle": 1 }, { "Line": [1, 2_i64] }],
+        "box": { "Box": { "width": 1, "at": DateTime::from_millis(1) } },
+        "wrapped": 1_i64,
+        "none": Bson::Null,
+        "some": Uuid::from_bytes([7; 16]),
+    };
     let code = "x".to_owned();
     let bytes =
         bson::serialize_to_vec(&doc! { "a": JavaScriptCodeWithScope { code, scope } }).unwrap();

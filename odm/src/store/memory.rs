@@ -72,7 +72,7 @@ impl Memory {
         }))
     }
 
-    /// The same data and names, of which nothing but the engine is shared.
+    /// Another handle of the same engine and names. Each of the two counts its own users and those of its target.
     pub(crate) fn apart(&self) -> Self {
         let copy = |target: &Namespace| Namespace::new(&target.database, &target.collection);
         Self(Arc::new(Handle {

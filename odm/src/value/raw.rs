@@ -259,6 +259,10 @@ pub(crate) fn is_framed(bytes: &[u8]) -> bool {
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
 
 /// The [word](word_of) of the key at the start of these bytes, and its length.
+#[expect(
+    clippy::inline_always,
+    reason = "every walk over a document does this for each element"
+)]
 #[inline(always)]
 fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     if let Some((first, rest)) = bytes.split_first_chunk() {
@@ -276,7 +280,7 @@ fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
 }
 
 /// The number of the first byte that is zero, and a mask of the bytes before it.
-#[inline(always)]
+#[inline]
 fn first_zero(word: u64) -> Option<(usize, u64)> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     // The lowest bit that is set is the highest one of the first byte that is zero.

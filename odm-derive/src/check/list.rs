@@ -22,7 +22,15 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
     let is_unknown = matches!(stored(&field.ty), Known::Unknown);
     let references = matches!(held, Known::Ref);
     if list.max.is_none() {
-        if is_list && !is_fixed(&field.ty) {
+        if is_list && references && !is_fixed(&field.ty) {
+            errors.at(
+                word,
+                format!(
+                    "`{}` holds references, not documents: write `references(many, max = N)`",
+                    field.rust
+                ),
+            );
+        } else if is_list && !is_fixed(&field.ty) {
             errors.at(
                 word,
                 "say how many documents there can be: write `embed(few, max = N)` with N up to 200",

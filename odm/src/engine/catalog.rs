@@ -1,8 +1,7 @@
 //! Databases and collections: the state of the engine, at any moment one persistent map.
 //!
-//! A [`Root`] is a snapshot of everything. Readers clone it and never wait, or look at one collection for less than the
-//! time that it takes to publish another version; a writer holds the lock of one collection and publishes a new version
-//! of it.
+//! A [`Root`] is a snapshot of everything. A reader clones it, or looks at one collection in place; either way it waits
+//! only while a writer publishes. A writer holds the lock of one collection and publishes a new version of it.
 //!
 //! What this module is not: it knows no sessions, no transactions and no commands.
 

@@ -286,7 +286,7 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
     }
 }
 
-/// Has the engine answer. While an open transaction holds what the command writes, it waits, as a server does.
+/// Has the engine answer. While an open transaction holds what the command writes, the command waits, as on mongod.
 fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
     loop {

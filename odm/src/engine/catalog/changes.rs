@@ -165,7 +165,15 @@ impl Changes {
 
     /// Logs what was just made visible: the caller still holds the lock under which it was.
     pub(crate) fn append(&self, clock: &Clock, changes: Vec<Change>, origin: Option<Origin>) {
-        if changes.is_empty() || !self.is_on() {
+        if !self.is_on() {
+            return;
+        }
+        // The profiler's entries are not replicated.
+        let changes: Vec<Change> = changes
+            .into_iter()
+            .filter(|change| &*change.namespace.collection != "system.profile")
+            .collect();
+        if changes.is_empty() {
             return;
         }
         let wall = self.now();

@@ -1,8 +1,7 @@
-//! Waiting for locks that are held for about a microsecond.
+//! Waiting for locks that are mostly held for a few microseconds.
 //!
-//! A thread that the operating system puts to sleep and wakes again has lost tens of microseconds, and whoever wakes it
-//! several. So a waiter looks again a few times first, less and less often: each look takes the lock's memory away from
-//! its holder.
+//! A sleep costs the waiting thread tens of microseconds, and the thread that wakes it several. So a waiter tries the lock
+//! a few times first, with longer and longer pauses: each try takes the lock's cache line away from its holder.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,

@@ -80,7 +80,9 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     drop(existing);
     let in_transaction = call.transaction.is_some();
-    call.ensure(&namespace)?;
+    if unchanged.is_none() {
+        call.ensure(&namespace)?;
+    }
     let build = call.uuid();
     let add = |collection: &mut Collection| {
         let before = collection.indexes.len();

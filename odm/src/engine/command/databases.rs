@@ -111,8 +111,8 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     let unmet = concern::unmet(call.command);
     let catalog = &call.engine.catalog;
-    call.engine.profiler.forget(call.database);
     let dropped = drop_all(catalog, call.database, unmet.is_none())?;
+    call.engine.profiler.forget(call.database);
     let Some(unmet) = unmet.filter(|_| dropped > 0) else {
         return reply(doc! {});
     };

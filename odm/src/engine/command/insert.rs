@@ -155,9 +155,17 @@ impl Insert<'_> {
                 written.errors.push((0, error));
                 return Ok(written);
             }
-            let new_id = || context.object_id();
+            // A trial takes neither an id nor a time of the engine.
+            let new_id = || bson::oid::ObjectId::from_bytes([0; 12]);
+            let apart = Clock::default();
+            let trial = || {
+                Some(Times {
+                    clock: &apart,
+                    now: call.now,
+                })
+            };
             let mut documents = self.documents.iter();
-            let stored = |document: &RawDocument| prepare(document, new_id, None).is_ok();
+            let stored = |document: &RawDocument| prepare(document, new_id, trial()).is_ok();
             let is_any_stored = if self.ordered || call.transaction.is_some() {
                 documents.next().is_some_and(|first| stored(first))
             } else {
@@ -172,7 +180,7 @@ impl Insert<'_> {
                     .iter()
                     .enumerate()
                     .filter_map(|(at, document)| {
-                        let error = prepare(document, new_id, None).err()?;
+                        let error = prepare(document, new_id, trial()).err()?;
                         Some((at, error))
                     });
                 let most = if self.ordered || call.transaction.is_some() {

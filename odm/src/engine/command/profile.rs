@@ -134,7 +134,7 @@ impl Profiler {
         Ok(())
     }
 
-    /// Whether an operation that took so long is written.
+    /// Whether the profiler writes an entry for an operation of this duration.
     fn wants(&self, database: &str, millis: i64, context: &Context) -> bool {
         let settings = self.lock();
         match settings.levels.get(database) {
@@ -350,7 +350,7 @@ fn batch(entry: &mut Document, returned: usize, id: i64, asked: Option<i64>) {
 impl Engine {
     /// Begins to profile a command, if its database is profiled.
     pub(crate) fn watch(&self, context: &Context, database: Option<&str>) -> Option<Watch> {
-        // Whoever holds a cursor asks again and again for the reply to one command.
+        // A getMore that waits runs again and again under a hold. Only its first run is profiled.
         let is_covered = || database.is_some_and(|it| self.profiler.covers(it));
         (self.profiler.is_on.load(Ordering::Relaxed) && context.hold().is_none() && is_covered())
             .then(|| Watch::new(context))
@@ -456,7 +456,7 @@ impl Engine {
         self.write_entries(context, watch, database, &namespace);
     }
 
-    /// The same of a request.
+    /// Writes what a request did, of which this is the answer.
     pub(crate) fn profile_request(
         &self,
         context: &Context,
@@ -555,7 +555,7 @@ fn spelled(request: &Request<'_>, namespace: &Namespace) -> Option<(&'static str
     Some((op, command))
 }
 
-/// What of a value is shown as part of a statement.
+/// A value of a statement as its entry shows it; null where it is not valid BSON.
 pub(crate) fn shown(value: RawBsonRef<'_>) -> Bson {
     Bson::try_from(value).unwrap_or(Bson::Null)
 }

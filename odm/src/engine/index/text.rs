@@ -164,5 +164,6 @@ fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, S
 
 /// The number of an array's element, if a part of a path is one.
 fn index(part: &str) -> Option<usize> {
-    part.parse().ok()
+    let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+    part.parse().ok().filter(|_| is_number)
 }

@@ -19,7 +19,7 @@ thread_local! {
 #[repr(align(64))]
 struct Count(AtomicI64);
 
-/// The uses of one index. All versions of a collection share them; a changed specification begins anew, as on a server.
+/// The uses of one index. All versions of a collection share them; a changed specification begins anew, as on mongod.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     /// By commands that may run side by side: a count for each group of threads. One count for all would have every

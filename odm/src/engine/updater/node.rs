@@ -30,7 +30,7 @@ pub(super) struct Appended {
 }
 
 impl Appended {
-    /// `None` where the elements of the array are not numbered from 0 on, or where it would be too large to be one.
+    /// `None` where the number of the last element does not fit the count of elements, or where the new array would be too large.
     pub(super) fn new(array: &RawArray, added: &[RawBson]) -> Option<Self> {
         let (mut count, mut last) = (0_usize, None);
         let mut elements = raw::walk_array(array);

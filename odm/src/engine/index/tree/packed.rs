@@ -101,16 +101,15 @@ impl Packed {
         self.bytes.capacity() - self.bytes.len()
     }
 
-    /// Makes room at the end: for so many bytes, and more where much is there, so that growing costs no more for each
-    /// byte.
+    /// Makes room at the end for so many bytes. A large buffer gets an eighth more, so that appending stays cheap.
     pub(super) fn reserve(&mut self, more: usize) {
         if self.room() >= more {
             return;
         }
         let geometric = self.bytes.len().saturating_sub(STEP * 8) / 8;
         let more = more.max(geometric);
-        // The old buffer goes before the new one comes, which may take its place and that of what was free beside it:
-        // else leaves that grow in no order leave as much memory unused as they use.
+        // The old buffer is freed before the new one is allocated, which may then take its place and the free memory
+        // beside it. Otherwise leaves that grow in random order would waste as much memory as they use.
         let kept = self.bytes.clone();
         self.bytes = Vec::new();
         self.bytes = buffer(&kept, more);

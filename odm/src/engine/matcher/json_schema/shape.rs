@@ -1,6 +1,6 @@
 //! The rules about types and fields, which most schemas are made of: checked on one walk over a document.
 //!
-//! A schema of 20 properties would else look for 20 names in every document, and for those that are required twice.
+//! Rule by rule, a schema of 20 properties searches every document for 20 names, and for the required ones twice.
 
 use std::sync::Arc;
 

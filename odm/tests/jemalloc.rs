@@ -53,7 +53,7 @@ async fn memory_of_what_was_dropped_is_given_back() {
     }
     assert!(program.resident() > before + 100 * MIB);
     db.run_command(doc! { "drop": "large" }).await.unwrap();
-    // jemalloc returns unused pages over ten seconds.
+    // jemalloc returns unused pages little by little.
     let began = Instant::now();
     while program.resident() > before + 32 * MIB {
         assert!(

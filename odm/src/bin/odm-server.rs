@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use odm::Db;
 use odm::server::Server;
 
-// glibc keeps what its arenas once held; jemalloc's background threads return it within ten seconds or so.
+// glibc keeps what its arenas once held; jemalloc's background threads return it within half a minute.
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

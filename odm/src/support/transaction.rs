@@ -3,7 +3,7 @@
 /// Runs a body in a transaction: everything that it does with the session `tx` happens, or nothing.
 ///
 /// `transaction!(db, |tx| body)` is a future of the body's `Result`. The body may use `.await` and
-/// `?`, and borrow what surrounds it; `return` and `?` leave the body alone. `Ok` commits. An error
+/// `?`, and borrow what surrounds it; `return` and `?` leave only the body. `Ok` commits. An error
 /// aborts the transaction and is returned.
 ///
 /// ```
@@ -30,10 +30,11 @@
 /// # Retries
 ///
 /// The body runs again, from its start, after an operation in the transaction failed with the label
-/// `TransientTransactionError`: another transaction got in its way, or the primary changed. The commit
+/// `TransientTransactionError`: another write got in its way, or the primary changed. The commit
 /// is sent again while its result is unknown. Both go on for up to 120 seconds. So the body must do
 /// nothing outside of the transaction that may not happen twice, and a value that it moves has to be
-/// cloned. A [`Loaded`](crate::collection::Loaded) document knows of the retry.
+/// cloned. A [`Loaded`](crate::collection::Loaded) document is saved again, but its fields keep what the
+/// first run made of them: load a document in the body if the body computes its fields from one another.
 ///
 /// # Errors of your own
 ///

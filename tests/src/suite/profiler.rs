@@ -263,8 +263,13 @@ async fn only_slow_operations_are_counted(db: &Db) {
     let before = run(db, doc! { "profile": 1, "slowms": 60_000 }).await;
     run(db, doc! { "find": "c" }).await;
     let slow_ms = before.get("slowms").cloned();
-    run(db, doc! { "profile": 0, "slowms": slow_ms }).await;
+    run(db, doc! { "profile": 0, "slowms": slow_ms.clone() }).await;
     assert!(entries(db, "c").await.is_empty());
+    // Below zero, every operation is slow.
+    run(db, doc! { "profile": 1, "slowms": -1 }).await;
+    run(db, doc! { "find": "c" }).await;
+    run(db, doc! { "profile": 0, "slowms": slow_ms }).await;
+    assert_eq!(entries(db, "c").await.len(), 1);
 }
 
 async fn the_collection_of_the_profiler_is_kept(db: &Db) {

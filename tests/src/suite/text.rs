@@ -5,7 +5,11 @@ use odm::prelude::*;
 
 use crate::case::cases;
 
-cases![words_and_phrases, scores];
+cases![
+    words_and_phrases,
+    scores,
+    a_signed_number_in_a_path_is_a_name,
+];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "notes")]
@@ -14,6 +18,17 @@ struct Note {
     id: i32,
     title: String,
     body: String,
+}
+
+async fn a_signed_number_in_a_path_is_a_name(db: &Db) {
+    let keys = doc! {"a.+1": 1, "title": "text"};
+    db.run_command(doc! {"createIndexes": "notes", "indexes": [{"key": keys, "name": "words"}]})
+        .await
+        .unwrap();
+    let insert = doc! {"insert": "notes", "documents": [{"_id": 1, "a": [1, 2], "title": "x"}]};
+    let reply = db.run_command(insert).await.unwrap();
+    let error = reply.get_array("writeErrors").unwrap()[0].as_document();
+    assert_eq!(error.unwrap().get_i32("code").unwrap(), 201, "{reply}");
 }
 
 async fn notes(db: &Db) -> Collection<Note> {

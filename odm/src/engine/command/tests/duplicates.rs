@@ -1,7 +1,7 @@
 //! Documents with the same name twice, which no `Document` can hold. The outcomes are those of a MongoDB 6.0.5.
 
 use bson::raw::{RawArrayBuf, RawBson, RawDocumentBuf, cstr};
-use bson::{Document, rawdoc};
+use bson::{Document, doc, rawdoc};
 
 use crate::engine::{Context, Engine};
 
@@ -61,6 +61,21 @@ fn an_insert_of_two_ids_is_refused() {
             assert_eq!(error.get("errmsg"), Some(&message.into()));
             assert_eq!(stored(&engine, "c").len(), usize::try_from(left).unwrap());
         }
+    }
+}
+
+#[test]
+fn an_insert_that_is_refused_whole_creates_no_collection() {
+    for ordered in [true, false] {
+        let engine = Engine::new();
+        insert(&engine, &[ids(&[1, 2])], ordered);
+        let list = doc! { "listCollections": 1 };
+        let reply = super::run(&engine, &Context::system(), "db", &list);
+        let cursor = reply.get_document("cursor").unwrap();
+        assert!(
+            cursor.get_array("firstBatch").unwrap().is_empty(),
+            "{reply}"
+        );
     }
 }
 

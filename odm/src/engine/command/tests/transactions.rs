@@ -33,6 +33,23 @@ fn an_update_that_changes_nothing_meets_no_conflict() {
 }
 
 #[test]
+fn a_drop_of_a_database_that_fails_leaves_the_profiler_on() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let ask = |command: Document| run(&engine, &context, "x", &command);
+    ask(doc! { "insert": "c", "documents": [{ "_id": 1 }] });
+    ask(doc! { "profile": 2 });
+    ask(of(
+        1,
+        true,
+        doc! { "insert": "c", "documents": [{ "_id": 2 }] },
+    ));
+    let refused = ask(doc! { "dropDatabase": 1 });
+    assert_eq!(refused.get("code"), Some(&Bson::Int32(112)), "{refused}");
+    let level = ask(doc! { "profile": -1 });
+    assert_eq!(level.get("was"), Some(&Bson::Int32(2)), "{level}");
+}
+
+#[test]
 fn of_several_keys_in_the_way_that_of_the_first_index_is_told() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);

@@ -6,10 +6,9 @@
 //!
 //! Each operation runs in short rounds, driver and odm by turns, so that both see the same server, the
 //! same caches and the same noise. Time is CPU time of this process, all threads: what the server and
-//! the network take is in neither. A ratio is the median over the pairs of rounds, printed with the half
-//! width of its 95 % interval; the goal is 1.05 for
-//! articles and 1.02 for films. `ODM_BENCH_ROUNDS` sets the pairs (601 unless told); a word behind `--` picks
-//! operations by name.
+//! the network take is in neither. A ratio is the median over the pairs of rounds, printed with half
+//! the width of its 95 % interval. The goal is 1.05 for articles and 1.02 for films. `ODM_BENCH_ROUNDS`
+//! sets the number of pairs (601 by default); a word behind `--` selects operations by name.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -21,16 +21,19 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
     let is_list = matches!(stored(&field.ty), Known::List(_) | Known::Map);
     let is_unknown = matches!(stored(&field.ty), Known::Unknown);
     let references = matches!(held, Known::Ref);
+    let is_countable = list.max.is_some() || !is_fixed(&field.ty);
+    if is_list && list.embeds() && references && is_countable {
+        errors.at(
+            word,
+            format!(
+                "`{}` holds references, not documents: write `references(many, max = N)`",
+                field.rust
+            ),
+        );
+        return;
+    }
     if list.max.is_none() {
-        if is_list && references && !is_fixed(&field.ty) {
-            errors.at(
-                word,
-                format!(
-                    "`{}` holds references, not documents: write `references(many, max = N)`",
-                    field.rust
-                ),
-            );
-        } else if is_list && !is_fixed(&field.ty) {
+        if is_list && !is_fixed(&field.ty) {
             errors.at(
                 word,
                 "say how many documents there can be: write `embed(few, max = N)` with N up to 200",
@@ -51,16 +54,6 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
             word,
             format!(
                 "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
-                field.rust
-            ),
-        );
-        return;
-    }
-    if is_list && list.embeds() && references {
-        errors.at(
-            word,
-            format!(
-                "`{}` holds references, not documents: write `references(many, max = N)`",
                 field.rust
             ),
         );

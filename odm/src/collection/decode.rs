@@ -12,7 +12,7 @@ pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str
     read(raw.as_bytes()).or_else(|_| again(raw, model))
 }
 
-/// Reads it in a slower way that reads more types, then as bson does, or reports why it can't be read.
+/// Reads a document that [`read`] could not: with the names of fields as text, then with bson's own deserializer.
 #[cold]
 fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
     trace(raw.as_bytes()).or_else(|traced| {
@@ -20,7 +20,7 @@ fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<
     })
 }
 
-/// What is wrong with the document, and where.
+/// The error of a document that can't be read: its path, the reason, and what to do.
 #[cold]
 fn failed(
     raw: &RawDocument,

@@ -245,7 +245,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Whether these bytes begin with their own number and end with zero, as a document and an array do.
+/// Whether these bytes begin with their length and end with a NUL, as a document and an array do.
 #[inline]
 pub(crate) fn is_framed(bytes: &[u8]) -> bool {
     let length = bytes
@@ -349,12 +349,12 @@ pub(crate) fn array_from_bytes(bytes: &[u8]) -> Option<&RawArray> {
     <&RawArray>::deserialize(bytes).ok()
 }
 
-/// Stands for a size that the value tells.
-const TOLD: u8 = u8::MAX;
+/// Stands for the size of a value that begins with its length, or ends with a NUL.
+const PREFIXED: u8 = u8::MAX;
 
 /// The sizes of the values that are of one size whatever they are, by tag.
 const SIZES: [u8; 256] = {
-    let mut sizes = [TOLD; 256];
+    let mut sizes = [PREFIXED; 256];
     sizes[0x01] = 8;
     sizes[0x06] = 0;
     sizes[0x07] = 12;
@@ -373,33 +373,33 @@ const SIZES: [u8; 256] = {
 /// How many bytes at the start of `rest` are the value of an element with this tag.
 #[inline]
 fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
-    // Strings, documents and arrays are most of what tells its size.
+    // Most values without a fixed size are strings, documents and arrays.
     match (SIZES.get(usize::from(tag)), tag) {
-        (Some(&TOLD) | None, 0x02) => Some(told(rest)? + 4),
-        (Some(&TOLD) | None, 0x03 | 0x04) => told(rest),
-        (Some(&TOLD) | None, _) => told_size(tag, rest),
+        (Some(&PREFIXED) | None, 0x02) => Some(length_prefix(rest)? + 4),
+        (Some(&PREFIXED) | None, 0x03 | 0x04) => length_prefix(rest),
+        (Some(&PREFIXED) | None, _) => prefixed_size(tag, rest),
         (Some(size), _) => Some(usize::from(*size)),
     }
 }
 
-/// The length at the start of a value.
+/// The length with which a value begins.
 #[inline]
-fn told(rest: &[u8]) -> Option<usize> {
+fn length_prefix(rest: &[u8]) -> Option<usize> {
     usize::try_from(i32::from_le_bytes(*rest.first_chunk()?)).ok()
 }
 
-/// The same of a rare value that tells its size.
-fn told_size(tag: u8, rest: &[u8]) -> Option<usize> {
+/// The size of a value of a rarer type that has no fixed size.
+fn prefixed_size(tag: u8, rest: &[u8]) -> Option<usize> {
     Some(match tag {
-        0x0D | 0x0E => told(rest)? + 4,
-        0x0F => told(rest)?,
-        0x05 => told(rest)? + 5,
+        0x0D | 0x0E => length_prefix(rest)? + 4,
+        0x0F => length_prefix(rest)?,
+        0x05 => length_prefix(rest)? + 5,
         0x0B => {
             let pattern = rest.iter().position(|byte| *byte == 0)? + 1;
             let options = rest.get(pattern..)?.iter().position(|byte| *byte == 0)? + 1;
             pattern + options
         }
-        0x0C => told(rest)? + 4 + 12,
+        0x0C => length_prefix(rest)? + 4 + 12,
         _ => return None,
     })
 }

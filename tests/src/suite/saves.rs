@@ -183,7 +183,7 @@ async fn a_default_that_is_not_stored_is_set_whole(db: &Db) {
         .await
         .unwrap();
     let mut reader = readers.load(&1).await.unwrap().unwrap();
-    // What is default stays unwritten as long as nothing changes.
+    // A save without changes does not write the default.
     assert!(!readers.save(&mut reader).await.unwrap());
     reader.settings.page = 7;
     assert!(readers.save(&mut reader).await.unwrap());

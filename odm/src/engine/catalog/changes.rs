@@ -171,7 +171,7 @@ impl Changes {
         // The profiler's entries are not replicated.
         let changes: Vec<Change> = changes
             .into_iter()
-            .filter(|change| &*change.namespace.collection != "system.profile")
+            .filter(|change| &*change.namespace.collection != Namespace::PROFILE)
             .collect();
         if changes.is_empty() {
             return;

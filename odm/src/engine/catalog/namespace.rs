@@ -17,6 +17,9 @@ pub(crate) struct Namespace {
 const LONGEST: usize = 255;
 
 impl Namespace {
+    /// The collection that the profiler writes.
+    pub(crate) const PROFILE: &str = "system.profile";
+
     pub(crate) fn new(database: &str, collection: &str) -> Self {
         Self {
             database: database.into(),
@@ -128,7 +131,7 @@ impl Namespace {
     /// The check of a command that writes documents. Some collections only the engine writes.
     pub(crate) fn check_write(&self) -> Result<(), ServerError> {
         self.check_name()?;
-        if matches!(&*self.collection, "system.views" | "system.profile") {
+        if matches!(&*self.collection, "system.views" | Self::PROFILE) {
             return Err(invalid(format!("cannot write to {self}")));
         }
         Ok(())
@@ -140,7 +143,7 @@ impl Namespace {
 
     fn is_known_system(&self) -> bool {
         match &*self.collection {
-            "system.views" | "system.js" | "system.profile" | "system.users" => true,
+            "system.views" | "system.js" | Self::PROFILE | "system.users" => true,
             "system.roles" | "system.version" => &*self.database == "admin",
             name => name
                 .strip_prefix("system.buckets.")

@@ -39,10 +39,7 @@ pub(crate) const PROFILE: Command = Command {
     run: profile,
 };
 
-/// The name of the collection that the profiler writes.
-const COLLECTION: &str = "system.profile";
-
-/// How many bytes it holds.
+/// How many bytes `system.profile` holds.
 const SIZE: i32 = 1024 * 1024;
 
 /// The commands that mongod writes as `op: "command"`; sorted.
@@ -125,7 +122,7 @@ impl Profiler {
 
     /// Refuses to drop the profiler's collection while it is on.
     pub(crate) fn check_drop(&self, namespace: &Namespace) -> Result<(), ServerError> {
-        if *namespace.collection == *COLLECTION && self.covers(&namespace.database) {
+        if *namespace.collection == *Namespace::PROFILE && self.covers(&namespace.database) {
             return Err(ServerError::new(
                 Code::ILLEGAL_OPERATION,
                 "turn off profiling before dropping system.profile collection",
@@ -210,7 +207,7 @@ fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// Makes the profiler's collection, unless it is there. Its documents have no `_id`, so it has no index.
 fn ensure(call: &Call<'_>) -> Result<(), ServerError> {
-    let namespace = Namespace::new(call.database, COLLECTION);
+    let namespace = Namespace::new(call.database, Namespace::PROFILE);
     let options = Options::compile(doc! { "capped": true, "size": SIZE })?;
     let made = Collection::new(namespace.clone(), call.uuid(), options, Vec::new());
     let mut root = call.engine.catalog.publish();
@@ -351,9 +348,8 @@ impl Engine {
     /// Begins to profile a command, if its database is profiled.
     pub(crate) fn watch(&self, context: &Context, database: Option<&str>) -> Option<Watch> {
         // A getMore that waits runs again and again under a hold. Only its first run is profiled.
-        let is_covered = || database.is_some_and(|it| self.profiler.covers(it));
-        (self.profiler.is_on.load(Ordering::Relaxed) && context.hold().is_none() && is_covered())
-            .then(|| Watch::new(context))
+        let is_covered = database.is_some_and(|it| self.profiler.covers(it));
+        (is_covered && context.hold().is_none()).then(|| Watch::new(context))
     }
 
     /// Writes what a command did, of which this is the reply.
@@ -495,7 +491,7 @@ impl Engine {
     fn write_entries(&self, context: &Context, watch: &Watch, database: &str, namespace: &str) {
         let now = context.now();
         let took = now.timestamp_millis() - watch.began.timestamp_millis();
-        let profile = Namespace::new(database, COLLECTION);
+        let profile = Namespace::new(database, Namespace::PROFILE);
         for mut entry in watch.statements.take() {
             if !self.profiler.wants(database, took, context) {
                 continue;

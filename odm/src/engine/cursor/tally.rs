@@ -1,4 +1,4 @@
-//! What a profiled command has looked at: the numbers of `system.profile`.
+//! What a profiled command has examined: the numbers of `system.profile`.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ impl Tally {
         examined.documents += documents;
     }
 
-    /// Notes the plan of a query; that of the first one is kept.
+    /// Records the plan of the command's first query.
     pub(crate) fn plan(&self, node: &Node, collection: &Collection) {
         let mut examined = self.lock();
         if examined.plan.is_none() {
@@ -47,7 +47,7 @@ impl Tally {
         }
     }
 
-    /// Notes a plan that is none of the planner's.
+    /// Records the name of a plan that the planner did not choose, such as `DISTINCT_SCAN`.
     pub(crate) fn name_plan(&self, plan: &str) {
         let mut examined = self.lock();
         if examined.plan.is_none() {

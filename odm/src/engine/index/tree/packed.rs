@@ -101,7 +101,7 @@ impl Packed {
         self.bytes.capacity() - self.bytes.len()
     }
 
-    /// Makes room at the end for so many bytes. A large buffer gets an eighth more, so that appending stays cheap.
+    /// Reserves `more` bytes at the end. A large buffer grows by at least an eighth, so that appending stays cheap.
     pub(super) fn reserve(&mut self, more: usize) {
         if self.room() >= more {
             return;

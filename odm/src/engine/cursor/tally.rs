@@ -47,7 +47,7 @@ impl Tally {
         }
     }
 
-    /// Records the name of a plan that the planner did not choose, such as `DISTINCT_SCAN`.
+    /// Records the name of a plan that the planner did not choose, such as `EOF`.
     pub(crate) fn name_plan(&self, plan: &str) {
         let mut examined = self.lock();
         if examined.plan.is_none() {

@@ -230,31 +230,32 @@ impl Call<'_> {
 
     /// Makes a collection as its first document does, unless it is there.
     pub(crate) fn ensure(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
-        self.ensure_told(namespace, true)
+        self.ensure_logged(namespace, true).map(drop)
     }
 
-    /// The same, of which nobody is told: it is told as another collection, which takes its place.
-    pub(crate) fn ensure_quietly(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
-        self.ensure_told(namespace, false)
+    /// Creates a collection that is absent, without a change event, and returns whether it did: watchers of `$out` see the
+    /// rename of a temporary collection instead.
+    pub(crate) fn ensure_quietly(&mut self, namespace: &Namespace) -> Result<bool, ServerError> {
+        self.ensure_logged(namespace, false)
     }
 
-    fn ensure_told(&mut self, namespace: &Namespace, is_told: bool) -> Result<(), ServerError> {
+    fn ensure_logged(&mut self, namespace: &Namespace, logged: bool) -> Result<bool, ServerError> {
         while self.find_collection(namespace).is_none() {
             self.check_not_view(namespace)?;
             namespace.check_create()?;
-            if self.create(namespace, Options::none(), is_told)? {
-                break;
+            if self.create(namespace, Options::none(), logged)? {
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
-    /// Makes a collection; false if another was faster. Whether whoever watches `is_told`.
+    /// Creates a collection, unless another thread did so first; `logged` records a change event.
     pub(crate) fn create(
         &mut self,
         namespace: &Namespace,
         options: Options,
-        is_told: bool,
+        logged: bool,
     ) -> Result<bool, ServerError> {
         let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
         id.spec.uses.begin(self.now);
@@ -268,7 +269,7 @@ impl Call<'_> {
         if root.collection(namespace).is_some() || root.view(namespace).is_some() {
             return Ok(false);
         }
-        if is_told {
+        if logged {
             self.engine
                 .catalog
                 .log(&root, || definition::created(&collection, None));

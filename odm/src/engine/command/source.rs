@@ -334,7 +334,7 @@ impl Source for CallSource<'_, '_> {
         let mut call = self.call.borrow_mut();
         call.locked.set(true);
         let was_there = call.find_collection(&namespace).is_some();
-        call.ensure_quietly(&namespace).map_err(|error| {
+        let created = call.ensure_quietly(&namespace).map_err(|error| {
             if error.code() != Code::INVALID_NAMESPACE {
                 return error;
             }
@@ -344,6 +344,12 @@ impl Source for CallSource<'_, '_> {
                 format!("error with target namespace: {}", error.message()),
             )
         })?;
+        let created = created
+            .then(|| {
+                call.find_collection(&namespace)
+                    .map(|collection| collection.uuid)
+            })
+            .flatten();
         let bypass = call.args.flag("bypassDocumentValidation");
         let context = call.context.clone();
         let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
@@ -367,14 +373,17 @@ impl Source for CallSource<'_, '_> {
             }
             Ok(())
         });
-        if written.is_err() && !was_there {
-            call.alter(&namespace, |collection| {
-                Ok(if collection.len() == 0 {
+        if let Some(uuid) = created.filter(|_| written.is_err()) {
+            // Another client may have replaced the collection; its writes then stay.
+            let dropped = call.alter(&namespace, |collection| {
+                Ok(if collection.uuid == uuid && collection.len() == 0 {
                     Edit::Drop(())
                 } else {
                     Edit::Unchanged(())
                 })
-            })?;
+            });
+            // The error of the write is the one to report.
+            drop(dropped);
         }
         written
     }

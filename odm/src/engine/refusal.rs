@@ -207,12 +207,14 @@ const REASONS: &[(&str, &str)] = &[
     ("encryptMetadata", ENCRYPTION),
     ("getMore.lastKnownCommittedOpTime", CLUSTER),
     ("getMore.term", CLUSTER),
+    ("profile.filter", FIELDS),
     ("update.updates.c", "an option of the server's own"),
 ];
 
 const ACCESS: &str = "there are no users, roles and credentials";
 const CLUSTER: &str = "there are no other members, shards and oplog";
 const ENCRYPTION: &str = "encryption is the client's";
+const FIELDS: &str = "entries lack fields that a filter may name";
 const JAVASCRIPT: &str = "it runs no JavaScript";
 #[cfg(feature = "memory")]
 const PLANS: &str = "plans are not cached";

@@ -20,6 +20,7 @@ use crate::engine::command::request::{Answer, Request};
 use crate::engine::command::table::{self, Command, InTransaction, Target};
 use crate::engine::context::Context;
 use crate::engine::cursor::tally::{Examined, Tally};
+use crate::engine::refusal;
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 use crate::value::raw;
@@ -165,7 +166,12 @@ fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     };
     match call.args.get("filter") {
         None | Some(RawBsonRef::String("unset")) => {}
-        Some(RawBsonRef::Document(_)) => return Err(unsupported("the option 'profile.filter'")),
+        Some(RawBsonRef::Document(_)) => {
+            let because = refusal::because("profile.filter");
+            return Err(unsupported(&format!(
+                "the option 'profile.filter'{because}"
+            )));
+        }
         Some(_) => {
             return Err(ServerError::new(
                 Code::BAD_VALUE,

@@ -166,7 +166,7 @@ fn id(model: &Model, errors: &mut Errors) {
             "`_id` can be of any type but an array; take one value, or a struct of several",
         );
     } else if crate::model::ty::is_option(&id.ty) {
-        errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and make it before inserting: `Id::new()`");
+        errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");
     } else if id.sometimes {
         errors.at(
             &id.ident,

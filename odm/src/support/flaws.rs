@@ -102,7 +102,7 @@ pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
             "`_id` can't be a regular expression, which MongoDB refuses; store its pattern as a `String`",
         ),
         _ if ty.nullable => Some(
-            "`_id` is never missing: declare it without `Option`, and make it before inserting: `Id::new()`",
+            "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`",
         ),
         _ => None,
     }

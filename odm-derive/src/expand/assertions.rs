@@ -54,14 +54,24 @@ fn constant(model: &Model, asserted: &TokenStream) -> TokenStream {
     }
 }
 
-/// Checks of fields whose types depend on a parameter. They are evaluated with the metadata of `Page<Contact>`,
-/// and again with that of `Page<Book>`.
+/// Checks of fields and variants whose types depend on a parameter. They are evaluated with the metadata of
+/// `Page<Contact>`, and again with that of `Page<Book>`.
 pub(super) fn untold(model: &Model) -> TokenStream {
-    named_fields(model)
+    let mut tokens: TokenStream = named_fields(model)
         .into_iter()
         .filter(|field| field.encoder.is_none() && !told(model, &field.ty))
         .map(|field| flaw(model, field))
-        .collect()
+        .collect();
+    if let Shape::Enum(shape) = &model.shape {
+        for variant in &shape.variants {
+            if let VariantContent::Newtype(ty) = &variant.content
+                && !told(model, ty)
+            {
+                tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
+            }
+        }
+    }
+    tokens
 }
 
 fn named_fields(model: &Model) -> Vec<&Field> {
@@ -172,7 +182,9 @@ fn nameless(model: &Model) -> Vec<TokenStream> {
             .flat_map(|variant| match &variant.content {
                 VariantContent::Newtype(ty) => {
                     let mut tokens = flaw_of_nameless(model, ty);
-                    tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
+                    if told(model, ty) {
+                        tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
+                    }
                     vec![tokens]
                 }
                 VariantContent::Tuple(types) => {
@@ -190,26 +202,23 @@ fn beside_a_tag(model: &Model, tagging: &Tagging, variant: &Variant, ty: &Type) 
     let Tagging::Internal(tag) = tagging else {
         return TokenStream::new();
     };
-    if !told(model, ty) {
-        return TokenStream::new();
-    }
     let support = &model.support;
     let name = plain(&variant.ident);
     let meta = Placed::new(ty).meta(support);
     let message = format!(
-        "`{name}` holds a value without fields, and the tag is stored among the fields of what a variant holds; name the value, `{name} {{ value: … }}`, or store it beside the tag: `#[serde(tag = \"{}\", content = \"…\")]`",
+        "`{name}` holds a value that may have no fields, and the tag is stored among the fields of what a variant holds; name the value, `{name} {{ value: … }}`, or store it beside the tag: `#[serde(tag = \"{}\", content = \"…\")]`",
         tag.value()
     );
     let mut tokens = assert(model, ty.span(), "takes_a_tag", &meta, &message);
-    let inside = within(ty);
-    if matches!(known(inside), Known::Unknown) {
+    if matches!(known(within(ty)), Known::Unknown) {
         let span = ty.span();
+        let fields = Placed::new(ty).item(support, "FIELDS");
         let message = format!(
             "a field of what `{name}` holds is stored as `{}`, and so is the tag; rename one",
             tag.value()
         );
         tokens.extend(quote_spanned! {span=>
-            ::core::assert!(!#support::has_name(#support::Probe::<#inside>::FIELDS, #tag), "{}", #message);
+            ::core::assert!(!#support::has_name(#fields, #tag), "{}", #message);
         });
     }
     tokens

@@ -31,6 +31,7 @@ fn embedded(model: &Model) -> TokenStream {
         model,
         &generics,
         &quote!(#support::TypeMeta::ANY),
+        None,
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     );

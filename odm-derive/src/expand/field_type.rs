@@ -18,10 +18,12 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     let idents = handles.iter().map(|handle| &handle.set);
     let makes = handles.iter().map(|handle| &handle.make);
     let of = (!generics.empty).then(|| quote!(__odm_of: ::core::marker::PhantomData,));
+    let declared = quote!(<Self as #support::Embedded>::META.fields);
     implement(
         model,
         &generics,
         &own(model),
+        Some(&declared),
         &sound(
             model,
             &stored_types(model),
@@ -77,6 +79,7 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
         model,
         &generics,
         &meta,
+        Some(&placed.item(support, "FIELDS")),
         &handle,
         &placed.make(support, &quote!(__odm_path)),
     );
@@ -133,16 +136,18 @@ fn plain(model: &Model, ty: &TokenStream) -> TokenStream {
         model,
         &Generics::new(model),
         ty,
+        None,
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     )
 }
 
-/// The implementation itself.
+/// The implementation itself. `fields` is the constant of the declared fields, if the type has any.
 pub(crate) fn implement(
     model: &Model,
     generics: &Generics,
     ty: &TokenStream,
+    fields: Option<&TokenStream>,
     handle: &TokenStream,
     make: &TokenStream,
 ) -> TokenStream {
@@ -152,9 +157,12 @@ pub(crate) fn implement(
         generics.arguments(),
         generics.clause(),
     );
+    let fields =
+        fields.map(|fields| quote!(const FIELDS: &'static [#support::FieldMeta] = #fields;));
     quote! {
         impl #parameters #support::FieldType for #ident #arguments #clause {
             const TYPE: #support::TypeMeta = #ty;
+            #fields
             type Handle<__OdmModel, __OdmAs> = #handle;
             #[inline]
             fn handle<__OdmModel, __OdmAs>(

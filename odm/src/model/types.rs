@@ -2,7 +2,7 @@
 
 use bson::Bson;
 
-use super::field::EmbeddedMeta;
+use super::field::{EmbeddedMeta, FieldMeta};
 use super::path::Path;
 
 /// A BSON type, by its alias in `$type` and `bsonType`.
@@ -335,6 +335,12 @@ pub trait FieldType {
     /// The typed handle of a field of a model `M` that is declared as `As` (this type, or an
     /// `Option` of it): a [`Field`](crate::query::Field), or the struct of fields that a derive makes.
     type Handle<M, As>;
+
+    /// The fields of a derived struct or enum; other types have none.
+    ///
+    /// Evaluated for assertions alone: a model that contains itself can't have its fields in its [`TYPE`](Self::TYPE).
+    #[doc(hidden)]
+    const FIELDS: &'static [FieldMeta] = &[];
 
     /// What the derives ask of a field's type, to learn whether it is one.
     #[doc(hidden)]

@@ -16,16 +16,17 @@ use bson::{
 };
 
 use crate::model::{
-    BsonType, Contents, Document as Model, FieldType, MapKey, Path, Ref, Shape, TypeMeta,
+    BsonType, Contents, Document as Model, FieldMeta, FieldType, MapKey, Path, Ref, Shape, TypeMeta,
 };
 use crate::query::Field;
 use crate::types::Id;
 
 /// A type whose handle is the plain [`Field`].
 macro_rules! field_type {
-    ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
+    ([$($generics:tt)*] $type:ty, $meta:expr $(; fields: $fields:expr)? $(, $stored:expr)?) => {
         impl<$($generics)*> FieldType for $type {
             const TYPE: TypeMeta = $meta;
+            $(const FIELDS: &'static [FieldMeta] = $fields;)?
             type Handle<M, As> = Field<M, As>;
 
             #[inline]
@@ -117,9 +118,9 @@ field_type!(
 );
 
 // a plain handle, so that a model can contain itself: `fields()` reaches inside
-field_type!([T: FieldType] Box<T>, T::TYPE, |value| T::stored(value));
-field_type!([T: FieldType] Arc<T>, T::TYPE, |value| T::stored(value));
-field_type!([T: FieldType] Rc<T>, T::TYPE, |value| T::stored(value));
+field_type!([T: FieldType] Box<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
+field_type!([T: FieldType] Arc<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
+field_type!([T: FieldType] Rc<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
 
 const fn map(value: &'static TypeMeta) -> TypeMeta {
     TypeMeta::of(Shape::Map(value))
@@ -140,6 +141,7 @@ const fn tuple(len: usize, contents: Contents) -> TypeMeta {
 
 impl<T: FieldType> FieldType for Option<T> {
     const TYPE: TypeMeta = T::TYPE.optional();
+    const FIELDS: &'static [FieldMeta] = T::FIELDS;
     type Handle<M, As> = T::Handle<M, As>;
 
     #[inline]

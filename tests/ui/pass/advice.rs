@@ -84,7 +84,7 @@ struct Contact {
     change_stream_images
 )]
 struct Book {
-    // "declare it without `Option`, and make it before inserting: `Id::new()`"
+    // "declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`"
     #[serde(rename = "_id")]
     id: Id<Self>,
     // "for the length of a string write `length(…)`"

@@ -56,6 +56,7 @@ extern crate self as odm;
 #[cfg(test)]
 pub(crate) mod cases;
 
+pub(crate) mod codec;
 pub mod collection;
 #[cfg(feature = "memory")]
 pub mod dump;

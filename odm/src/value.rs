@@ -4,7 +4,6 @@
 
 pub(crate) mod collation;
 pub(crate) mod decimal;
-pub(crate) mod encode;
 pub(crate) mod geo;
 pub(crate) mod key;
 pub(crate) mod kind;
@@ -13,7 +12,6 @@ pub(crate) mod order;
 pub(crate) mod path;
 pub(crate) mod print;
 pub(crate) mod raw;
-pub(crate) mod read;
 #[cfg(feature = "memory")]
 pub(crate) mod text;
 mod wide;

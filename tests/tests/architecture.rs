@@ -22,7 +22,7 @@ use syn::{Attribute, Item};
 const FLOORS: &[&[&str]] = &[
     &["error"],
     &["value"],
-    &["types"],
+    &["codec", "types"],
     &["engine"],
     &["store"],
     &["model"],

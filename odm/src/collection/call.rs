@@ -11,6 +11,7 @@ use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
 use serde::Serialize;
 
+use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::model::{Document as Model, Embedded, ModelMeta, Version};
 use crate::query::deferred::Deferred;
@@ -23,7 +24,6 @@ use crate::store::{
     Update as Operands,
 };
 use crate::update::{Changes, replacing};
-use crate::value::encode::{self, Failure};
 use crate::value::raw;
 
 /// The concerns of a collection handle, for the actions that name none of their own.

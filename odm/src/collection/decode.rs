@@ -4,8 +4,8 @@ use bson::Bson;
 use bson::raw::RawDocument;
 use serde::de::DeserializeOwned;
 
+use crate::codec::decode::{read, trace};
 use crate::error::{DecodeError, Error, Result};
-use crate::value::read::{read, trace};
 
 /// Reads a stored document straight from its bytes.
 pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {

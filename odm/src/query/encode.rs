@@ -8,9 +8,9 @@ use bson::Bson;
 use serde::Serialize;
 
 use super::kind::Sequence;
+use crate::codec::encode as stored;
 use crate::error::{Error, Result, UsageError};
 use crate::model::FieldType;
-use crate::value::encode as stored;
 
 /// Encodes values of type `T` as the field stores them.
 ///

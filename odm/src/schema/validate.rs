@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use bson::{RawDocument, RawDocumentBuf, doc};
 
+use crate::codec::encode;
 use crate::engine::expression::Globals;
 use crate::engine::matcher::Matcher;
 use crate::error::{Code, Error, Result, ServerError};
@@ -15,7 +16,6 @@ use crate::model::{Document, ModelMeta};
 use crate::schema::indexes::collation;
 use crate::schema::validator::validator;
 use crate::value::collation::Collator;
-use crate::value::encode;
 
 /// Documents that can be checked before they are sent; every model has it.
 pub trait Validate: Document {

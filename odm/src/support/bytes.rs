@@ -5,11 +5,12 @@ use bson::error::Error;
 use bson::raw::RawDocumentBuf;
 use serde::{Deserialize, Serialize, de};
 
-use crate::value::{encode, read, write};
+use crate::codec::{decode, encode};
+use crate::value::write;
 
 /// Reads a stored document as collections do.
 pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
-    read::read(document).map_err(de::Error::custom)
+    decode::read(document).map_err(de::Error::custom)
 }
 
 /// Writes a document as operations do.

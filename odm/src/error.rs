@@ -8,7 +8,6 @@
 //! failure of one command as a server would report it; the store turns it into an [`Error`].
 
 mod bulk;
-pub(crate) mod code;
 mod config;
 mod connection;
 mod declaration;
@@ -27,9 +26,10 @@ mod validation;
 
 use std::fmt;
 
+pub use odm_language::error::{Code, ServerError};
+
 pub(crate) use self::bulk::BulkError;
 pub use self::bulk::{BulkWriteResult, WriteError};
-pub use self::code::Code;
 #[cfg(any(feature = "mongodb", feature = "server"))]
 pub(crate) use self::config::ConfigError;
 #[cfg(any(feature = "mongodb", feature = "server"))]
@@ -40,7 +40,6 @@ pub(crate) use self::encode::EncodeError;
 #[cfg(feature = "memory")]
 pub(crate) use self::file::FileError;
 pub(crate) use self::kind::Kind;
-pub use self::server::ServerError;
 pub(crate) use self::stale::StaleError;
 pub(crate) use self::unsupported::UnsupportedError;
 pub(crate) use self::usage::UsageError;

@@ -54,12 +54,14 @@ compile_error!("odm has no store to run on: enable the feature `memory`, `mongod
 extern crate self as odm;
 
 #[cfg(test)]
+#[path = "../language/src/cases.rs"]
 pub(crate) mod cases;
 
 pub(crate) mod codec;
 pub mod collection;
 #[cfg(feature = "memory")]
 pub mod dump;
+#[cfg(feature = "memory")]
 pub(crate) mod engine;
 pub mod error;
 pub mod model;
@@ -71,7 +73,6 @@ pub mod server;
 pub(crate) mod store;
 pub mod types;
 pub mod update;
-pub(crate) mod value;
 
 pub mod prelude;
 #[doc(hidden)]

@@ -28,7 +28,7 @@ use self::date::Date;
 pub(crate) use self::fault::Failed;
 use self::fault::Fault;
 use self::lent::Asked;
-use crate::value::raw::{self, Elements};
+use odm_language::value::raw::{self, Elements};
 
 /// Reads a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Failed> {

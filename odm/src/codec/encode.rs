@@ -18,7 +18,7 @@ use serde::{Serialize, Serializer};
 use serializer::Place;
 
 use crate::error::{EncodeError, Error};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// Why a value can't be stored.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ use crate::store::{
     Update as Operands,
 };
 use crate::update::{Changes, replacing};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use bson::raw::RawDocumentBuf;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::error::{Error, FileError, Result};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The longest document, and what a server lets its own commands add to it.
 const LONGEST: usize = 16 * 1024 * 1024 + 16 * 1024;

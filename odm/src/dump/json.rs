@@ -11,7 +11,7 @@ use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Deserializer;
 
-use crate::value::raw::{self, MAX_DEPTH};
+use odm_language::value::raw::{self, MAX_DEPTH};
 
 /// The fields that make a value of a document.
 const MARKS: [&str; 16] = [

@@ -20,8 +20,8 @@ use std::sync::{Arc, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use bson::{DateTime, Timestamp};
 use imbl::OrdMap;
 
-use crate::engine::clock::Clock;
 use crate::error::{Code, ServerError};
+use odm_language::clock::Clock;
 
 use changes::{Change, Changes, What, definition};
 use collection::{Collection, Locks, Version};

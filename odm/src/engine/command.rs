@@ -55,12 +55,12 @@ use crate::engine::catalog::Catalog;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::context::Context;
 use crate::engine::cursor::open::Cursors;
-use crate::engine::refusal::{self, Absent};
 use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::session::{Mode, Sessions, lock};
 use crate::engine::txn::snapshot::Snapshots;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::refusal::{self, Absent};
+use odm_language::value::raw;
 
 use args::Args;
 use call::Call;
@@ -457,7 +457,7 @@ fn collection<'a>(command: &str, target: RawBsonRef<'a>) -> Result<&'a str, Serv
             },
             format!(
                 "collection name has invalid type {}",
-                crate::value::kind::alias(other.element_type())
+                odm_language::value::kind::alias(other.element_type())
             ),
         )),
     }

@@ -27,9 +27,9 @@ use bson::{Bson, Document};
 use smallvec::SmallVec;
 
 use crate::error::{Code, ServerError};
-use crate::value::key::{self, Direction};
-use crate::value::print;
-use crate::value::raw::{self, get};
+use odm_language::value::key::{self, Direction};
+use odm_language::value::print;
+use odm_language::value::raw::{self, get};
 
 use keys::{Straight, Values};
 use multikey::Arrays;

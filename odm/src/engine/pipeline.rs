@@ -18,11 +18,11 @@ mod tests;
 use bson::oid::ObjectId;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::Globals;
-use crate::engine::expression::memory;
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, values};
+use odm_language::expression::Globals;
+use odm_language::expression::memory;
+use odm_language::matcher::Matcher;
+use odm_language::value::raw::{elements, values};
 
 pub(crate) use self::stage::{Cx, Other, Target};
 

@@ -25,10 +25,10 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::index::Index;
 use crate::engine::index::spec::Kind;
-use crate::engine::matcher::{Comparison, Predicate, Test};
 use crate::error::ServerError;
-use crate::value::collation::Collator;
-use crate::value::path::Path;
+use odm_language::matcher::{Comparison, Predicate, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::Path;
 
 use bounds::{Draft, Given};
 use conditions::{Condition, Conditions};

@@ -35,8 +35,8 @@ pub(crate) mod upsert;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::Globals;
 use crate::error::{Code, ServerError};
+use odm_language::expression::Globals;
 
 pub(crate) use self::limits::{check_id, check_insert};
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::model::Document;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
 use crate::store::{Condition, Session, Store};
-use crate::value::key;
+use odm_language::value::key;
 
 /// As much as the ids of one query may take: below the 16 MB of a document, with room for the rest.
 const MAX_BYTES: usize = 15_000_000;

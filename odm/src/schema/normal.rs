@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use bson::{Bson, Document, doc};
 
-use crate::value::collation::{Customs, customs};
-use crate::value::order;
+use odm_language::value::collation::{Customs, customs};
+use odm_language::value::order;
 
 /// One index, as the server would list it.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::engine::{Latencies, Surroundings};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(crate) use self::usage::{Kind, Usage};
 

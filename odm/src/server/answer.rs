@@ -14,7 +14,7 @@ use crate::server::host::{Host, LOOK_UP};
 use crate::server::peer::Peer;
 use crate::server::wire::MAX_MESSAGE;
 use crate::store::{AWAIT, Patience, is_empty};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What becomes of a command.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ use crate::engine::{self, COMMON_FIELDS};
 use crate::error::{Code, ServerError};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(crate) use stage::{Started, start};
 

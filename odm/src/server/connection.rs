@@ -13,7 +13,7 @@ use crate::server::answer::{Answer, answer, failed};
 use crate::server::host::Host;
 use crate::server::peer::Peer;
 use crate::server::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// How long a client may take to read what it asked for.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
 use crate::server::host::Host;
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 /// How far ahead of the clock on the wall a time may be, in seconds: a year, as on a server.
 const AHEAD: i64 = 31_536_000;

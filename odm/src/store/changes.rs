@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::store::driver::DriverChanges;
 #[cfg(feature = "memory")]
 use crate::store::memory_changes::MemoryChanges;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What was written, event by event; `'s` is the session's borrow.
 pub(crate) struct RawChanges<'s> {

@@ -6,7 +6,7 @@ use bson::raw::RawDocumentBuf;
 use serde::{Deserialize, Serialize, de};
 
 use crate::codec::{decode, encode};
-use crate::value::write;
+use odm_language::value::write;
 
 /// Reads a stored document as collections do.
 pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {

@@ -5,7 +5,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use crate::Context;
 use crate::engine::{self, Answer, Namespace, Request};
 use crate::error::ServerError;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The commands that there are, and the names of their fields.
 pub fn commands() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::value::raw::Elements;
+use odm_language::value::raw::Elements;
 
 /// A key that is in the document twice, if one is.
 pub(super) fn key<'a>(elements: Elements<'a>) -> Option<&'a [u8]> {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::strings::{Digits, Key, Notation};
 use super::{Alone, repeated};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// Why a value was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use serde::ser::{
 use serde::{Serialize, Serializer};
 
 use super::{Failure, document, repeated, value};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// All that a value can say to a serializer.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use super::change::{Change, Namespace, Operation, ResumeToken, UpdateDescription
 use crate::collection::{decode, decode_id};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::Document as Model;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What the documents of a change stream are read into: a model, or `bson::Document` where several are watched. No
 /// other type can be.

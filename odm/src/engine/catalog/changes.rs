@@ -16,7 +16,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{DateTime, Timestamp};
 
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::clock::Clock;
+use odm_language::clock::Clock;
 
 use self::definition::Definition;
 use self::log::Log;

@@ -21,7 +21,7 @@ use crate::engine::index::tree::records::{Records, Stamp, Stored};
 use crate::engine::index::tree::{Leaves, Tree, Way};
 use crate::engine::index::{Index, RecordId, entry};
 use crate::error::ServerError;
-use crate::value::text::Fields;
+use odm_language::value::text::Fields;
 
 pub(crate) use self::change::Change;
 

@@ -4,10 +4,10 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document};
 
 use crate::engine::index::spec::stored_globals;
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 /// The limits of a capped collection; past one of them, the oldest records go.
 #[derive(Debug, Clone, Copy)]

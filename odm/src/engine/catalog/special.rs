@@ -6,7 +6,7 @@ use std::ops::Bound;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::index::{self, RecordId, text};
 use crate::engine::planner::special::text::TextScan;
-use crate::value::key::Direction;
+use odm_language::value::key::Direction;
 
 /// The records in the order of the answer, and how many keys were looked at.
 pub(crate) fn text_records(collection: &Collection, scan: &TextScan) -> (Vec<RecordId>, u64) {

@@ -14,13 +14,13 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::catalog::{Catalog, Root};
-use crate::engine::expression::Globals;
 use crate::engine::index::Index;
 use crate::engine::index::spec::Spec;
 use crate::engine::pipeline::{Pipeline, is_change_stream, outline};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 /// The collection that lists the views of its database.
 pub(crate) const LISTING: &str = "system.views";

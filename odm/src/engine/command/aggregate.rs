@@ -18,11 +18,11 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::query::{Found, Query, Shape, owned};
-use crate::engine::expression::Globals;
-use crate::engine::expression::meta::Known;
 use crate::engine::pipeline::{self, Cx, Leading, Pipeline, outline};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
+use odm_language::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),
@@ -327,7 +327,7 @@ pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Names
                 Code::TYPE_MISMATCH,
                 format!(
                     "collection name has invalid type: {}",
-                    crate::value::kind::alias(target.element_type())
+                    odm_language::value::kind::alias(target.element_type())
                 ),
             ));
         }

@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 /// The commands of version 1, sorted, each with its fields that are no part of the version.
 const COMMANDS: &[(&str, &[&str])] = &[
@@ -210,7 +210,7 @@ fn check_index(index: RawBsonRef<'_>) -> Result<(), ServerError> {
         Code::API_STRICT_ERROR,
         format!(
             "Error in specification {} :: caused by :: text indexes cannot be created with apiStrict: true",
-            crate::value::print::value(RawBsonRef::Document(index))
+            odm_language::value::print::value(RawBsonRef::Document(index))
         ),
     ))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 
-use crate::engine::refusal;
 use crate::error::{Code, ServerError};
-use crate::value::decimal::Decimal;
-use crate::value::raw;
+use odm_language::refusal;
+use odm_language::value::decimal::Decimal;
+use odm_language::value::raw;
 
 /// What a field of a command may hold. The messages of a refusal depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

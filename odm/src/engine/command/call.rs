@@ -17,7 +17,6 @@ use crate::engine::command::args::Args;
 use crate::engine::command::profile::Watch;
 use crate::engine::context::Context;
 use crate::engine::cursor::query::Deadline;
-use crate::engine::expression::{Expression, Globals};
 use crate::engine::index::Index;
 use crate::engine::index::spec::Spec;
 use crate::engine::txn::session::{Mode, Statements};
@@ -25,8 +24,9 @@ use crate::engine::txn::snapshot::Snapshot;
 use crate::engine::txn::transaction::Transaction;
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::expression::{Expression, Globals};
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 #[derive(Debug)]
 pub(crate) struct Call<'a> {

@@ -14,7 +14,7 @@ use crate::engine::cursor::open::{Cursor, Tail};
 use crate::engine::cursor::stream::{Images, Lookup, Scope, Stream, Token, Told};
 use crate::engine::pipeline::{Pipeline, outline};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 const STAGE: &str = "$changeStream";
 

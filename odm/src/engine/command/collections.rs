@@ -16,11 +16,11 @@ use crate::engine::command::find::{first_batch, session_of};
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::{Cursor, Ready, Tail};
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
 
 pub(crate) const LIST_COLLECTIONS: Command = Command {
     name: "listCollections",

@@ -5,14 +5,14 @@ mod preference;
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::clock::Clock;
 use crate::engine::command::args::{is_empty_document, type_name, wrong_type};
 use crate::engine::command::general::Rules;
 use crate::engine::command::table::InTransaction;
 use crate::engine::txn::session::Mode;
 use crate::engine::txn::snapshot::Moment;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::clock::Clock;
+use odm_language::value::raw;
 
 /// Refuses what is malformed or unknown, and what a read asks that cannot be met.
 pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
@@ -44,7 +44,7 @@ pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<
             Code::BAD_VALUE,
             format!(
                 "{} value for maxTimeMS is out of range",
-                crate::value::print::value(value)
+                odm_language::value::print::value(value)
             ),
         )),
         Some((_, None)) => Err(ServerError::new(
@@ -58,7 +58,10 @@ pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<
 fn shown(concern: &RawDocument) -> String {
     let of = |name: &str| {
         let value = raw::get(concern, name)?;
-        Some(format!("{name}: {}, ", crate::value::print::value(value)))
+        Some(format!(
+            "{name}: {}, ",
+            odm_language::value::print::value(value)
+        ))
     };
     let fields = ["level", "afterOpTime", "afterClusterTime", "atClusterTime"];
     fields.into_iter().filter_map(of).collect()

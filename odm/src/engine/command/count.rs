@@ -11,10 +11,10 @@ use crate::engine::command::reply::{int, reply};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::view;
 use crate::engine::cursor::query::{Query, Shape};
-use crate::engine::matcher::integer;
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::raw;
+use odm_language::matcher::integer;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),

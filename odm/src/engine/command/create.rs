@@ -20,8 +20,8 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::spec::given::Given;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::{print, raw};
+use odm_language::value::collation::Collator;
+use odm_language::value::{print, raw};
 
 const FIELDS: &[Field] = &[
     field("capped", Kind::SafeBool),

@@ -16,11 +16,11 @@ use crate::engine::command::call::Call;
 use crate::engine::command::concern;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::engine::txn::write_conflict;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::raw;
 
 pub(crate) const LIST_DATABASES: Command = Command {
     name: "listDatabases",

@@ -14,13 +14,13 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::{check_filter, no_multi};
 use crate::engine::cursor::point::{Equality, Found};
-use crate::engine::expression::text;
 use crate::engine::txn::session::Statement;
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::number::Number;
-use crate::value::raw;
+use odm_language::expression::text;
+use odm_language::value::collation::Collator;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
 
 const FIELDS: &[Field] = &[
     required("deletes", Kind::Objects),

@@ -15,12 +15,12 @@ use crate::engine::cursor::sort::check_path;
 use crate::engine::cursor::tally::summary;
 use crate::engine::index::spec::Kind as IndexKind;
 use crate::engine::index::{Index, keys};
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key;
-use crate::value::path::{self, Path, Segment};
-use crate::value::raw;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key;
+use odm_language::value::path::{self, Path, Segment};
+use odm_language::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
     required("key", Kind::Str),

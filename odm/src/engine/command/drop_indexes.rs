@@ -13,7 +13,7 @@ use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::spec::{same_key, show};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(crate) const DROP_INDEXES: Command = Command {
     name: "dropIndexes",

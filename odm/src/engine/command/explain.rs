@@ -25,13 +25,13 @@ use crate::engine::command::{count, delete, distinct, find_and_modify, update, v
 use crate::engine::cursor::exec::Work;
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::cursor::trial::Tried;
-use crate::engine::expression::Globals;
 use crate::engine::index::Index;
-use crate::engine::matcher::{Matcher, Predicate};
 use crate::engine::planner::tree::{Node, Step};
 use crate::engine::updater::Update;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::matcher::{Matcher, Predicate};
+use odm_language::value::raw;
 
 use tree::{Tree, common, number};
 

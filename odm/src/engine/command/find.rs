@@ -19,14 +19,14 @@ use crate::engine::cursor::open::{Cursor, Item, Results, Tail};
 use crate::engine::cursor::point::{self, Equality, Listed};
 use crate::engine::cursor::query::{Found, Query, Shape};
 use crate::engine::cursor::sort::Order;
-use crate::engine::expression::Globals;
-use crate::engine::expression::meta::{self, Known};
 use crate::engine::index::RecordId;
-use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::txn::session::{Mode, SessionId};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::expression::meta::{self, Known};
+use odm_language::matcher::Matcher;
+use odm_language::value::raw;
 
 /// How many documents the first batch holds unless the command says so.
 const FIRST_BATCH: u64 = 101;

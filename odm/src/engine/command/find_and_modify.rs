@@ -14,15 +14,15 @@ use crate::engine::command::retry::{Retry, STATEMENT_ID};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::command::update::check_filter;
 use crate::engine::cursor::sort::Order;
-use crate::engine::expression::meta;
-use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::outline;
 use crate::engine::pipeline::projection::Projection;
 use crate::engine::planner::agreement;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::{key, raw};
+use odm_language::expression::meta;
+use odm_language::matcher::Matcher;
+use odm_language::value::{key, raw};
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),
@@ -266,7 +266,7 @@ fn pictured(command: &RawDocument) -> String {
             own.append(name, value);
         }
     }
-    crate::value::print::value(RawBsonRef::Document(&own))
+    odm_language::value::print::value(RawBsonRef::Document(&own))
 }
 
 /// `lastErrorObject`

@@ -8,7 +8,7 @@ use crate::engine::command::table::InTransaction;
 use crate::engine::command::{api, concern};
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What may be said to a command besides its own fields.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::open::{Cursor, Tail};
 use crate::engine::txn::lsid;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 const FIELDS: &[Field] = &[
     required("collection", Kind::Str),

@@ -8,7 +8,6 @@ use bson::spec::ElementType;
 use bson::{Bson, Timestamp};
 use smallvec::SmallVec;
 
-use crate::engine::clock::Clock;
 use crate::engine::command::args::{Field, Kind, field, is_of_no_series, objects, required};
 use crate::engine::command::call::Call;
 use crate::engine::command::reply::Written;
@@ -18,7 +17,8 @@ use crate::engine::txn::session::Statement;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{check_id, check_insert};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::clock::Clock;
+use odm_language::value::raw;
 
 /// The most documents of one command.
 const MOST: usize = 100_000;

@@ -12,16 +12,16 @@ use crate::engine::command::insert::check_capped;
 use crate::engine::command::pictured::{Pictured, SIMPLE};
 use crate::engine::cursor::point::{self, Equality};
 use crate::engine::cursor::query::{Deadline, Query, Shape};
-use crate::engine::expression::Globals;
-use crate::engine::expression::meta::Known;
 use crate::engine::index::{self, RecordId};
-use crate::engine::matcher::Matcher;
 use crate::engine::txn::write_conflict;
 use crate::engine::txn::writer::Writer;
 use crate::engine::updater::{Update, check_id, upsert};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 /// Which documents, and in which order if it matters.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::command::args::Args;
 use crate::engine::cursor::query::NO_COLLECTION;
-use crate::engine::matcher::Near;
 use crate::error::ServerError;
-use crate::value::raw;
+use odm_language::matcher::Near;
+use odm_language::value::raw;
 
 /// What the server adds for updates and pipelines.
 pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
@@ -67,7 +67,12 @@ fn window(args: &Args<'_>) -> String {
 
 fn given_collation(args: &Args<'_>) -> String {
     args.filled("collation")
-        .map(|collation| format!("Collation: {}\n", crate::value::print::document(collation)))
+        .map(|collation| {
+            format!(
+                "Collation: {}\n",
+                odm_language::value::print::document(collation)
+            )
+        })
         .unwrap_or_default()
 }
 
@@ -99,7 +104,7 @@ impl Pictured<'_> {
     /// Names the query in any failure.
     pub(crate) fn named(&self, error: &ServerError) -> ServerError {
         let shown = |document: Option<&RawDocument>| {
-            document.map_or_else(|| "{}".to_owned(), crate::value::print::document)
+            document.map_or_else(|| "{}".to_owned(), odm_language::value::print::document)
         };
         // A server takes it for a hint.
         let is_hint = |sort: &&RawDocument| raw::get(sort, "$natural").is_some();
@@ -154,8 +159,12 @@ const COMPARISONS: &[&str] = &["$eq", "$lte", "$lt", "$gt", "$gte"];
 
 /// The conditions on a field and their places among others: comparisons in the server's picture, others as they are.
 fn condition_lines(path: &str, value: RawBsonRef<'_>) -> Vec<(usize, String)> {
-    let line =
-        |name: &str, operand| format!("{path} {name} {}", crate::value::print::value(operand));
+    let line = |name: &str, operand| {
+        format!(
+            "{path} {name} {}",
+            odm_language::value::print::value(operand)
+        )
+    };
     match value {
         RawBsonRef::Document(operators) if has_operators(operators) => {
             let known: Option<Vec<_>> = raw::elements(operators)
@@ -164,7 +173,7 @@ fn condition_lines(path: &str, value: RawBsonRef<'_>) -> Vec<(usize, String)> {
                     Some((rank, line(name, operand)))
                 })
                 .collect();
-            let whole = || crate::value::print::field(path, value);
+            let whole = || odm_language::value::print::field(path, value);
             known.unwrap_or_else(|| vec![(COMPARISONS.len(), whole())])
         }
         value => vec![(0, line("$eq", value))],
@@ -181,7 +190,7 @@ fn near_line(path: &str, operators: &RawDocument) -> Option<String> {
     let near = Near::parse(operators).ok()?;
     Some(format!(
         "GEONEAR  field={path} maxdist={} isNearSphere={}",
-        crate::value::print::significant(near.most, 6),
+        odm_language::value::print::significant(near.most, 6),
         i32::from(near.by_sphere)
     ))
 }

@@ -20,10 +20,10 @@ use crate::engine::command::request::{Answer, Request};
 use crate::engine::command::table::{self, Command, InTransaction, Target};
 use crate::engine::context::Context;
 use crate::engine::cursor::tally::{Examined, Tally};
-use crate::engine::refusal;
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::raw;
+use odm_language::refusal;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
 
 pub(crate) const PROFILE: Command = Command {
     name: "profile",

@@ -26,7 +26,7 @@ use crate::engine::context::Context;
 use crate::engine::cursor::point::Equality;
 use crate::engine::txn::session::Mode;
 use crate::error::ServerError;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// One of the commands that documents are read and written by, with no options but these.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::engine::command::args::{Field, Kind, field, whole};
 use crate::engine::txn::session::{Statement, Statements};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The fields that number the statements; the write commands take them.
 pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::Int);

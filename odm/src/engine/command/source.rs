@@ -16,13 +16,13 @@ use crate::engine::command::modify;
 use crate::engine::command::statistics::Asker;
 use crate::engine::context::Context;
 use crate::engine::cursor::query::{Deadline, Query, Shape, owned};
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 /// What it costs to begin a read, in the units of a deadline.
 const READ: u64 = 16;

@@ -11,7 +11,7 @@ use crate::engine::command::call::Call;
 use crate::engine::command::reply::reply;
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(crate) const COLL_STATS: Command = Command {
     name: "collStats",

@@ -10,7 +10,7 @@ use crate::engine::catalog::collection::Collection;
 use crate::engine::index::spec::Kind;
 use crate::engine::index::{self, RecordId};
 use crate::engine::txn::writer::Writer;
-use crate::value::key::Direction;
+use odm_language::value::key::Direction;
 
 /// Removes what has expired by now. A document that an open transaction has written stays for the next time, and so do
 /// those of a collection in which somebody is writing.

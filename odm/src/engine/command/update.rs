@@ -13,13 +13,13 @@ use crate::engine::command::reply::Written;
 use crate::engine::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::cursor::point::Equality;
-use crate::engine::matcher::Matcher;
 use crate::engine::pipeline::outline;
 use crate::engine::txn::session::{Effect, Statement};
 use crate::engine::txn::writer::Writer;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::raw;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
 
 const FIELDS: &[Field] = &[
     required("updates", Kind::Objects),

@@ -11,7 +11,7 @@ use crate::engine::command::table::{Command, InTransaction, Target};
 use crate::engine::index::Index;
 use crate::engine::index::tree::records::Stored;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 const FIELDS: &[Field] = &[
     // How thorough a server is, and with which locks: here it is always thorough, and without.

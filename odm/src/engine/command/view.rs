@@ -12,10 +12,10 @@ use crate::engine::command::args::Args;
 use crate::engine::command::call::Call;
 use crate::engine::command::find::Find;
 use crate::engine::cursor::query::Query;
-use crate::engine::expression::{Globals, check_pipeline_depth};
 use crate::engine::pipeline::{Other, Pipeline, not_first};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::expression::{Globals, check_pipeline_depth};
+use odm_language::value::raw;
 
 /// The pipeline that a `find` of a view is.
 pub(crate) fn find<'a>(

@@ -21,12 +21,12 @@ use crate::engine::cursor::query::Deadline;
 use crate::engine::cursor::sort::Sort;
 use crate::engine::index::RecordId;
 use crate::engine::index::tree::records::{Content, Stored};
-use crate::engine::matcher::{Matcher, Predicate};
 use crate::engine::planner::conditions;
 use crate::engine::planner::tree::Node;
 use crate::error::ServerError;
-use crate::value::collation::Collator;
-use crate::value::path::Path;
+use odm_language::matcher::{Matcher, Predicate};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::Path;
 
 pub(crate) use self::stage::Stage;
 

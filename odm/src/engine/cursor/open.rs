@@ -16,7 +16,7 @@ use crate::engine::cursor::tally::Tally;
 use crate::engine::index::tree::records::Content;
 use crate::engine::txn::session::SessionId;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// How long a cursor may lie unused, in milliseconds.
 const LIFETIME: i64 = 10 * 60_000;

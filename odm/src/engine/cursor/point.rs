@@ -11,7 +11,7 @@ use crate::engine::cursor::open::{Item, Results};
 use crate::engine::index::spec::Kind;
 use crate::engine::index::{Index, Placed, RecordId, append};
 use crate::error::ServerError;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What the way by `_id` leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -273,9 +273,9 @@ mod tests {
     use crate::engine::catalog::options::Options;
     use crate::engine::cursor::open::Results;
     use crate::engine::cursor::query::{Deadline, Query, Shape};
-    use crate::engine::expression::Globals;
     use crate::engine::index::Index;
     use crate::engine::index::spec::Spec;
+    use odm_language::expression::Globals;
 
     fn collection(ids: &[RawDocumentBuf]) -> Collection {
         let index = Index::new(Arc::new(Spec::id(None)));

@@ -15,17 +15,17 @@ use crate::engine::cursor::exec::{Execution, Row, Shared};
 use crate::engine::cursor::sort::{Order, Sort};
 use crate::engine::cursor::tally::Tally;
 use crate::engine::cursor::trial::{self, Tried};
-use crate::engine::expression::{Globals, meta};
-use crate::engine::matcher::Matcher;
 use crate::engine::planner::special::{self, text::TextScan};
 use crate::engine::planner::tree::{Node, Step};
 use crate::engine::planner::{self, Wanted, agreement};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::{Direction, check_parts};
-use crate::value::number::Number;
-use crate::value::path::Path;
-use crate::value::raw;
+use odm_language::expression::{Globals, meta};
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{Direction, check_parts};
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::raw;
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@ use crate::engine::index::keys::{self, Straight};
 use crate::engine::pipeline::sort::check_meta;
 use crate::engine::planner::agreement::is_backwards;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::{Direction, Head};
-use crate::value::number::Number;
-use crate::value::path::Path;
-use crate::value::{kind, print, raw};
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{Direction, Head};
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::{kind, print, raw};
 
 /// A parsed sort pattern.
 #[derive(Debug, Clone)]
@@ -199,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::Order;
-    use crate::value::key::Head;
+    use odm_language::value::key::Head;
 
     fn document() -> impl Strategy<Value = Document> {
         let leaf = prop_oneof![

@@ -14,10 +14,10 @@ use crate::engine::catalog::Catalog;
 use crate::engine::catalog::changes::{Event, Place, Read, What};
 use crate::engine::catalog::namespace::Namespace;
 use crate::engine::cursor::open::{Item, Results};
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::{Cx, Merging, Pipeline, Source, Statistics, Target};
 use crate::error::{Code, ServerError};
-use crate::value::{print, raw};
+use odm_language::expression::Globals;
+use odm_language::value::{print, raw};
 
 pub(crate) use self::token::Token;
 

@@ -8,7 +8,7 @@ use bson::raw::RawDocumentBuf;
 use crate::engine::catalog::collection::Collection;
 use crate::engine::index::Index;
 use crate::engine::planner::tree::{Node, Step};
-use crate::value::print;
+use odm_language::value::print;
 
 /// Counts for one command. Its queries share it, in sub-pipelines too.
 #[derive(Debug, Default)]

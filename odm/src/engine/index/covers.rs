@@ -3,7 +3,7 @@
 use bson::{Bson, Document};
 
 use crate::engine::index::spec::Spec;
-use crate::value::path::is_number;
+use odm_language::value::path::is_number;
 
 impl Spec {
     /// Whether the index reads something at the path, on the way to it or below it. Elements are not told apart.

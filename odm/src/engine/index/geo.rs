@@ -10,15 +10,15 @@ use bson::{Bson, Document};
 use crate::engine::index::keys::{self, Values};
 use crate::engine::index::spec::Spec;
 use crate::error::{Code, ServerError};
-use crate::value::geo::cell::{Cell, Relation};
-use crate::value::geo::flat::Flat;
-use crate::value::geo::shape::Shape;
-use crate::value::geo::stored::Stored;
-use crate::value::geo::vector::Vector;
-use crate::value::key;
-use crate::value::number::Number;
-use crate::value::path::Path;
-use crate::value::{print, raw};
+use odm_language::value::geo::cell::{Cell, Relation};
+use odm_language::value::geo::flat::Flat;
+use odm_language::value::geo::shape::Shape;
+use odm_language::value::geo::stored::Stored;
+use odm_language::value::geo::vector::Vector;
+use odm_language::value::key;
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::{print, raw};
 
 /// How the geometry at a path becomes keys.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,11 +5,11 @@ use bson::spec::ElementType;
 use smallvec::SmallVec;
 
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::{self, Direction};
-use crate::value::path::{Path, Segment};
-use crate::value::raw::{Element, Elements};
-use crate::value::{print, raw};
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::path::{Path, Segment};
+use odm_language::value::raw::{Element, Elements};
+use odm_language::value::{print, raw};
 
 /// One value for each field of the index; `None` where the document has none.
 pub(crate) type Values<'a> = SmallVec<[Option<RawBsonRef<'a>>; 4]>;

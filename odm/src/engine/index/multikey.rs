@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::value::path::{Path, Segment};
-use crate::value::raw;
+use odm_language::value::path::{Path, Segment};
+use odm_language::value::raw;
 
 /// The places of arrays: dotted prefixes of the indexed paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ mod tests {
     use bson::rawdoc;
 
     use super::Arrays;
-    use crate::value::path::Path;
+    use odm_language::value::path::Path;
 
     #[test]
     fn an_array_is_known_by_its_place() {

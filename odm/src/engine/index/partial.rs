@@ -3,9 +3,9 @@
 use bson::{Bson, Document, raw::RawDocumentBuf};
 
 use crate::engine::index::spec::{Partial, refused, show, stored_globals};
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
 
 /// Compiles a filter that [`check`] let pass.
 pub(crate) fn compile(

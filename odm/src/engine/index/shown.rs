@@ -3,11 +3,11 @@
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::hash::hash;
 use crate::engine::index::keys::Values;
 use crate::engine::index::spec::{Kind, Spec};
 use crate::engine::index::{Index, append};
 use crate::error::{Code, ServerError};
+use odm_language::expression::hash::hash;
 
 impl Index {
     /// The document's key of these bytes, by the names of the index. None where the document has no such key.

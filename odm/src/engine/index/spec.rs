@@ -9,17 +9,17 @@ mod same;
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 
-use crate::engine::expression::Globals;
 use crate::engine::index::geo::Grid;
 use crate::engine::index::uses::Uses;
 use crate::engine::index::wildcard::Wildcard;
 use crate::engine::index::{partial, special, text};
-use crate::engine::matcher::Matcher;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::Direction;
-use crate::value::path::Path;
-use crate::value::{kind, print};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::Direction;
+use odm_language::value::path::Path;
+use odm_language::value::{kind, print};
 
 /// How the values of a document become the entries of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use bson::{Bson, Document, doc};
 use crate::engine::index::spec::kept::{int, whole};
 use crate::engine::index::spec::{number, projection, refused, show, wrong_type};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::check_parts;
-use crate::value::text::Language;
-use crate::value::{kind as types, print};
+use odm_language::value::collation::Collator;
+use odm_language::value::key::check_parts;
+use odm_language::value::text::Language;
+use odm_language::value::{kind as types, print};
 
 /// The plugin that a key pattern asks for; `None` for a plain index.
 pub(crate) fn kind(key: &Document) -> Option<&'static str> {

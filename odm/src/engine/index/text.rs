@@ -9,11 +9,11 @@ use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::number;
 use crate::engine::index::touched::starts_with;
 use crate::error::{Code, ServerError};
-use crate::value::key::{self, Direction};
-use crate::value::path::Path;
-use crate::value::print;
-use crate::value::raw;
-use crate::value::text::Fields;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::path::Path;
+use odm_language::value::print;
+use odm_language::value::raw;
+use odm_language::value::text::Fields;
 
 /// What a text index reads of a document.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::{Kind, Spec};
 use crate::engine::index::{Index, Keys};
-use crate::value::raw::{self, Element, Elements};
+use odm_language::value::raw::{self, Element, Elements};
 
 /// A field of the document itself that is not the same in both states.
 #[derive(Debug, Clone, Copy)]

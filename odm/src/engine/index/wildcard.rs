@@ -7,9 +7,9 @@ use crate::engine::index::Keys;
 use crate::engine::index::covers::overlap;
 use crate::engine::index::multikey::Arrays;
 use crate::engine::index::spec::number;
-use crate::value::collation::Collator;
-use crate::value::key::{self, Direction};
-use crate::value::raw;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::raw;
 
 /// The name under which `explain` shows the path as a field of the index.
 pub(crate) const PATH: &str = "$_path";

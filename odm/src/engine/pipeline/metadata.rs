@@ -2,9 +2,9 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 
-use crate::engine::expression::{Globals, meta};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{array_document, elements, values};
+use odm_language::expression::{Globals, meta};
+use odm_language::value::raw::{array_document, elements, values};
 
 /// Stages that give each document on as they get it, one by one, or with what is known of it. Sorted.
 const TRANSPARENT: &[&str] = &[

@@ -8,7 +8,7 @@ use bson::raw::{RawArray, RawBsonRef};
 
 use crate::engine::pipeline::{single, stages};
 use crate::error::{Code, ServerError};
-use crate::value::raw::values;
+use odm_language::value::raw::values;
 
 /// Where a pipeline is to run: what names of other collections are read by.
 #[derive(Debug, Clone, Copy)]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::memory;
-use crate::engine::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
-use crate::engine::expression::{Globals, Value, append, text};
-use crate::engine::matcher::{Matcher, without_where};
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::raw::{elements, values};
+use odm_language::expression::memory;
+use odm_language::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
+use odm_language::expression::{Globals, Value, append, text};
+use odm_language::matcher::{Matcher, without_where};
+use odm_language::value::number::Number;
+use odm_language::value::raw::{elements, values};
 
 /// A parsed projection of `find` and `findAndModify`.
 #[derive(Debug)]

@@ -2,14 +2,14 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::expression::text;
 use crate::engine::index::keys;
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::key::{self, Direction};
-use crate::value::number::Number;
-use crate::value::path::Path;
-use crate::value::raw::{elements, get};
+use odm_language::expression::text;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::raw::{elements, get};
 
 /// A parsed sort specification.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl SortPattern {
                 },
                 (None, RawBsonRef::Document(meta)) => {
                     check_meta(meta)?;
-                    crate::engine::expression::field_path(name)?;
+                    odm_language::expression::field_path(name)?;
                     scores.push(paths.len() + scores.len());
                     continue;
                 }
@@ -56,7 +56,7 @@ impl SortPattern {
                     );
                 }
             };
-            crate::engine::expression::field_path(name)?;
+            odm_language::expression::field_path(name)?;
             // A field that is named again keeps its place and takes the later direction. (`find` keeps the first.)
             if let Some(again) = paths.iter().position(|path| path.as_str() == name) {
                 if let Some(known) = directions.get_mut(again) {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::{Documents, Source};
 use crate::error::ServerError;
+use odm_language::expression::Globals;
 
 /// One parsed stage.
 pub(crate) trait Stage: fmt::Debug + Send + Sync {

@@ -23,11 +23,11 @@ mod unwind;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::Stage;
-use crate::engine::refusal;
 use crate::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::refusal;
 
 /// Reads what comes before all else of a pipeline.
 pub(super) type Outline = fn(RawBsonRef<'_>, Place<'_>) -> Result<(), ServerError>;

@@ -7,9 +7,9 @@ use super::outline::{self, Place};
 use super::projection::Projection;
 use super::{Pipeline, Source};
 use crate::cases;
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::error::ServerError;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
 
 /// One collection, `stage_cases`.
 struct Held(Vec<RawDocumentBuf>);

@@ -2,10 +2,10 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::matcher::Predicate;
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::{print, raw};
+use odm_language::matcher::Predicate;
+use odm_language::value::number::Number;
+use odm_language::value::{print, raw};
 
 /// The parts.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use crate::engine::planner::conditions::{About, Condition, Fit, intersect};
 use crate::engine::planner::geo;
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::tree::IndexScan;
-use crate::value::collation::Collator;
-use crate::value::kind::Bracket;
+use odm_language::value::collation::Collator;
+use odm_language::value::kind::Bracket;
 
 /// A walk over an index, and what it answers.
 #[derive(Debug, Clone)]

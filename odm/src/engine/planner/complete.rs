@@ -1,9 +1,9 @@
 //! Whether an index holds every document that a filter can match.
 
 use crate::engine::index::spec::{Kind, Spec};
-use crate::engine::matcher::Predicate;
 use crate::engine::planner::conditions::{self, About, Condition, Conditions, Fit};
-use crate::value::collation::Collator;
+use odm_language::matcher::Predicate;
+use odm_language::value::collation::Collator;
 
 pub(super) fn is_complete(
     spec: &Spec,

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
 use crate::engine::planner::interval::{self, Interval};
-use crate::value::collation::Collator;
-use crate::value::kind::TypeSet;
-use crate::value::path::is_number;
+use odm_language::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::kind::TypeSet;
+use odm_language::value::path::is_number;
 
 use self::values::one_value;
 

@@ -7,7 +7,6 @@ use bson::raw::RawBsonRef;
 use crate::engine::index::Index;
 use crate::engine::index::geo::{Grid, Plane, hash_value, relation, square_hashes};
 use crate::engine::index::spec::Kind;
-use crate::engine::matcher::{Near, Predicate, Test};
 use crate::engine::planner::Wanted;
 use crate::engine::planner::bounds::{Draft, Given, nearest};
 use crate::engine::planner::complete::is_complete;
@@ -17,12 +16,13 @@ use crate::engine::planner::interval::{self, Interval};
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::error::{Code, ServerError};
-use crate::value::geo::cell::{Cell, Relation};
-use crate::value::geo::flat::{Flat, Rect};
-use crate::value::geo::region::Region;
-use crate::value::geo::vector::Vector;
-use crate::value::path::Path;
-use crate::value::print;
+use odm_language::matcher::{Near, Predicate, Test};
+use odm_language::value::geo::cell::{Cell, Relation};
+use odm_language::value::geo::flat::{Flat, Rect};
+use odm_language::value::geo::region::Region;
+use odm_language::value::geo::vector::Vector;
+use odm_language::value::path::Path;
+use odm_language::value::print;
 
 /// So many cells, or a few more, hold what a query asks for.
 const MOST_CELLS: usize = 24;

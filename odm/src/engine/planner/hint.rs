@@ -10,7 +10,7 @@ use crate::engine::planner::agreement::is_backwards;
 use crate::engine::planner::interval::is_collated;
 use crate::engine::planner::tree::Limits;
 use crate::error::{Code, ServerError};
-use crate::value::{print, raw};
+use odm_language::value::{print, raw};
 
 /// What a hint asks for.
 pub(super) enum Hinted<'i> {

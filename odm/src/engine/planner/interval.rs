@@ -7,10 +7,10 @@ use bson::raw::{RawBson, RawBsonRef};
 use bson::{Bson, DateTime, Timestamp};
 
 use crate::engine::index::Key;
-use crate::value::collation::Collator;
-use crate::value::key;
-use crate::value::kind::Bracket;
-use crate::value::{print, raw};
+use odm_language::value::collation::Collator;
+use odm_language::value::key;
+use odm_language::value::kind::Bracket;
+use odm_language::value::{print, raw};
 
 /// One end of an interval: the ascending key bytes, and how `explain` shows the value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use crate::engine::index::Index;
 use crate::engine::index::spec::Kind;
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::tree::IndexScan;
-use crate::value::key::Direction;
-use crate::value::path::Path;
+use odm_language::value::key::Direction;
+use odm_language::value::path::Path;
 
 /// So many walks a list of values may become, to be merged in order.
 const MOST_WALKS: usize = 200;

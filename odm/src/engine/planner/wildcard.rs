@@ -6,9 +6,9 @@
 use bson::raw::RawBsonRef;
 
 use crate::engine::index::Index;
-use crate::engine::matcher::{Comparison, ElementMatch, Operand, Predicate, Test};
-use crate::value::collation::Collator;
-use crate::value::path::is_number;
+use odm_language::matcher::{Comparison, ElementMatch, Operand, Predicate, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::is_number;
 
 /// Whether a server finds a plan for a filter by this index alone.
 pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Collator>) -> bool {

@@ -4,7 +4,7 @@ use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
 
 use crate::error::{Code, ServerError};
-use crate::value::{kind, print, raw};
+use odm_language::value::{kind, print, raw};
 
 /// The digest of the user that nobody is: all sessions are his, there being no users.
 pub(crate) const NOBODY: [u8; 32] = [

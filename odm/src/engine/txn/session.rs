@@ -13,7 +13,7 @@ use crate::engine::txn::TRANSIENT;
 use crate::engine::txn::lsid::{self, show_whole};
 use crate::engine::txn::transaction::Transaction;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// How long an unused session is remembered, in milliseconds.
 const LIFETIME: i64 = 30 * 60_000;
@@ -500,7 +500,7 @@ fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError
         Code::TYPE_MISMATCH,
         format!(
             "BSON field 'OperationSessionInfo.{field}' is the wrong type '{}', expected type '{expected}'",
-            crate::value::kind::alias(found.element_type())
+            odm_language::value::kind::alias(found.element_type())
         ),
     )
 }

@@ -11,7 +11,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::index::{Index, Placed, RecordId};
 use crate::engine::txn::{changed_catalog, write_conflict};
 use crate::error::ServerError;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What a transaction adds to a write: who writes, and the state that everybody else sees.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::{Node, fields};
 use crate::error::{Code, ServerError};
-use crate::value::order;
-use crate::value::raw::values;
+use odm_language::expression::text;
+use odm_language::value::order;
+use odm_language::value::raw::values;
 
 #[derive(Debug)]
 pub(super) struct AddToSet {

@@ -2,13 +2,13 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::order;
-use crate::value::print;
+use odm_language::expression::text;
+use odm_language::value::number::Number;
+use odm_language::value::order;
+use odm_language::value::print;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {

@@ -2,12 +2,12 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::bad_value;
 use crate::engine::updater::node::{Node, append, fields};
 use crate::error::{Code, ServerError};
-use crate::value::raw::values;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::raw::values;
 
 #[derive(Debug, Default)]
 pub(super) struct ArrayFilters(Vec<(String, Matcher)>);
@@ -28,7 +28,7 @@ impl ArrayFilters {
                         Code::TYPE_MISMATCH,
                         format!(
                             "BSON field 'update.updates.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                            crate::engine::expression::text::type_name(Some(other))
+                            odm_language::expression::text::type_name(Some(other))
                         ),
                     ));
                 }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
-use crate::value::print;
+use odm_language::expression::Globals;
+use odm_language::value::print;
 
 /// One operator with its argument, as it acts on the value at a path.
 pub(super) trait Behaviour: fmt::Debug + Send + Sync {

@@ -2,11 +2,11 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::{Node, fields, identical};
 use crate::error::ServerError;
-use crate::value::print;
+use odm_language::expression::text;
+use odm_language::value::print;
 
 #[derive(Debug)]
 pub(super) struct Bit {

@@ -7,7 +7,7 @@ use bson::raw::{RawBson, RawBsonRef};
 use crate::engine::updater::behaviour::{At, Behaviour, Change};
 use crate::engine::updater::node::Node;
 use crate::error::ServerError;
-use crate::value::order;
+use odm_language::value::order;
 
 #[derive(Debug)]
 pub(super) struct Compare {

@@ -2,10 +2,10 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::engine::updater::node::{Node, fields};
 use crate::error::ServerError;
+use odm_language::expression::text;
 
 #[derive(Debug)]
 pub(super) enum CurrentDate {

@@ -7,7 +7,7 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use crate::engine::updater::node::{append, identical};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// What became of a value that is there before and after.
 #[derive(Debug)]

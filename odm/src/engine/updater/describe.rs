@@ -9,8 +9,8 @@ use crate::engine::updater::delta::{self, Change};
 use crate::engine::updater::node::{Node, identical};
 use crate::engine::updater::target::Walk;
 use crate::error::ServerError;
-use crate::value::path::padded_index;
-use crate::value::raw;
+use odm_language::value::path::padded_index;
+use odm_language::value::raw;
 
 /// How the fields that the trees name have changed.
 pub(super) fn document<'d>(

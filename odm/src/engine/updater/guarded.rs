@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::At;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
-use crate::value::print;
+use odm_language::expression::text;
+use odm_language::value::print;
 
 /// Whether a path is that of the `_id`, or leads into it.
 pub(super) fn is_of_id(path: &str) -> bool {

@@ -2,10 +2,10 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{memory, text};
 use crate::engine::updater::node::{append, fields};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{self, Elements};
+use odm_language::expression::{memory, text};
+use odm_language::value::raw::{self, Elements};
 
 const MAX_DEPTH: usize = 180;
 const MAX_SIZE: usize = 16 * 1024 * 1024;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::text;
 use crate::error::ServerError;
-use crate::value::raw::{self, values};
-use crate::value::write;
+use odm_language::expression::text;
+use odm_language::value::raw::{self, values};
+use odm_language::value::write;
 
-pub(super) use crate::value::raw::elements as fields;
+pub(super) use odm_language::value::raw::elements as fields;
 
 /// One value of the document being changed.
 #[derive(Debug, Clone)]

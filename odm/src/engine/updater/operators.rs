@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::updater::Applied;
 use crate::engine::updater::add_to_set::AddToSet;
 use crate::engine::updater::arithmetic::{Arithmetic, Operation};
@@ -26,8 +25,9 @@ use crate::engine::updater::target::Walk;
 use crate::engine::updater::unset::Unset;
 use crate::engine::updater::{delta, describe};
 use crate::error::{Code, ServerError};
-use crate::value::print;
-use crate::value::raw;
+use odm_language::expression::{Globals, text};
+use odm_language::value::print;
+use odm_language::value::raw;
 
 /// Parses an operator's argument for one path.
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Behaviour>, ServerError>;

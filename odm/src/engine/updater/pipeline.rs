@@ -2,13 +2,13 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::shape::Shape;
-use crate::engine::expression::{Globals, root};
 use crate::engine::updater::Applied;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::replacement::check_new_id;
 use crate::error::{Code, ServerError};
-use crate::value::raw::{get, values};
+use odm_language::expression::shape::Shape;
+use odm_language::expression::{Globals, root};
+use odm_language::value::raw::{get, values};
 
 #[derive(Debug)]
 pub(super) struct UpdatePipeline(Vec<Stage>);

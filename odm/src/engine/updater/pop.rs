@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, integral};
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
-use crate::value::print;
+use odm_language::expression::text;
+use odm_language::value::print;
 
 #[derive(Debug)]
 pub(super) enum Pop {

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::{Globals, text};
-use crate::engine::matcher::Matcher;
 use crate::engine::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
 use crate::engine::updater::node::{Node, append, fields};
 use crate::error::ServerError;
-use crate::value::order;
-use crate::value::raw::values;
+use odm_language::expression::{Globals, text};
+use odm_language::matcher::Matcher;
+use odm_language::value::order;
+use odm_language::value::raw::values;
 
 /// Which elements go.
 #[derive(Debug)]

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::engine::expression::sort::ElementOrder;
-use crate::engine::expression::text;
 use crate::engine::updater::behaviour::{At, Behaviour, Change, bad_value, integral};
 use crate::engine::updater::node::{Appended, Node, fields};
 use crate::error::ServerError;
-use crate::value::collation::Collator;
-use crate::value::raw::values;
+use odm_language::expression::sort::ElementOrder;
+use odm_language::expression::text;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw::values;
 
 #[derive(Debug)]
 pub(super) struct Push {
@@ -152,7 +152,7 @@ impl Behaviour for Push {
                 .map(|value| Node::Raw(value.as_raw_bson_ref())),
         );
         if let Some(order) = &self.sort {
-            order.sort_by(elements, at.globals.collator(), Node::value);
+            sort_by(order, elements, at.globals.collator(), Node::value);
         }
         let cut = self.cut(elements);
         Ok(if !exists {
@@ -169,21 +169,19 @@ impl Behaviour for Push {
     }
 }
 
-impl ElementOrder {
-    /// Sorts anything that can be seen as a value; equal ones stay in their order.
-    fn sort_by<T>(
-        &self,
-        items: &mut Vec<T>,
-        collator: Option<&Collator>,
-        value: impl Fn(&T) -> Cow<'_, RawBson>,
-    ) {
-        let mut keyed: Vec<(RawBson, T)> = items
-            .drain(..)
-            .map(|item| (value(&item).into_owned(), item))
-            .collect();
-        keyed.sort_by(|(left, _), (right, _)| {
-            self.compare(left.as_raw_bson_ref(), right.as_raw_bson_ref(), collator)
-        });
-        items.extend(keyed.into_iter().map(|(_, item)| item));
-    }
+/// Sorts anything that can be seen as a value; equal ones stay in their order.
+fn sort_by<T>(
+    order: &ElementOrder,
+    items: &mut Vec<T>,
+    collator: Option<&Collator>,
+    value: impl Fn(&T) -> Cow<'_, RawBson>,
+) {
+    let mut keyed: Vec<(RawBson, T)> = items
+        .drain(..)
+        .map(|item| (value(&item).into_owned(), item))
+        .collect();
+    keyed.sort_by(|(left, _), (right, _)| {
+        order.compare(left.as_raw_bson_ref(), right.as_raw_bson_ref(), collator)
+    });
+    items.extend(keyed.into_iter().map(|(_, item)| item));
 }

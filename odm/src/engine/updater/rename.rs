@@ -8,9 +8,9 @@ use crate::engine::updater::guarded::{immutable_id, is_of_id};
 use crate::engine::updater::node::{Node, fields};
 use crate::engine::updater::set::Set;
 use crate::error::{Code, ServerError};
-use crate::value::path::padded_index;
-use crate::value::print;
-use crate::value::raw::values;
+use odm_language::value::path::padded_index;
+use odm_language::value::print;
+use odm_language::value::raw::values;
 
 /// What the next part of a path is looked up in.
 #[derive(Clone, Copy)]

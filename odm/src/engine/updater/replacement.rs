@@ -2,14 +2,14 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::updater::conflicts::dollar_prefixed;
 use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::{append, fields};
 use crate::engine::updater::{Applied, check_id};
 use crate::error::{Code, ServerError};
-use crate::value::print;
-use crate::value::{order, raw};
+use odm_language::expression::{Globals, text};
+use odm_language::value::print;
+use odm_language::value::{order, raw};
 
 #[derive(Debug)]
 pub(super) struct Replacement(RawDocumentBuf);

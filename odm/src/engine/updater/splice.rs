@@ -12,7 +12,7 @@ use crate::engine::updater::conflicts::Fields;
 use crate::engine::updater::node::Node;
 use crate::engine::updater::target::Walk;
 use crate::error::{Code, ServerError};
-use crate::value::{raw, write};
+use odm_language::value::{raw, write};
 
 /// What takes the place of a field; nothing where it goes.
 type Piece<'a> = (Range<usize>, Option<(&'a str, Node<'a>)>);

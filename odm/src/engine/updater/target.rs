@@ -15,8 +15,8 @@ use crate::engine::updater::guarded::{
 use crate::engine::updater::limits::array_id;
 use crate::engine::updater::node::Node;
 use crate::error::{Code, ServerError};
-use crate::value::path::padded_index;
-use crate::value::print;
+use odm_language::value::path::padded_index;
+use odm_language::value::print;
 
 /// How many nulls may be put before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;

@@ -5,9 +5,9 @@ use bson::{Bson, DateTime, Document, RawBsonRef, doc};
 
 use super::{Update, upsert};
 use crate::cases;
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::error::ServerError;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
 
 fn run(case: &Document) -> Result<(bool, Document), ServerError> {
     let globals = Globals::new(cases::NOW);

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::matcher;
 use crate::engine::updater::Update;
 use crate::engine::updater::node::{Node, append, build, fields};
 use crate::error::{Code, ServerError};
-use crate::value::order;
-use crate::value::raw::values;
+use odm_language::matcher;
+use odm_language::value::order;
+use odm_language::value::raw::values;
 
 /// The equalities of a (checked) filter as a document; a replacement takes only the `_id`. Pass the result to
 /// [`Update::apply`] with `inserting`, then give it an `_id` if it still has none.

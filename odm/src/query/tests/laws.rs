@@ -5,9 +5,9 @@ use bson::{Bson, DateTime, Document, RawDocumentBuf, doc};
 use proptest::prelude::*;
 
 use super::{M, f};
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::query::Filter;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
 
 /// A filter, as its author thinks of it.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use bson::{Document, doc};
 
 use super::{Call, Command};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(super) const CONFIGURE_FAIL_POINT: Command = Command {
     name: "configureFailPoint",

@@ -10,7 +10,7 @@ use crate::engine::command::args::{self, Args, Kind};
 use crate::error::{Code, ServerError};
 use crate::server::host::Host;
 use crate::server::wire::{Compressor, MAX_MESSAGE};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(super) const HELLO: Command = Command {
     name: "hello",
@@ -122,7 +122,7 @@ fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
             Code::TYPE_MISMATCH,
             format!(
                 "BSON field 'hello.saslSupportedMechs' is the wrong type '{}', expected types '[string, object']",
-                crate::value::kind::alias(other.element_type())
+                odm_language::value::kind::alias(other.element_type())
             ),
         )),
     }

@@ -6,7 +6,7 @@ use bson::{Document, doc};
 use super::{Call, Command, only_admin};
 use crate::engine::command::args;
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 pub(super) const KILL_OP: Command = Command {
     name: "killOp",
@@ -44,7 +44,7 @@ fn number(value: Option<RawBsonRef<'_>>) -> Result<i64, ServerError> {
             Code::BAD_VALUE,
             format!(
                 "Expected field \"op\" to have a value exactly representable as a 64-bit integer, but found {}",
-                crate::value::print::field("op", value)
+                odm_language::value::print::field("op", value)
             ),
         );
     }

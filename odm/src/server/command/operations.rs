@@ -10,7 +10,7 @@ use crate::engine::COMMON_FIELDS;
 use crate::engine::command::args;
 use crate::error::{Code, ServerError};
 use crate::server::activity::{Operation, Seat};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 pub(super) const CURRENT_OP: Command = Command {
     name: "currentOp",

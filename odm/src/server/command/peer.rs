@@ -4,7 +4,7 @@ use bson::doc;
 use bson::raw::RawBsonRef;
 
 use super::Command;
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(super) const WHATS_MY_URI: Command = Command {
     name: "whatsmyuri",

@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc};
 
 use super::{Call, Command};
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 pub(super) const CLEAR: Command = Command {
     name: "planCacheClear",

@@ -8,7 +8,7 @@ use crate::engine::COMMON_FIELDS;
 use crate::engine::command::args;
 use crate::error::{Code, ServerError};
 use crate::server::host::Host;
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     name: "getCmdLineOpts",

@@ -8,7 +8,7 @@ use crate::error::{Code, ServerError};
 use crate::server::host::Host;
 use crate::server::peer::{Conversation, Peer};
 use crate::server::scram::Opening;
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(super) const SASL_START: Command = Command {
     name: "saslStart",
@@ -51,7 +51,7 @@ pub(super) fn start(
                 Code::TYPE_MISMATCH,
                 format!(
                     "BSON field 'saslStart.mechanism' is the wrong type '{}', expected type 'string'",
-                    crate::value::kind::alias(other.element_type())
+                    odm_language::value::kind::alias(other.element_type())
                 ),
             ));
         }
@@ -134,7 +134,7 @@ fn payload(command: &RawDocument, name: &str) -> Result<Vec<u8>, ServerError> {
             Code::BAD_VALUE,
             format!(
                 "Invalid SASLPayload type. Expected Base64 or BinData, got: {}",
-                crate::value::kind::alias(other.element_type())
+                odm_language::value::kind::alias(other.element_type())
             ),
         )),
         None => Err(missing(name, "payload")),

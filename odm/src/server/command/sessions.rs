@@ -12,7 +12,7 @@ use super::stage;
 use crate::engine::command::args;
 use crate::engine::txn::lsid::NOBODY;
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 /// The documents of both stages.
 pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerError> {

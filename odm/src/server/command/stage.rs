@@ -11,7 +11,7 @@ use crate::engine::command::general::{self, Rules};
 use crate::engine::command::table::InTransaction;
 use crate::engine::txn::session::Mode;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The documents of an aggregation's first stage, and the command without that stage.
 #[derive(Debug)]

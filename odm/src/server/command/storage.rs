@@ -6,7 +6,7 @@ use bson::{Document, doc};
 use super::{Call, Command, only_admin};
 use crate::engine::command::args;
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 /// There is nothing to write to a disk. Writes are not held up: whoever asks for that is refused.
 pub(super) const FSYNC: Command = Command {

@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
 use super::bytes::Bytes;
 use super::{Fault, OP_REPLY, frame};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The reply says that the server can wait for data.
 const AWAIT_CAPABLE: u32 = 1 << 3;

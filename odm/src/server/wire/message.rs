@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::compressor::Compressor;
 use super::{Fault, OP_COMPRESSED, OP_MSG, frame};
 use crate::engine::too_large;
-use crate::value::raw;
+use odm_language::value::raw;
 
 const CHECKSUM_PRESENT: u32 = 1;
 const MORE_TO_COME: u32 = 1 << 1;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::store::memory::limits::check_command;
 use crate::store::memory::{Listener, Memory};
 use crate::store::session::Session;
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// How long a cursor waits for documents to come where the client does not say it.
 pub(crate) const AWAIT: Duration = Duration::from_secs(1);

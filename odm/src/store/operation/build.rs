@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc};
 use super::{Condition, Modification, Operation, Request, writes};
 use crate::error::{Error, Result};
 use crate::store::options::{Collation, Hint, Options, ReturnDocument, millis};
-use crate::value::write;
+use odm_language::value::write;
 
 impl Request {
     /// The command as a driver sends it, but for the database and the session.

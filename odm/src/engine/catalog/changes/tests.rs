@@ -5,7 +5,7 @@ use bson::{DateTime, RawDocumentBuf, Timestamp, rawdoc};
 use super::log::{MOST_UNWATCHED, MOST_WATCHED};
 use super::{Change, Changes, Origin, Place, Read, What};
 use crate::engine::catalog::namespace::Namespace;
-use crate::engine::clock::Clock;
+use odm_language::clock::Clock;
 
 fn change(what: What) -> Change {
     Change {

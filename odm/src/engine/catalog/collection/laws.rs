@@ -11,7 +11,7 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::index::spec::Spec;
 use crate::engine::index::{Entry, Index};
-use crate::value::key::Direction;
+use odm_language::value::key::Direction;
 
 fn specs() -> Vec<RawDocumentBuf> {
     vec![

@@ -13,7 +13,7 @@ use crate::engine::command::create_indexes::check_hides;
 use crate::engine::index::Index;
 use crate::engine::index::spec::{Kind as IndexKind, Spec, same_key, show};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("name", Kind::Str),

@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::command::args::{truthy, type_name, whole};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The least staleness that can be told, in seconds.
 const STALENESS: i64 = 90;

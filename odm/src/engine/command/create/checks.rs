@@ -4,9 +4,9 @@ use bson::raw::RawBsonRef;
 
 use crate::engine::command::args::{Args, Kind, required, unknown, whole, wrong_type};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
-use crate::value::number::Number;
-use crate::value::raw;
+use odm_language::value::collation::Collator;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
 
 type Checked = Result<(), ServerError>;
 

@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::engine::command::call::Call;
 use crate::error::{Code, ServerError};
-use crate::value::{kind, raw};
+use odm_language::value::{kind, raw};
 
 /// Refuses an inner `$db` other than the command's.
 pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), ServerError> {

@@ -3,9 +3,9 @@
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 
-use crate::engine::matcher::{Comparison, ElementMatch, Group, Predicate, Test, compared};
 use crate::engine::planner::conditions;
-use crate::value::kind::{self, TypeSet};
+use odm_language::matcher::{Comparison, ElementMatch, Group, Predicate, Test, compared};
+use odm_language::value::kind::{self, TypeSet};
 
 /// In which order conditions are shown that stand beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use bson::{Bson, Document};
 
 use crate::engine::catalog::options::to_raw;
 use crate::engine::command::create::to_document;
-use crate::engine::expression::memory;
 use crate::error::ServerError;
+use odm_language::expression::memory;
 
 /// The reply: without index bounds if it is too large with them, and without the command if there is no room for it.
 pub(super) fn limited(

@@ -10,12 +10,12 @@ use crate::engine::cursor::exec::Stage;
 use crate::engine::cursor::trial::Tried;
 use crate::engine::index::spec::{Kind, number as number_of};
 use crate::engine::index::wildcard::PATH;
-use crate::engine::matcher::Predicate;
 use crate::engine::planner::conditions;
 use crate::engine::planner::interval::Interval;
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
-use crate::value::key::Direction;
+use odm_language::matcher::Predicate;
+use odm_language::value::key::Direction;
 
 /// What a sort may hold in memory, on a server.
 const SORT_LIMIT: i32 = 104_857_600;

@@ -7,7 +7,7 @@ use crate::engine::command::args::{self, null_list, wrong_type};
 use crate::engine::txn::lsid::{NOBODY, digest, id_of, uuid};
 use crate::engine::txn::session::SessionId;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// A session, as a command names it.
 #[derive(Debug)]

@@ -15,9 +15,10 @@ use crate::engine::command::{Engine, known_commands, known_statements};
 use crate::engine::context::Context;
 use crate::engine::index::spec;
 use crate::engine::pipeline::{known_stage_options, known_stages, runs_accumulator};
-use crate::engine::refusal::Absent;
-use crate::engine::{expression, matcher, refusal, updater};
-use crate::value::collation;
+use crate::engine::updater;
+use odm_language::refusal::{self, Absent};
+use odm_language::value::collation;
+use odm_language::{expression, matcher};
 
 /// What to do when the chapter is stale.
 const REMEDY: &str =

@@ -11,11 +11,11 @@ use crate::engine::cursor::exec::stage::Counters;
 use crate::engine::cursor::exec::walk::{Met, Walk};
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work};
 use crate::engine::index::{Index, RecordId};
-use crate::engine::matcher::Matcher;
 use crate::engine::planner::conditions;
 use crate::engine::planner::tree::IndexScan;
 use crate::error::ServerError;
-use crate::value::path::Path;
+use odm_language::matcher::Matcher;
+use odm_language::value::path::Path;
 
 /// What is wanted of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

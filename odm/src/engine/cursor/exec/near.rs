@@ -13,9 +13,9 @@ use crate::engine::index::geo::{Grid, places};
 use crate::engine::index::{Index, RecordId};
 use crate::engine::planner::geo::NearPlan;
 use crate::error::ServerError;
-use crate::value::geo::EARTH;
-use crate::value::geo::stored::Stored;
-use crate::value::geo::vector::Vector;
+use odm_language::value::geo::EARTH;
+use odm_language::value::geo::stored::Stored;
+use odm_language::value::geo::vector::Vector;
 
 /// A search that goes on where it stopped.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::engine::catalog::collection::document;
 use crate::engine::cursor::exec::{Bytes, Lent, Shared};
 use crate::engine::index::RecordId;
 use crate::error::ServerError;
-use crate::value::key::Head;
+use odm_language::value::key::Head;
 
 /// A record that is kept for later. What is stored is found again by its id.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

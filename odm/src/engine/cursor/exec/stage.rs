@@ -11,10 +11,10 @@ use crate::engine::cursor::exec::natural::Natural;
 use crate::engine::cursor::exec::sorter::{self, Kept, Sorter};
 use crate::engine::cursor::exec::{Bytes, Lent, Shared, Work, near};
 use crate::engine::index::RecordId;
-use crate::engine::matcher::Matcher;
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{IndexScan, Node, Step};
 use crate::error::ServerError;
+use odm_language::matcher::Matcher;
 
 /// What a step has done, in the words of `explain`.
 #[derive(Debug, Clone, Default)]

@@ -10,9 +10,9 @@ use crate::engine::catalog::namespace::Namespace;
 use crate::engine::catalog::options::Options;
 use crate::engine::cursor::query::Deadline;
 use crate::engine::cursor::sort::Order;
-use crate::engine::expression::Globals;
-use crate::engine::matcher::Matcher;
 use crate::engine::planner::tree::{Node, Step};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
 
 fn raw(document: &Document) -> RawDocumentBuf {
     document.try_into().unwrap()

@@ -11,7 +11,7 @@ use crate::engine::index::tree::{Held, Leaf};
 use crate::engine::index::{Index, Key, RecordId, hash_key, key_of, record_of};
 use crate::engine::planner::interval::{Edge, Interval, after};
 use crate::engine::planner::tree::IndexScan;
-use crate::value::key::{self, Direction};
+use odm_language::value::key::{self, Direction};
 
 /// The length of a hash in a key.
 const HASH: usize = 8;

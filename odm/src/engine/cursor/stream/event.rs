@@ -12,7 +12,7 @@ use crate::engine::cursor::point::{Equality, Found};
 use crate::engine::cursor::stream::token::Token;
 use crate::engine::cursor::stream::{Images, Lookup, Told, compact};
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// The digest of no user's name, which a server adds to a session's id.
 const NOBODY: [u8; 32] = [

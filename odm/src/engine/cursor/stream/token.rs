@@ -10,7 +10,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use crate::engine::catalog::changes::Place;
 use crate::engine::cursor::stream::compact;
 use crate::error::{Code, ServerError};
-use crate::value::raw;
+use odm_language::value::raw;
 
 /// A place in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

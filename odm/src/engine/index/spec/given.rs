@@ -9,7 +9,7 @@ use crate::engine::index::spec::{
 };
 use crate::engine::index::{partial, special};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
+use odm_language::value::collation::Collator;
 
 /// A specification of the right form.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use bson::{Bson, Document};
 
 use crate::engine::index::spec::{number, show};
 use crate::error::{Code, ServerError};
-use crate::value::collation::Collator;
+use odm_language::value::collation::Collator;
 
 /// The server's refusals about the index on `_id` and about its name.
 pub(super) fn refusal(given: &Document, key: &Document, name: &str) -> Option<ServerError> {

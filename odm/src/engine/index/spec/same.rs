@@ -4,7 +4,7 @@ use bson::raw::RawBson;
 use bson::{Bson, Document};
 
 use crate::engine::index::spec::{Spec, same_key};
-use crate::value::order;
+use odm_language::value::order;
 
 impl Spec {
     /// Whether both order the same documents by the same keys, which makes them one index to the server.

@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::Stage;
 use crate::engine::pipeline::{CHANGE_STREAM, not_first};
 use crate::error::{Code, ServerError};
+use odm_language::expression::{Globals, text};
 
 pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
     if let RawBsonRef::Document(_) = spec {

@@ -2,10 +2,10 @@
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::{Globals, append};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
+use odm_language::expression::{Globals, append};
 
 #[derive(Debug)]
 struct Count(String);

@@ -2,14 +2,14 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::memory;
-use crate::engine::expression::meta;
-use crate::engine::expression::{Globals, append, field_path, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Other, Stage};
 use crate::engine::pipeline::{CHANGE_STREAM, Documents, Pipeline};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, values};
+use odm_language::expression::memory;
+use odm_language::expression::meta;
+use odm_language::expression::{Globals, append, field_path, text};
+use odm_language::value::raw::{elements, values};
 
 #[derive(Debug)]
 struct Facet(Vec<(String, Pipeline)>);

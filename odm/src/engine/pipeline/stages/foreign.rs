@@ -2,10 +2,10 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{append, text};
 use crate::error::{Code, ServerError};
-use crate::value::path::Path;
-use crate::value::raw::{elements, get, values};
+use odm_language::expression::{append, text};
+use odm_language::value::path::Path;
+use odm_language::value::raw::{elements, get, values};
 
 /// The values at a path, with those of arrays at its end in their place.
 pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonRef<'d>> {

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
-use crate::engine::expression::{Expression, Globals, field_path, memory, text};
-use crate::engine::matcher::{Matcher, without_where};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Other, Stage};
 use crate::engine::pipeline::stages::foreign::{self, both, one, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::error::{Code, ServerError};
-use crate::value::key;
-use crate::value::number::Number;
-use crate::value::path::Path;
-use crate::value::raw::{elements, get, values};
+use odm_language::expression::{Expression, Globals, field_path, memory, text};
+use odm_language::matcher::{Matcher, without_where};
+use odm_language::value::key;
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::raw::{elements, get, values};
 
 #[derive(Debug)]
 struct GraphLookup {

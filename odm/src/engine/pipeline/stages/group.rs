@@ -9,13 +9,13 @@ use std::collections::HashMap;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Expression, Globals, Scope, Value, append};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
-use crate::value::key;
-use crate::value::number::Number;
-use crate::value::raw::elements;
+use odm_language::expression::{Expression, Globals, Scope, Value, append};
+use odm_language::value::key;
+use odm_language::value::number::Number;
+use odm_language::value::raw::elements;
 
 use self::field::{Field, State};
 

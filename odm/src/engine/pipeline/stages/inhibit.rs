@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
-use crate::value::print;
+use odm_language::expression::Globals;
+use odm_language::value::print;
 
 #[derive(Debug)]
 struct Inhibit;

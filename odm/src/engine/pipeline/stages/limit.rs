@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Planned, Stage};
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
+use odm_language::expression::{Globals, text};
+use odm_language::value::number::Number;
 
 #[derive(Debug)]
 struct Limit(u64);

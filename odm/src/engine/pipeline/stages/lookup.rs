@@ -2,16 +2,16 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::memory;
-use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::engine::pipeline::stages::unwind::with;
 use crate::engine::pipeline::{Documents, Other, Pipeline, not_first};
 use crate::error::{Code, ServerError};
-use crate::value::path::Path;
-use crate::value::raw::{elements, get};
+use odm_language::expression::memory;
+use odm_language::expression::{Expression, Globals, check_variable_name, field_path, text};
+use odm_language::value::path::Path;
+use odm_language::value::raw::{elements, get};
 
 #[derive(Debug)]
 struct Lookup {

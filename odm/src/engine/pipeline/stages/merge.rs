@@ -4,12 +4,12 @@ mod parse;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Expression, append};
 use crate::engine::pipeline::stage::{Cx, Other, Stage, Target};
 use crate::engine::pipeline::stages::foreign::one;
 use crate::engine::pipeline::{Documents, MergeWrite, Merging};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, get};
+use odm_language::expression::{Expression, append};
+use odm_language::value::raw::{elements, get};
 
 pub(super) use self::parse::{outline, parse};
 

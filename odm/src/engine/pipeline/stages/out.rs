@@ -2,13 +2,13 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::memory;
-use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Other, Stage, Target};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, get};
+use odm_language::expression::memory;
+use odm_language::expression::{Globals, text};
+use odm_language::value::raw::{elements, get};
 
 #[derive(Debug)]
 struct Out {

@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::shape::Shape;
-use crate::engine::expression::{Globals, root};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::ServerError;
+use odm_language::expression::shape::Shape;
+use odm_language::expression::{Globals, root};
 
 type Parsed = Result<Box<dyn Stage>, ServerError>;
 

@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::limit::count;
 use crate::error::ServerError;
+use odm_language::expression::Globals;
 
 #[derive(Debug)]
 struct Skip(u64);

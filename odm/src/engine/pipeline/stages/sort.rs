@@ -2,11 +2,11 @@
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::sort::SortPattern;
 use crate::engine::pipeline::stage::{Cx, Planned, Stage};
 use crate::error::{Code, ServerError};
+use odm_language::expression::Globals;
 
 #[derive(Debug)]
 struct Sort {

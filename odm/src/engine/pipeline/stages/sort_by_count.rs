@@ -2,12 +2,12 @@
 
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf, cstr};
 
-use crate::engine::expression::Globals;
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::{group, sort};
 use crate::error::{Code, ServerError};
-use crate::value::raw::elements;
+use odm_language::expression::Globals;
+use odm_language::value::raw::elements;
 
 #[derive(Debug)]
 struct SortByCount {

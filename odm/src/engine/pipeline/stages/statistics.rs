@@ -2,14 +2,14 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::outline::Place;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::{Documents, Statistics, StatisticsOf};
 use crate::error::{Code, ServerError};
-use crate::value::number::Number;
-use crate::value::print;
-use crate::value::raw::elements;
+use odm_language::expression::{Globals, text};
+use odm_language::value::number::Number;
+use odm_language::value::print;
+use odm_language::value::raw::elements;
 
 const COLLECTION: &str = "$collStats";
 const INDEXES: &str = "$indexStats";

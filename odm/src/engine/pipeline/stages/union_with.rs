@@ -2,13 +2,13 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
-use crate::engine::expression::{Globals, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::engine::pipeline::stages::foreign;
 use crate::engine::pipeline::{Documents, Other, Pipeline};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, values};
+use odm_language::expression::{Globals, text};
+use odm_language::value::raw::{elements, values};
 
 #[derive(Debug)]
 struct UnionWith {

@@ -2,11 +2,11 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::engine::expression::{Globals, append, field_path, text};
 use crate::engine::pipeline::Documents;
 use crate::engine::pipeline::stage::{Cx, Stage};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, get, values};
+use odm_language::expression::{Globals, append, field_path, text};
+use odm_language::value::raw::{elements, get, values};
 
 #[derive(Debug)]
 struct Unwind {

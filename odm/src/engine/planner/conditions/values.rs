@@ -3,12 +3,12 @@
 use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
 use bson::spec::ElementType;
 
-use crate::engine::matcher::{Comparison, Regex, Test};
 use crate::engine::planner::conditions::{About, Fit};
 use crate::engine::planner::interval::Interval;
-use crate::value::collation::Collator;
-use crate::value::kind::{self, Bracket, TypeSet};
-use crate::value::raw;
+use odm_language::matcher::{Comparison, Regex, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::kind::{self, Bracket, TypeSet};
+use odm_language::value::raw;
 
 /// The values that pass a test; none where it narrows nothing.
 pub(super) fn one_value(

@@ -2,17 +2,17 @@
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::engine::expression::append;
 use crate::engine::index::Index;
 use crate::engine::index::spec::Kind;
 use crate::engine::index::text::Ordered;
-use crate::engine::matcher::{Comparison, Operand, Predicate, Test};
 use crate::engine::planner::bounds::{self, Given};
 use crate::engine::planner::special::Special;
 use crate::engine::planner::tree::{Node, Step};
 use crate::engine::planner::{Wanted, complete, conditions};
 use crate::error::{Code, ServerError};
-use crate::value::kind::Bracket;
+use odm_language::expression::append;
+use odm_language::matcher::{Comparison, Operand, Predicate, Test};
+use odm_language::value::kind::Bracket;
 
 /// What a text index is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 
-use crate::engine::expression::accumulate::Accumulator;
-use crate::engine::expression::ranked::{self, Keep, Ranked};
-use crate::engine::expression::{Expression, Globals, Scope, text};
 use crate::engine::pipeline::sort::SortPattern;
 use crate::engine::pipeline::stages::group::refuse;
-use crate::engine::refusal;
 use crate::error::{Code, ServerError};
-use crate::value::key::{self, Direction};
-use crate::value::raw::{elements, empty_document};
+use odm_language::expression::accumulate::Accumulator;
+use odm_language::expression::ranked::{self, Keep, Ranked};
+use odm_language::expression::{Expression, Globals, Scope, text};
+use odm_language::refusal;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::raw::{elements, empty_document};
 
 #[derive(Debug)]
 pub(super) struct Field {

@@ -2,12 +2,12 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::engine::expression::{Expression, Globals, check_variable_name, field_path, text};
 use crate::engine::pipeline::outline::{self, Place};
 use crate::engine::pipeline::stage::Stage;
 use crate::engine::pipeline::stages::merge::{Matched, Merge, NotMatched, refuse};
 use crate::error::{Code, ServerError};
-use crate::value::raw::{elements, get, values};
+use odm_language::expression::{Expression, Globals, check_variable_name, field_path, text};
+use odm_language::value::raw::{elements, get, values};
 
 /// What is written, read before anything else of the command.
 struct Spec<'s> {

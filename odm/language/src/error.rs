@@ -1,0 +1,7 @@
+//! The failure of one command, and the codes of MongoDB 6.0.
+
+mod code;
+mod server;
+
+pub use self::code::Code;
+pub use self::server::ServerError;

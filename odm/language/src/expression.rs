@@ -1,0 +1,84 @@
+//! Aggregation expressions: compiled once, evaluated over raw documents.
+//!
+//! [`Expression::parse`] checks an expression and resolves its operators; [`Expression::eval`] runs it over a
+//! document without decoding it. Start reading at `parse.rs` and `eval.rs`; the operators are rows of one sorted
+//! table for each family.
+//!
+//! What this module is not: it knows no query predicates (those are `matcher`) and no stages.
+
+pub mod accumulate;
+mod arithmetic;
+mod arranged;
+mod array;
+pub mod calendar;
+mod comparison;
+mod constant;
+mod date;
+mod eval;
+mod forms;
+mod globals;
+pub mod hash;
+mod implied;
+pub mod memory;
+pub mod meta;
+mod numeral;
+mod object;
+mod operator;
+mod parse;
+mod powers;
+mod random;
+pub mod ranked;
+mod regex;
+pub mod root;
+mod set;
+pub mod shape;
+pub mod sort;
+mod string;
+pub mod sum;
+mod table;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod trigonometry;
+mod types;
+mod value;
+
+use bson::raw::{RawBsonRef, RawDocument};
+
+use crate::error::ServerError;
+
+pub use self::eval::append;
+pub use self::globals::check_pipeline_depth;
+pub use self::globals::{Globals, Scope};
+pub use self::implied::Implied;
+pub use self::meta::VALUES as META_VALUES;
+pub use self::object::merge_into;
+pub use self::parse::{check_variable_name, field_path};
+pub use self::table::{known as known_operators, known_arguments};
+pub use self::value::Value;
+
+/// A compiled expression.
+#[derive(Debug, Clone)]
+pub struct Expression(parse::Node);
+
+impl Expression {
+    /// Compiles an expression; `scope` names the variables that it may use.
+    pub fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
+        parse::parse(raw, scope).map(Self)
+    }
+
+    /// The value of the expression for one document. Missing is distinct from null.
+    pub fn eval<'a>(
+        &'a self,
+        root: &'a RawDocument,
+        globals: &'a Globals,
+    ) -> Result<Value<'a>, ServerError> {
+        self.0.eval(&eval::Env::new(root, globals))
+    }
+
+    /// Fails if a part that depends on no document does: a server refuses it before it reads one.
+    pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        let env = eval::Env::new(crate::value::raw::empty_document(), globals);
+        self.0.constant(&env, &[]).map(|_| ())
+    }
+}

@@ -1,0 +1,185 @@
+//! Dates from their parts and back: `$dateFromParts $dateToParts`.
+
+use bson::DateTime;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+
+use crate::error::{Code, ServerError};
+use crate::expression::calendar;
+use crate::expression::date::instant;
+use crate::expression::date::zone::Zone;
+use crate::expression::eval::append;
+use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
+use crate::expression::text;
+
+/// The arguments of `$dateFromParts`, each before those that it goes with.
+pub(super) const NAMES: &[(&str, bool)] = &[
+    ("year", false),
+    ("isoWeekYear", false),
+    ("month", false),
+    ("isoWeek", false),
+    ("day", false),
+    ("isoDayOfWeek", false),
+    ("hour", false),
+    ("minute", false),
+    ("second", false),
+    ("millisecond", false),
+    ("timezone", false),
+];
+
+/// What a server allows for parts that carry over.
+const RANGE: std::ops::RangeInclusive<i64> = -32_768..=32_767;
+
+pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    // The time of the day comes first, then the zone, then the day.
+    let Some(hour) = carried(args, 6, 0)? else {
+        return null();
+    };
+    let Some(minute) = carried(args, 7, 0)? else {
+        return null();
+    };
+    let Some(second) = part(args, 8)? else {
+        return null();
+    };
+    let Some(millisecond) = part(args, 9)? else {
+        return null();
+    };
+    let Some(zone) = Zone::of(args, 10)? else {
+        return null();
+    };
+    let is_iso = args.given(1);
+    let first = usize::from(is_iso);
+    let Some(year) = number(args, first)? else {
+        return null();
+    };
+    let Some(month) = carried(args, 2 + first, 1)? else {
+        return null();
+    };
+    let Some(day) = carried(args, 4 + first, 1)? else {
+        return null();
+    };
+    // A year is looked at behind the parts that are written after it.
+    if !(1..=9999).contains(&year) {
+        let (name, _) = NAMES.get(first).copied().unwrap_or_default();
+        return refuse(
+            if is_iso { 31095 } else { 40523 },
+            format!("'{name}' must evaluate to an integer in the range 1 to 9999, found {year}"),
+        );
+    }
+    let midnight = if is_iso {
+        calendar::iso_day(year, month, day)
+    } else {
+        calendar::midnight(year, month, day)
+    };
+    let local = midnight.and_then(|midnight| {
+        let minutes = hour.checked_mul(60)?.checked_add(minute)?;
+        let seconds = minutes.checked_mul(60)?.checked_add(second)?;
+        let millis = i128::from(midnight)
+            + i128::from(seconds) * 1_000
+            + i128::from(in_microseconds(millisecond)?);
+        i64::try_from(millis).ok()
+    });
+    match local.and_then(|local| zone.utc(local)) {
+        Some(at) => owned(DateTime::from_millis(at)),
+        None => Err(ServerError::new(
+            Code::DURATION_OVERFLOW,
+            "Overflow casting from a lower-precision duration to a higher-precision duration",
+        )),
+    }
+}
+
+/// Milliseconds, if a server can count them: it makes microseconds of them.
+fn in_microseconds(milliseconds: i64) -> Option<i64> {
+    milliseconds.checked_mul(1_000).and(Some(milliseconds))
+}
+
+/// A part, 0 where it was not written; `None` for null.
+fn part(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
+    if args.given(index) {
+        number(args, index)
+    } else {
+        Ok(Some(0))
+    }
+}
+
+fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
+    if args.is_nullish(index) {
+        return Ok(None);
+    }
+    let (name, _) = NAMES.get(index).copied().unwrap_or_default();
+    let value = args.or_null(index);
+    match integral(value) {
+        Some(number) => Ok(Some(number)),
+        None => refuse(
+            40515,
+            format!(
+                "'{name}' must evaluate to an integer, found {} with value {}",
+                args.type_name(index),
+                text::computed(value)
+            ),
+        ),
+    }
+}
+
+/// A part of limited range.
+fn carried(args: &Args<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, ServerError> {
+    if !args.given(index) {
+        return Ok(Some(otherwise));
+    }
+    match number(args, index)? {
+        Some(number) if !RANGE.contains(&number) => {
+            let (name, _) = NAMES.get(index).copied().unwrap_or_default();
+            refuse(
+                31034,
+                format!(
+                    "'{name}' must evaluate to a value in the range [-32768, 32767]; value {number} is not in range"
+                ),
+            )
+        }
+        number => Ok(number),
+    }
+}
+
+pub(super) fn to_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let Some(zone) = Zone::of(args, 1)? else {
+        return null();
+    };
+    let is_iso = match args.get(2) {
+        _ if !args.given(2) => false,
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
+        Some(RawBsonRef::Boolean(is_iso)) => is_iso,
+        Some(_) => {
+            return refuse(
+                40521,
+                format!(
+                    "iso8601 must evaluate to a bool, found {}",
+                    args.type_name(2)
+                ),
+            );
+        }
+    };
+    if args.is_nullish(0) {
+        return null();
+    }
+    let at = zone.local(instant(args.or_null(0))?);
+    let parts = calendar::parts(at);
+    let mut document = RawDocumentBuf::new();
+    let mut put = |name, value: i64| {
+        let value = i32::try_from(value).unwrap_or_default();
+        append(&mut document, name, RawBsonRef::Int32(value));
+    };
+    if is_iso {
+        let (week, year) = calendar::iso_week(at);
+        put("isoWeekYear", year);
+        put("isoWeek", week);
+        put("isoDayOfWeek", (calendar::day_of_week(at) + 5) % 7 + 1);
+    } else {
+        put("year", parts.year);
+        put("month", parts.month);
+        put("day", parts.day);
+    }
+    put("hour", parts.hour);
+    put("minute", parts.minute);
+    put("second", parts.second);
+    put("millisecond", parts.millisecond);
+    owned(document)
+}

@@ -1,0 +1,394 @@
+//! Steps of time: `$dateAdd $dateSubtract $dateDiff $dateTrunc`.
+//!
+//! Days and longer units are those of the calendar in the time zone; shorter ones are so many milliseconds.
+
+use bson::DateTime;
+use bson::raw::RawBsonRef;
+
+use crate::error::{Code, ServerError};
+use crate::expression::calendar::{self, Parts};
+use crate::expression::date::zone::Zone;
+use crate::expression::date::{instant, named_instant};
+use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
+use crate::expression::text;
+
+const DAY: i64 = 86_400_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Year,
+    Quarter,
+    Month,
+    /// A fixed number of milliseconds.
+    Fixed(i64),
+    Week,
+}
+
+fn unit<'v>(args: &'v Args<'_>, index: usize) -> Result<(Unit, &'v str), ServerError> {
+    let RawBsonRef::String(name) = args.or_null(index) else {
+        if matches!(args.operator, "$dateAdd" | "$dateSubtract") {
+            return refuse(
+                5_166_404,
+                format!("{} expects string defining the time unit", args.operator),
+            );
+        }
+        return refuse(
+            5_439_013,
+            format!(
+                "{} requires 'unit' to be a string, but got {}",
+                args.operator,
+                args.type_name(index)
+            ),
+        );
+    };
+    let unit = match name {
+        "year" => Unit::Year,
+        "quarter" => Unit::Quarter,
+        "month" => Unit::Month,
+        "week" => Unit::Week,
+        "day" => Unit::Fixed(86_400_000),
+        "hour" => Unit::Fixed(3_600_000),
+        "minute" => Unit::Fixed(60_000),
+        "second" => Unit::Fixed(1_000),
+        "millisecond" => Unit::Fixed(1),
+        other => {
+            if matches!(args.operator, "$dateAdd" | "$dateSubtract") {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!("unknown time unit value: {other}"),
+                ));
+            }
+            return refuse(
+                5_439_014,
+                format!(
+                    "{} parameter 'unit' value cannot be recognized as a time unit: {other}",
+                    args.operator
+                ),
+            );
+        }
+    };
+    Ok((unit, name))
+}
+
+pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
+    if args.is_nullish(0) || args.is_nullish(1) || args.is_nullish(2) {
+        return null();
+    }
+    let Some(zone) = Zone::of(args, 3)? else {
+        return null();
+    };
+    let start = match args.or_null(0) {
+        value @ (RawBsonRef::DateTime(_) | RawBsonRef::Timestamp(_) | RawBsonRef::ObjectId(_)) => {
+            instant(value)?
+        }
+        _ => {
+            return refuse(
+                5_166_403,
+                format!(
+                    "{} requires startDate to be convertible to a date",
+                    args.operator
+                ),
+            );
+        }
+    };
+    let (unit, name) = unit(args, 1)?;
+    let Some(amount) = integral(args.or_null(2)) else {
+        return refuse(
+            5_166_405,
+            format!("{} expects integer amount of time units", args.operator),
+        );
+    };
+    if sign < 0 && amount == i64::MIN {
+        return refuse(
+            6_045_000,
+            format!("invalid $dateSubtract 'amount' parameter value: {amount}"),
+        );
+    }
+    // More than the milliseconds of 64 bits hold, whatever the date.
+    let most = match unit {
+        Unit::Year => 584_942_417,
+        Unit::Quarter => 584_942_417 * 4,
+        Unit::Month => 584_942_417 * 12,
+        Unit::Week => i64::MAX / (7 * DAY),
+        Unit::Fixed(millis) => i64::MAX / millis,
+    };
+    if amount.unsigned_abs() > most.unsigned_abs() && unit != Unit::Fixed(1) {
+        return refuse(
+            5_976_500,
+            format!(
+                "invalid dateAdd 'amount' parameter value: {} {name}",
+                i128::from(amount) * i128::from(sign)
+            ),
+        );
+    }
+    if unit == Unit::Fixed(1) {
+        return moved_by(start, amount * sign);
+    }
+    let moved = amount.checked_mul(sign).and_then(|amount| match unit {
+        Unit::Fixed(millis) if millis < DAY => start.checked_add(amount.checked_mul(millis)?),
+        _ => zone.utc_beside(start, moved(zone.local(start), unit, amount)?),
+    });
+    // Before 1970 a server takes the milliseconds from the second before, and not from their own.
+    let is_split = start < 0 && start % 1_000 != 0 && unit != Unit::Fixed(1);
+    let moved = moved.and_then(|moved| moved.checked_sub(if is_split { 1_000 } else { 0 }));
+    match moved {
+        Some(moved) => owned(DateTime::from_millis(moved)),
+        None => refuse(5_166_406, "dateAdd overflowed"),
+    }
+}
+
+/// A date so many milliseconds later.
+fn moved_by<'a>(start: i64, millis: i64) -> Outcome<'a> {
+    match start.checked_add(millis) {
+        Some(moved) => owned(DateTime::from_millis(moved)),
+        None => Err(ServerError::new(
+            Code::DURATION_OVERFLOW,
+            format!(
+                "Overflow while adding {millis}ms to {}ms",
+                start.wrapping_add(millis)
+            ),
+        )),
+    }
+}
+
+fn moved(start: i64, unit: Unit, amount: i64) -> Option<i64> {
+    let months = match unit {
+        Unit::Fixed(millis) => return start.checked_add(amount.checked_mul(millis)?),
+        Unit::Week => return start.checked_add(amount.checked_mul(7 * 86_400_000)?),
+        Unit::Month => amount,
+        Unit::Quarter => amount.checked_mul(3)?,
+        Unit::Year => amount.checked_mul(12)?,
+    };
+    let at = calendar::parts(start);
+    let month = at
+        .year
+        .checked_mul(12)?
+        .checked_add(at.month - 1)?
+        .checked_add(months)?;
+    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+    let day = at.day.min(calendar::days_in_month(year, month));
+    calendar::millis(Parts {
+        year,
+        month,
+        day,
+        ..at
+    })
+}
+
+/// Which unit since the epoch an instant falls in.
+fn ordinal(at: i64, unit: Unit, week_start: i64) -> i64 {
+    let parts = calendar::parts(at);
+    match unit {
+        Unit::Year => parts.year,
+        Unit::Quarter => parts.year * 4 + (parts.month - 1) / 3,
+        Unit::Month => parts.year * 12 + parts.month - 1,
+        // 1970-01-01 was a Thursday, day 5 from a Sunday that is 1.
+        Unit::Week => (at.div_euclid(86_400_000) + 5 - week_start).div_euclid(7),
+        Unit::Fixed(millis) => at.div_euclid(millis),
+    }
+}
+
+/// Whether the week has no start though one was written; other units need none.
+fn lacks_week_start(args: &Args<'_>, unit: usize, start: usize) -> bool {
+    args.given(start)
+        && args.is_nullish(start)
+        && matches!(args.or_null(unit), RawBsonRef::String("week"))
+}
+
+/// Sunday is 1.
+fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerError> {
+    const DAYS: [&str; 7] = [
+        "sunday",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+    ];
+    if !args.given(index) || unit != Unit::Week {
+        return Ok(1);
+    }
+    let RawBsonRef::String(name) = args.or_null(index) else {
+        return refuse(
+            5_439_015,
+            format!(
+                "{} requires 'startOfWeek' to be a string, but got {}",
+                args.operator,
+                args.type_name(index)
+            ),
+        );
+    };
+    let name = name.to_ascii_lowercase();
+    match DAYS
+        .iter()
+        .zip(1..)
+        .find(|(day, _)| **day == name || day.get(..3) == Some(&name))
+    {
+        Some((_, number)) => Ok(number),
+        None => refuse(
+            5_439_016,
+            format!(
+                "{} parameter 'startOfWeek' value cannot be recognized as a day of a week: {name}",
+                args.operator
+            ),
+        ),
+    }
+}
+
+/// The zone of an operator whose refusals name the argument.
+fn named_zone(args: &Args<'_>) -> Result<Option<Zone>, ServerError> {
+    Zone::of(args, 3).map_err(|error| {
+        error.within(&format!(
+            "{} parameter 'timezone' value parsing failed",
+            args.operator
+        ))
+    })
+}
+
+pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0)
+        || args.is_nullish(1)
+        || args.is_nullish(2)
+        || lacks_week_start(args, 2, 4)
+    {
+        return null();
+    }
+    let Some(zone) = named_zone(args)? else {
+        return null();
+    };
+    let start = named_instant(args, 0, "startDate", 5_166_307)?;
+    let end = named_instant(args, 1, "endDate", 5_166_307)?;
+    let (unit, _) = unit(args, 2)?;
+    let start_of_week = week_start(args, 4, unit)?;
+    let difference = match unit {
+        Unit::Fixed(millis) if millis < DAY => {
+            // What the clocks on the wall are apart, without the whole hours by which they were set.
+            let clock = |at: i64| zone.local(at).div_euclid(millis);
+            let set = (zone.offset(end) - zone.offset(start)) / millis;
+            clock(end)
+                .checked_sub(clock(start))
+                .map(|apart| apart - set)
+        }
+        _ => ordinal(zone.local(end), unit, start_of_week).checked_sub(ordinal(
+            zone.local(start),
+            unit,
+            start_of_week,
+        )),
+    };
+    match difference {
+        Some(difference) => owned(difference),
+        None => refuse(5_166_308, "dateDiff overflowed"),
+    }
+}
+
+/// Saturday, 1 January 2000: bins are counted from it.
+const REFERENCE: i64 = 946_684_800_000;
+
+pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    if args.is_nullish(0)
+        || args.is_nullish(1)
+        || args.given(2) && args.is_nullish(2)
+        || lacks_week_start(args, 1, 4)
+    {
+        return null();
+    }
+    let Some(zone) = named_zone(args)? else {
+        return null();
+    };
+    let at = named_instant(args, 0, "date", 5_439_012)?;
+    let (unit, _) = unit(args, 1)?;
+    let size = bin_size(args, unit)?;
+    let start_of_week = week_start(args, 4, unit)?;
+    let start = if let Unit::Fixed(..DAY) = unit {
+        truncated(at, zone.utc(REFERENCE).unwrap_or(REFERENCE), size)
+    } else {
+        local_start(zone.local(at), unit, size, start_of_week).and_then(|start| zone.utc(start))
+    };
+    match start {
+        Some(start) => owned(DateTime::from_millis(start)),
+        None => match unit {
+            Unit::Fixed(..DAY) => refuse(5_439_000, "dateTrunc overflowed"),
+            _ => refuse(5_166_406, "dateAdd overflowed"),
+        },
+    }
+}
+
+/// The largest `binSize` in days and longer units.
+const LARGEST: i64 = 100_000_000_000;
+
+/// The size of a bin: in milliseconds for units that have some, else in months.
+fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
+    let value = args.or_null(2);
+    let size = if args.given(2) {
+        match integral(value) {
+            Some(size) if size > 0 => size,
+            Some(size) => {
+                return refuse(
+                    5_439_018,
+                    format!(
+                        "$dateTrunc requires 'binSize' to be greater than 0, but got value {size}"
+                    ),
+                );
+            }
+            None => {
+                return refuse(
+                    5_439_017,
+                    format!(
+                        "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '{}' of type {}",
+                        text::computed(value),
+                        args.type_name(2)
+                    ),
+                );
+            }
+        }
+    } else {
+        1
+    };
+    let one = match unit {
+        Unit::Fixed(millis) => millis,
+        Unit::Week => 7 * DAY,
+        Unit::Month => 1,
+        Unit::Quarter => 3,
+        Unit::Year => 12,
+    };
+    match (size.checked_mul(one), unit) {
+        (Some(whole), Unit::Fixed(..DAY)) => Ok(whole),
+        (None, Unit::Fixed(..DAY)) => refuse(5_439_002, "dateTrunc overflowed"),
+        (Some(whole), _) if size <= LARGEST => Ok(whole),
+        _ => refuse(5_439_006, "dateTrunc unsupported binSize value"),
+    }
+}
+
+/// The start of the bin, of this size and counted from here, that a number falls into.
+fn truncated(at: i64, from: i64, size: i64) -> Option<i64> {
+    at.checked_sub(from)?
+        .div_euclid(size)
+        .checked_mul(size)?
+        .checked_add(from)
+}
+
+fn local_start(at: i64, unit: Unit, size: i64, start_of_week: i64) -> Option<i64> {
+    match unit {
+        Unit::Fixed(_) => truncated(at, REFERENCE, size),
+        Unit::Week => {
+            // 1 January 2000 was a Saturday, 7 from a Sunday that is 1: weeks are counted from the first that began
+            // there or later.
+            let from = REFERENCE + (start_of_week - 7).rem_euclid(7) * DAY;
+            truncated(at, from, size)
+        }
+        Unit::Month | Unit::Quarter | Unit::Year => {
+            let parts = calendar::parts(at);
+            let months = truncated(parts.year * 12 + parts.month - 1, 2000 * 12, size)?;
+            calendar::millis(Parts {
+                year: months.div_euclid(12),
+                month: months.rem_euclid(12) + 1,
+                day: 1,
+                hour: 0,
+                minute: 0,
+                second: 0,
+                millisecond: 0,
+            })
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What is the same for every document of one operation: the clock, the collation, the caller's variables.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bson::raw::RawBson;
+use bson::{DateTime, Timestamp};
+
+use crate::clock::Clock;
+use crate::error::Code;
+use crate::error::ServerError;
+use crate::expression::meta::Known;
+use crate::expression::value::Value;
+use crate::regex::Regex;
+use crate::value::collation::Collator;
+
+/// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
+#[derive(Debug, Clone)]
+pub struct Globals(Arc<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    now: DateTime,
+    /// Whether it belongs to no operation: there is no `$$NOW` then.
+    stored: bool,
+    /// A variable may stand for a missing value.
+    variables: Vec<(String, Option<RawBson>)>,
+    collator: Option<Collator>,
+    shared: Arc<Shared>,
+    random: Option<Random>,
+    clock: Option<Arc<Clock>>,
+    /// Whether it is known by what documents are sorted.
+    has_sort_keys: bool,
+    /// How many pipelines of `$lookup` and `$unionWith` are around.
+    pipelines: usize,
+}
+
+/// How many pipelines of `$lookup` and `$unionWith` may be inside each other: the server's limit.
+const MAX_PIPELINES: usize = 20;
+
+/// A source of random bits.
+#[derive(Clone)]
+struct Random(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl fmt::Debug for Random {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Random")
+    }
+}
+
+/// What all clones share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// What is known of the document that an expression is about to see: whoever reads the documents of an operation
+    /// says it, and its expressions, which come later, ask.
+    known: Mutex<Known>,
+    /// The patterns that an operation used last: most have one or two, some take theirs from documents.
+    regexes: Mutex<Vec<Regex>>,
+}
+
+const MAX_REGEXES: usize = 8;
+
+/// Refuses too many pipelines inside each other.
+pub fn check_pipeline_depth(depth: usize) -> Result<(), ServerError> {
+    if depth <= MAX_PIPELINES {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::MAX_SUB_PIPELINE_DEPTH_EXCEEDED,
+        format!("Maximum number of nested sub-pipelines exceeded. Limit is {MAX_PIPELINES}"),
+    ))
+}
+
+impl Globals {
+    /// `$$NOW` and no variables.
+    pub fn new(now: DateTime) -> Self {
+        Self(Arc::new(Inner {
+            now,
+            stored: false,
+            variables: Vec::new(),
+            collator: None,
+            shared: Arc::default(),
+            random: None,
+            clock: None,
+            has_sort_keys: false,
+            pipelines: 0,
+        }))
+    }
+
+    /// The environment of a stored filter, such as a validator: no variables, and no time.
+    pub fn stored() -> Self {
+        let mut globals = Self::new(DateTime::from_millis(0));
+        Arc::make_mut(&mut globals.0).stored = true;
+        globals
+    }
+
+    /// Whether `$$NOW` and `$$CLUSTER_TIME` have no value.
+    pub fn is_timeless(&self) -> bool {
+        self.0.stored
+    }
+
+    /// Adds a variable: the `let` of a command or of `$lookup`. A later one shadows an earlier one.
+    #[must_use]
+    pub fn with_variable(self, name: impl Into<String>, value: RawBson) -> Self {
+        self.with_binding(name, Some(value))
+    }
+
+    /// Adds a variable that may be missing.
+    #[must_use]
+    pub fn with_binding(mut self, name: impl Into<String>, value: Option<RawBson>) -> Self {
+        Arc::make_mut(&mut self.0)
+            .variables
+            .push((name.into(), value));
+        self
+    }
+
+    /// The environment of a pipeline inside this one's; refused where too many are inside each other.
+    pub fn inner_pipeline(mut self) -> Result<Self, ServerError> {
+        let inner = Arc::make_mut(&mut self.0);
+        inner.pipelines += 1;
+        inner.shared = Arc::default();
+        check_pipeline_depth(inner.pipelines)?;
+        Ok(self)
+    }
+
+    /// How many pipelines this one's is inside of.
+    pub fn pipeline_depth(&self) -> usize {
+        self.0.pipelines
+    }
+
+    /// The environment of a view's pipeline that is read by one of this depth.
+    #[must_use]
+    pub fn at_pipeline_depth(mut self, depth: usize) -> Self {
+        Arc::make_mut(&mut self.0).pipelines = depth;
+        self
+    }
+
+    /// Whether it belongs to a pipeline inside another.
+    pub fn is_inner_pipeline(&self) -> bool {
+        self.0.pipelines > 0
+    }
+
+    /// The collation of the operation: comparisons of strings follow it.
+    #[must_use]
+    pub fn with_collator(mut self, collator: Option<Collator>) -> Self {
+        Arc::make_mut(&mut self.0).collator = collator;
+        self
+    }
+
+    /// The collation, where it is not the simple one.
+    pub fn collator(&self) -> Option<&Collator> {
+        self.0.collator.as_ref()
+    }
+
+    /// Where `$rand` gets its bits.
+    #[must_use]
+    pub fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
+        Arc::make_mut(&mut self.0).random = Some(Random(bits));
+        self
+    }
+
+    /// The clock of the times that writes put into documents.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<Clock>) -> Self {
+        Arc::make_mut(&mut self.0).clock = Some(clock);
+        self
+    }
+
+    /// A timestamp that no other write has been given, for `$currentDate` and for empty timestamps.
+    pub fn unique_timestamp(&self) -> Timestamp {
+        match &self.0.clock {
+            Some(clock) => clock.tick(self.0.now),
+            None => self.timestamp(),
+        }
+    }
+
+    /// The same where it is known by what documents are sorted.
+    #[must_use]
+    pub fn with_sort_keys(mut self) -> Self {
+        Arc::make_mut(&mut self.0).has_sort_keys = true;
+        self
+    }
+
+    /// Random bits; `None` where the operation has no source of them.
+    pub fn random(&self) -> Option<u64> {
+        self.0.random.as_ref().map(|random| random.0())
+    }
+
+    /// A regular expression, compiled once for all documents.
+    pub fn regex(&self, pattern: &str, options: &str) -> Result<Regex, ServerError> {
+        let mut known = self
+            .0
+            .shared
+            .regexes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = known
+            .iter()
+            .find(|regex| regex.pattern() == pattern && regex.options() == options);
+        if let Some(regex) = found {
+            return Ok(regex.clone());
+        }
+        let regex = Regex::new(pattern, options)?;
+        if known.len() == MAX_REGEXES {
+            known.remove(0);
+        }
+        known.push(regex.clone());
+        Ok(regex)
+    }
+
+    /// What `$meta` knows of the document at hand.
+    pub fn known(&self) -> Known {
+        self.0
+            .shared
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Says what `$meta` knows of the next document.
+    pub fn set_known(&self, known: Known) {
+        *self
+            .0
+            .shared
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    /// `$$NOW`.
+    pub fn now(&self) -> DateTime {
+        self.0.now
+    }
+
+    /// The operation's time as a timestamp: `$$CLUSTER_TIME`.
+    pub fn timestamp(&self) -> Timestamp {
+        let seconds = self.0.now.timestamp_millis().div_euclid(1_000);
+        Timestamp {
+            time: u32::try_from(seconds).unwrap_or_default(),
+            increment: 1,
+        }
+    }
+
+    /// The value of a variable, by its name without `$$`; `None` for an unknown name.
+    pub fn variable(&self, name: &str) -> Option<Value<'_>> {
+        self.0
+            .variables
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_ref().map(RawBson::as_raw_bson_ref).into())
+    }
+
+    /// The names in reach of an expression of this operation.
+    pub fn scope(&self) -> Scope {
+        Scope {
+            is_stored: self.0.stored,
+            // A server optimizes nothing that it keeps.
+            is_as_written: self.0.stored,
+            is_collated: self.0.collator.is_some(),
+            has_plain_sets: false,
+            has_sort_keys: self.0.has_sort_keys,
+            sees_document: Arc::default(),
+            names: self
+                .0
+                .variables
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        }
+    }
+}
+
+/// The names of the variables that an expression may use; an unknown one is refused when it is parsed.
+#[derive(Debug, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is about another side of the place where an expression stands"
+)]
+pub struct Scope {
+    is_stored: bool,
+    is_as_written: bool,
+    is_collated: bool,
+    has_plain_sets: bool,
+    has_sort_keys: bool,
+    sees_document: Arc<AtomicBool>,
+    names: Vec<String>,
+}
+
+impl Scope {
+    /// This scope and one more name.
+    #[must_use]
+    pub fn with(&self, name: impl Into<String>) -> Self {
+        let mut scope = self.clone();
+        scope.names.push(name.into());
+        scope
+    }
+
+    /// Whether strings are compared by a collation.
+    pub fn is_collated(&self) -> bool {
+        self.is_collated
+    }
+
+    /// Whether the expression is kept with a collection, as validators are.
+    pub fn is_stored(&self) -> bool {
+        self.is_stored
+    }
+
+    /// The same for expressions that a server runs as they are written, as those of updates are.
+    #[must_use]
+    pub fn unmoved(mut self) -> Self {
+        self.is_as_written = true;
+        self
+    }
+
+    /// The same for expressions in which a server compares a constant set as any other.
+    #[must_use]
+    pub fn with_plain_sets(mut self) -> Self {
+        self.has_plain_sets = true;
+        self
+    }
+
+    /// Whether it is known by what documents are sorted.
+    pub fn has_sort_keys(&self) -> bool {
+        self.has_sort_keys
+    }
+
+    /// Whether a constant set is compared as any other.
+    pub fn has_plain_sets(&self) -> bool {
+        self.has_plain_sets
+    }
+
+    /// Whether nothing is computed beforehand, nor moved.
+    pub fn is_as_written(&self) -> bool {
+        self.is_as_written
+    }
+
+    /// Notes a look at the document.
+    pub fn see_document(&self) {
+        self.sees_document.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether an expression of this scope looked at the document.
+    pub fn sees_document(&self) -> bool {
+        self.sees_document.load(Ordering::Relaxed)
+    }
+
+    pub fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}

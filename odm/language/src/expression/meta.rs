@@ -1,0 +1,99 @@
+//! `$meta`: what is known of a document beyond its fields.
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
+
+use crate::error::{Code, ServerError};
+use crate::expression::globals::{Globals, Scope};
+use crate::expression::operator::refuse;
+use crate::expression::value::Value;
+use crate::value::raw::{elements, values};
+
+/// What is known of the document at hand.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Known {
+    /// The score that `$text` gave it.
+    pub text_score: Option<f64>,
+    /// The id of its record.
+    pub record: Option<i64>,
+    /// The values that it is sorted by.
+    pub sort_key: Option<RawArrayBuf>,
+}
+
+/// A compiled `$meta`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meta {
+    TextScore,
+    Record,
+    /// In the projection of a find alone.
+    SortKey,
+    /// What no query of this engine has: random values, the scores of Atlas.
+    Never,
+}
+
+/// What can be asked for; `None` is refused. Sorted.
+pub const VALUES: &[(&str, Option<Meta>)] = &[
+    ("geoNearDistance", None),
+    ("geoNearPoint", None),
+    ("indexKey", None),
+    ("randVal", Some(Meta::Never)),
+    ("recordId", Some(Meta::Record)),
+    ("searchHighlights", Some(Meta::Never)),
+    ("searchScore", Some(Meta::Never)),
+    ("searchScoreDetails", Some(Meta::Never)),
+    ("sortKey", Some(Meta::SortKey)),
+    ("textScore", Some(Meta::TextScore)),
+    ("timeseriesBucketMaxTime", Some(Meta::Never)),
+    ("timeseriesBucketMinTime", Some(Meta::Never)),
+];
+
+impl Meta {
+    pub(super) fn parse(argument: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
+        let RawBsonRef::String(name) = argument else {
+            return refuse(17307, "$meta only supports string arguments");
+        };
+        match VALUES.iter().find(|(known, _)| *known == name) {
+            Some((_, Some(meta))) if *meta != Self::SortKey || scope.has_sort_keys() => Ok(*meta),
+            Some(_) => Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!("{{$meta: \"{name}\"}} is not supported by the in-memory engine"),
+            )),
+            None => refuse(17308, format!("Unsupported argument to $meta: {name}")),
+        }
+    }
+
+    pub(super) fn eval<'a>(self, globals: &Globals) -> Value<'a> {
+        let known = globals.known();
+        match self {
+            Self::TextScore => known.text_score.map(RawBson::Double),
+            Self::Record => known.record.map(RawBson::Int64),
+            Self::SortKey => known.sort_key.map(RawBson::Array),
+            Self::Never => None,
+        }
+        .map_or(Value::Missing, Value::Owned)
+    }
+}
+
+/// The refusal of a `{$meta: "textScore"}` where there is no `$text`.
+pub fn unavailable() -> ServerError {
+    ServerError::new(
+        Code::location(40218),
+        "query requires text score metadata, but it is not available",
+    )
+}
+
+/// Whether a `$meta` stands anywhere in a value; of this name, if one is given.
+pub fn mentions(value: RawBsonRef<'_>, wanted: Option<&str>) -> bool {
+    match value {
+        RawBsonRef::Document(document) => elements(document).any(|(name, value)| {
+            let is_it = name == "$meta"
+                && match (wanted, value) {
+                    (None, _) => true,
+                    (Some(wanted), RawBsonRef::String(name)) => name == wanted,
+                    _ => false,
+                };
+            is_it || mentions(value, wanted)
+        }),
+        RawBsonRef::Array(array) => values(array).any(|value| mentions(value, wanted)),
+        _ => false,
+    }
+}

@@ -1,0 +1,146 @@
+//! Rows of the operator tables, and how an operator sees its arguments.
+
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::error::{Code, ServerError};
+use crate::expression::Globals;
+use crate::expression::text;
+use crate::expression::value::Value;
+
+/// What evaluating gives.
+pub(super) type Outcome<'a> = Result<Value<'a>, ServerError>;
+
+/// One operator.
+#[derive(Debug)]
+pub(super) struct Operator {
+    pub(super) name: &'static str,
+    pub(super) shape: Shape,
+    pub(super) eval: Eval,
+}
+
+/// What an operator makes of its arguments.
+pub(super) type Eval = for<'a> fn(&mut Args<'a>) -> Outcome<'a>;
+
+/// A row of a family's table.
+pub(super) const fn row(name: &'static str, shape: Shape, eval: Eval) -> Operator {
+    Operator { name, shape, eval }
+}
+
+/// A row of an operator whose arguments are a list: at least and at most this many.
+pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: Eval) -> Operator {
+    row(name, Shape::Listed(least, most), eval)
+}
+
+/// How arguments are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `{$op: [a, b]}`, or `{$op: a}` for a single one; at least and at most this many.
+    Listed(usize, usize),
+    /// `{$op: a}`: whatever is written is the argument, also where it is a list.
+    Whole,
+    /// `{$op: {input: a, …}}`: names, and whether each must be there.
+    Named(&'static [(&'static str, bool)]),
+}
+
+/// Any number of arguments.
+pub(super) const ANY: usize = usize::MAX;
+
+/// Evaluated arguments, in the order of the row.
+#[derive(Debug)]
+pub(super) struct Args<'a> {
+    pub(super) operator: &'static str,
+    pub(super) values: Vec<Value<'a>>,
+    /// Which named arguments were written.
+    pub(super) given: Vec<bool>,
+    pub(super) globals: &'a Globals,
+}
+
+impl<'a> Args<'a> {
+    /// The argument, `None` where it is missing.
+    pub(super) fn get(&self, index: usize) -> Option<RawBsonRef<'_>> {
+        self.values.get(index)?.get()
+    }
+
+    /// The argument, null where it is missing.
+    pub(super) fn or_null(&self, index: usize) -> RawBsonRef<'_> {
+        self.get(index).unwrap_or(RawBsonRef::Null)
+    }
+
+    pub(super) fn take(&mut self, index: usize) -> Value<'a> {
+        self.values.get_mut(index).map_or(Value::Missing, |value| {
+            std::mem::replace(value, Value::Missing)
+        })
+    }
+
+    pub(super) fn is_nullish(&self, index: usize) -> bool {
+        self.values.get(index).is_none_or(Value::is_nullish)
+    }
+
+    /// Whether the argument was written at all.
+    pub(super) fn given(&self, index: usize) -> bool {
+        self.given.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether any argument is null, undefined or missing.
+    pub(super) fn any_nullish(&self) -> bool {
+        self.values.iter().any(Value::is_nullish)
+    }
+
+    /// The type of an argument as messages name it.
+    pub(super) fn type_name(&self, index: usize) -> &'static str {
+        text::type_name(self.get(index))
+    }
+}
+
+/// An owned result.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the ending of functions that may fail"
+)]
+pub(super) fn owned<'a>(value: impl Into<RawBson>) -> Outcome<'a> {
+    Ok(Value::Owned(value.into()))
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the ending of functions that may fail"
+)]
+pub(super) fn null<'a>() -> Outcome<'a> {
+    Ok(Value::NULL)
+}
+
+/// A refusal with one of the server's numbers.
+pub(super) fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// A whole number in a double or a decimal counts as an integer.
+pub(super) fn integral(value: RawBsonRef<'_>) -> Option<i64> {
+    crate::value::number::Number::from_raw(value)?.to_i64_exact()
+}
+
+/// The refusal of a double that is no 64-bit integer.
+pub(super) fn coerced<T>(value: f64) -> Result<T, ServerError> {
+    refuse(
+        31109,
+        format!(
+            "Can't coerce out of range value {} to long",
+            text::double(value)
+        ),
+    )
+}
+
+/// An integer that fits 32 bits.
+pub(super) fn integral_32(value: RawBsonRef<'_>) -> Option<i32> {
+    i32::try_from(integral(value)?).ok()
+}
+
+/// The smaller integer type that holds it.
+pub(super) fn integer(value: i64) -> RawBson {
+    i32::try_from(value).map_or(RawBson::Int64(value), RawBson::Int32)
+}
+
+/// A count, as the server returns them: 32 bits where they suffice.
+pub(super) fn count(value: usize) -> RawBson {
+    integer(i64::try_from(value).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,616 @@
+//! From BSON to the tree of an expression.
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument};
+
+use crate::error::{Code, ServerError};
+use crate::expression::arranged::{Written, arrange};
+use crate::expression::array::sort_by;
+use crate::expression::forms::{self, Form};
+use crate::expression::globals::Scope;
+use crate::expression::operator::{ANY, Operator, Shape, refuse};
+use crate::expression::set::SUBSET_AS_WRITTEN;
+use crate::expression::sum::Sum;
+use crate::expression::{table, text};
+use crate::refusal;
+use crate::value::number::Number;
+use crate::value::raw::{elements, values};
+
+/// A compiled expression.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Literal(RawBson),
+    /// `$a.b`: the parts of a path from the current document.
+    Field(Vec<String>),
+    /// `$$name.a.b`.
+    Variable(String, Vec<String>),
+    Object(Vec<(String, Node)>),
+    Array(Vec<Node>),
+    Call {
+        operator: &'static Operator,
+        arguments: Vec<Option<Node>>,
+        written: Written,
+    },
+    Form(Box<Form>),
+}
+
+/// Whether a server computes an operator whose arguments are all constant beforehand.
+pub(super) fn is_folded(name: &str) -> bool {
+    !matches!(
+        name,
+        "$getField"
+            | "$rand"
+            | "$regexFind"
+            | "$regexFindAll"
+            | "$regexMatch"
+            | "$replaceAll"
+            | "$replaceOne"
+            | "$setEquals"
+            | "$setField"
+            | "$sortArray"
+            | "$unsetField"
+    )
+}
+
+/// Compiles any expression.
+pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Node, ServerError> {
+    match raw {
+        RawBsonRef::String(text) if text.starts_with('$') => parse_path(text, scope),
+        RawBsonRef::Document(document) => parse_document(document, scope),
+        RawBsonRef::Array(array) => values(array)
+            .map(|value| parse(value, scope))
+            .collect::<Result<_, _>>()
+            .map(Node::Array),
+        other => Ok(Node::Literal(other.into())),
+    }
+}
+
+fn parse_path(text: &str, scope: &Scope) -> Result<Node, ServerError> {
+    if let Some(variable) = text.strip_prefix("$$") {
+        let (name, path) = variable
+            .split_once('.')
+            .map_or((variable, None), |(name, path)| (name, Some(path)));
+        check_variable_use(name)?;
+        let known = scope.knows(name)
+            || matches!(name, "ROOT" | "CURRENT" | "NOW" | "CLUSTER_TIME" | "REMOVE");
+        if !known {
+            return refuse(17276, format!("Use of undefined variable: {name}"));
+        }
+        let path = path.map_or(Ok(Vec::new()), field_path)?;
+        if !scope.knows(name) && matches!(name, "ROOT" | "CURRENT") {
+            scope.see_document();
+        }
+        return Ok(Node::Variable(name.to_owned(), path));
+    }
+    if text == "$" {
+        return refuse(16872, "'$' by itself is not a valid FieldPath");
+    }
+    let path = field_path(text.strip_prefix('$').unwrap_or(text))?;
+    if scope.knows("CURRENT") {
+        return Ok(Node::Variable("CURRENT".to_owned(), path));
+    }
+    scope.see_document();
+    Ok(Node::Field(path))
+}
+
+fn check_variable_use(name: &str) -> Result<(), ServerError> {
+    if name.is_empty() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "empty variable names are not allowed",
+        ));
+    }
+    check_characters(
+        name,
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || !c.is_ascii()),
+    )
+}
+
+/// Checks a name that a `let` or an `as` defines.
+pub fn check_variable_name(name: &str) -> Result<(), ServerError> {
+    if name.is_empty() {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "empty variable names are not allowed",
+        ));
+    }
+    if name == "CURRENT" {
+        return Ok(());
+    }
+    check_characters(
+        name,
+        name.starts_with(|c: char| c.is_ascii_lowercase() || !c.is_ascii()),
+    )
+}
+
+fn check_characters(name: &str, starts_well: bool) -> Result<(), ServerError> {
+    if !starts_well {
+        return Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!("'{name}' starts with an invalid character for a user variable name"),
+        ));
+    }
+    match name
+        .chars()
+        .find(|c| c.is_ascii() && !c.is_ascii_alphanumeric() && *c != '_')
+    {
+        Some(bad) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!("'{name}' contains an invalid character for a variable name: '{bad}'"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether a field with this name is a part of a reference (a `DBRef`), which expressions and projections may name.
+pub(super) fn is_of_reference(name: &str) -> bool {
+    matches!(name, "$db" | "$id" | "$ref")
+}
+
+/// Checks and splits a dotted path.
+pub fn field_path(path: &str) -> Result<Vec<String>, ServerError> {
+    if path.is_empty() {
+        return refuse(40352, "FieldPath cannot be constructed with empty string");
+    }
+    if path.ends_with('.') {
+        return refuse(40353, "FieldPath must not end with a '.'.");
+    }
+    path.split('.')
+        .map(|part| {
+            if part.is_empty() {
+                return refuse(15998, "FieldPath field names may not be empty strings.");
+            }
+            if part.starts_with('$') && !is_of_reference(part) {
+                return refuse(
+                    16410,
+                    "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+                );
+            }
+            if part.contains('\0') {
+                return refuse(16411, "FieldPath field names may not contain '\0'.");
+            }
+            Ok(part.to_owned())
+        })
+        .collect()
+}
+
+fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerError> {
+    let mut fields = elements(document);
+    if let Some((name, argument)) = fields.next()
+        && name.starts_with('$')
+    {
+        if fields.next().is_some() {
+            return refuse(
+                15983,
+                format!(
+                    "An object representing an expression must have exactly one field: {}",
+                    text::stored_document(document)
+                ),
+            );
+        }
+        return parse_operator(name, argument, scope);
+    }
+    let mut fields: Vec<(String, Node)> = Vec::new();
+    for (name, value) in elements(document) {
+        if name.is_empty() {
+            return refuse(15998, "FieldPath field names may not be empty strings.");
+        }
+        if name.contains('.') {
+            return refuse(
+                16412,
+                "FieldPath field names may not contain '.'. Consider using $getField or $setField.",
+            );
+        }
+        if name.starts_with('$') && !is_of_reference(name) {
+            return refuse(
+                16410,
+                "FieldPath field names may not start with '$'. Consider using $getField or $setField.",
+            );
+        }
+        if fields.iter().any(|(known, _)| known == name) {
+            return refuse(
+                16406,
+                format!(
+                    "duplicate field name specified in object literal: {}",
+                    text::stored_document(document)
+                ),
+            );
+        }
+        fields.push((name.to_owned(), parse(value, scope)?));
+    }
+    Ok(Node::Object(fields))
+}
+
+/// The operators whose argument is no expression.
+pub(super) const LITERALS: &[&str] = &["$const", "$literal"];
+
+/// Compiles `{name: argument}`.
+pub(super) fn parse_operator(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<Node, ServerError> {
+    if LITERALS.contains(&name) {
+        return Ok(Node::Literal(argument.into()));
+    }
+    if let Some(form) = forms::parse(name, argument, scope) {
+        return form.map(|form| Node::Form(Box::new(form)));
+    }
+    let Some(operator) = table::find(name) else {
+        return Err(if table::UNSUPPORTED.binary_search(&name).is_ok() {
+            ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!(
+                    "the expression {name} is not supported by the in-memory engine{}",
+                    refusal::because(name)
+                ),
+            )
+        } else {
+            ServerError::new(
+                Code::INVALID_PIPELINE_OPERATOR,
+                format!("Unrecognized expression '{name}'"),
+            )
+        });
+    };
+    if name == "$rand" {
+        no_arguments(argument)?;
+        if scope.is_stored() {
+            return refuse(3_040_500, "$rand not allowed inside collection validators");
+        }
+    }
+    if !scope.has_plain_sets() && HAS_PLAIN_SETS.contains(&name) {
+        return with_plain_sets(name, argument, scope);
+    }
+    let (arguments, written) = match operator.shape {
+        Shape::Listed(_, 0) => (Vec::new(), Written::default()),
+        Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
+        Shape::Whole => (vec![Some(parse(argument, scope)?)], Written::default()),
+        Shape::Named(names) => (named(operator, argument, names, scope)?, Written::default()),
+    };
+    let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());
+    Ok(Node::Call {
+        operator: if is_subset {
+            &SUBSET_AS_WRITTEN
+        } else {
+            operator
+        },
+        arguments,
+        written,
+    })
+}
+
+/// The operators whose arguments a server leaves as they are.
+const HAS_PLAIN_SETS: &[&str] = &[
+    "$firstN",
+    "$getField",
+    "$lastN",
+    "$maxN",
+    "$minN",
+    "$setField",
+    "$unsetField",
+];
+
+#[inline(never)]
+fn with_plain_sets(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<Node, ServerError> {
+    parse_operator(name, argument, &scope.clone().with_plain_sets())
+}
+
+/// The argument of `$rand`.
+fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
+    let is_empty = match argument {
+        RawBsonRef::Document(document) => elements(document).next().is_none(),
+        RawBsonRef::Array(array) => values(array).next().is_none(),
+        _ => return refuse(10065, "invalid parameter: expected an object ($rand)"),
+    };
+    if is_empty {
+        Ok(())
+    } else {
+        refuse(3_040_501, "$rand does not currently accept arguments")
+    }
+}
+
+/// Whether a server puts the constant arguments of an operator last: a null among the others then hides what is
+/// wrong with them. Of strings that a collation makes equal, a union keeps the first.
+pub(super) fn is_commutative(name: &str, is_collated: bool) -> bool {
+    match name {
+        "$add" | "$max" | "$min" | "$multiply" | "$setIntersection" => true,
+        "$setUnion" => !is_collated,
+        _ => false,
+    }
+}
+
+/// Takes numbers that stand among the arguments of a sum or a product together, last, as a server does before it
+/// reads a document: where doubles are rounded depends on it.
+fn fold(name: &str, mut arguments: Vec<Option<Node>>) -> Vec<Option<Node>> {
+    let number = |argument: &Option<Node>| match argument {
+        Some(Node::Literal(value)) => Number::from_raw(value.as_raw_bson_ref()),
+        _ => None,
+    };
+    let numbers: Vec<Number> = arguments.iter().filter_map(number).collect();
+    if !(2..arguments.len()).contains(&numbers.len()) {
+        return arguments;
+    }
+    let folded = match name {
+        "$add" | "$sum" => numbers
+            .into_iter()
+            .fold(Sum::ZERO, |mut sum, number| {
+                sum.add(number);
+                sum
+            })
+            .number(),
+        "$multiply" => numbers.into_iter().fold(Number::Int32(1), Number::mul),
+        _ => return arguments,
+    };
+    arguments.retain(|argument| number(argument).is_none());
+    arguments.push(Some(Node::Literal(folded.to_raw().into())));
+    arguments
+}
+
+fn listed(
+    operator: &Operator,
+    argument: RawBsonRef<'_>,
+    (least, most): (usize, usize),
+    scope: &Scope,
+) -> Result<(Vec<Option<Node>>, Written), ServerError> {
+    let arguments: Vec<Option<Node>> = match argument {
+        RawBsonRef::Array(array) => values(array)
+            .map(|value| parse(value, scope).map(Some))
+            .collect::<Result<_, _>>()?,
+        one => vec![Some(parse(one, scope)?)],
+    };
+    let name = operator.name;
+    let passed = arguments.len();
+    if passed >= least && passed <= most {
+        if scope.is_as_written() {
+            return Ok((arguments, Written::default()));
+        }
+        let arguments = fold(name, arguments);
+        let is_constant =
+            |argument: &Option<Node>| argument.as_ref().is_some_and(Node::is_constant);
+        return Ok(if is_commutative(name, scope.is_collated()) {
+            arrange(arguments, is_constant)
+        } else {
+            (arguments, Written::default())
+        });
+    }
+    if matches!(
+        name,
+        "$toBool"
+            | "$toDate"
+            | "$toDecimal"
+            | "$toDouble"
+            | "$toInt"
+            | "$toLong"
+            | "$toObjectId"
+            | "$toString"
+    ) {
+        return refuse(
+            50723,
+            format!("{name} requires a single argument, got {passed}"),
+        );
+    }
+    if name == "$setEquals" {
+        return refuse(
+            17045,
+            format!("$setEquals needs at least two arguments had: {passed}"),
+        );
+    }
+    if least == most {
+        return refuse(
+            16020,
+            format!("Expression {name} takes exactly {least} arguments. {passed} were passed in."),
+        );
+    }
+    if most == ANY {
+        return refuse(
+            28667,
+            format!(
+                "Expression {name} takes at least {least} arguments, but only {passed} were passed in."
+            ),
+        );
+    }
+    refuse(
+        28667,
+        format!(
+            "Expression {name} takes at least {least} arguments, and at most {most}, but {passed} were passed in."
+        ),
+    )
+}
+
+fn named(
+    operator: &Operator,
+    argument: RawBsonRef<'_>,
+    names: &[(&str, bool)],
+    scope: &Scope,
+) -> Result<Vec<Option<Node>>, ServerError> {
+    let name = operator.name;
+    let RawBsonRef::Document(document) = argument else {
+        // `$getField: "a"` and the date parts take their one argument bare.
+        if table::BARE.contains(&name) {
+            let argument = match argument {
+                RawBsonRef::Array(array) if name != "$getField" => {
+                    let mut items = values(array);
+                    match (items.next(), items.next()) {
+                        (Some(only), None) => only,
+                        _ => {
+                            return refuse(
+                                40536,
+                                format!(
+                                    "{name} accepts exactly one argument if given an array, but was given {}",
+                                    values(array).count()
+                                ),
+                            );
+                        }
+                    }
+                }
+                other => other,
+            };
+            return bare(name, argument, names.len(), scope);
+        }
+        return refuse(
+            table::not_an_object(name),
+            table::not_an_object_message(name, argument),
+        );
+    };
+    if table::BARE.contains(&name)
+        && elements(document)
+            .next()
+            .is_some_and(|(first, _)| first.starts_with('$'))
+    {
+        return bare(name, argument, names.len(), scope);
+    }
+    if NAMED_FIRST.contains(&name) {
+        check_names(name, document, names)?;
+    }
+    let mut arguments: Vec<Option<Node>> = names.iter().map(|_| None).collect();
+    for (key, value) in elements(document) {
+        let slot = names
+            .iter()
+            .position(|(known, _)| *known == key)
+            .and_then(|index| arguments.get_mut(index));
+        match slot {
+            Some(slot) if (name, key) == ("$sortArray", "sortBy") => {
+                sort_by(value)?;
+                *slot = Some(Node::Literal(value.into()));
+            }
+            Some(slot) => *slot = Some(parse(value, scope)?),
+            None => return unknown_argument(name, key),
+        }
+    }
+    check_names(name, document, names)?;
+    for ((key, _), argument) in names.iter().zip(&mut arguments) {
+        *argument = argument
+            .take()
+            .map(|node| constant_field(name, key, node))
+            .transpose()?;
+    }
+    Ok(arguments)
+}
+
+/// The operators whose arguments a server compiles when it has seen all of them.
+const NAMED_FIRST: &[&str] = &[
+    "$dateDiff",
+    "$dateFromParts",
+    "$dateFromString",
+    "$dateToParts",
+    "$dateToString",
+    "$dateTrunc",
+    "$setField",
+];
+
+fn unknown_argument<T>(name: &str, key: &str) -> Result<T, ServerError> {
+    refuse(
+        table::unknown_argument(name),
+        table::unknown_argument_message(name, key),
+    )
+}
+
+/// Refuses named arguments that an operator does not have, and those that lack another one.
+fn check_names(
+    name: &str,
+    document: &RawDocument,
+    names: &[(&str, bool)],
+) -> Result<(), ServerError> {
+    let given = |wanted: &str| elements(document).any(|(key, _)| key == wanted);
+    for (key, _) in elements(document) {
+        if !names.iter().any(|(known, _)| *known == key) {
+            return unknown_argument(name, key);
+        }
+    }
+    if name == "$dateFromParts" {
+        one_calendar(&|index| names.get(index).is_some_and(|(key, _)| given(key)))?;
+    }
+    // A server looks for the value before the input.
+    let mut in_order: Vec<_> = names.iter().collect();
+    if name == "$setField" {
+        in_order.sort_by_key(|(key, _)| *key == "input");
+    }
+    match in_order
+        .into_iter()
+        .find(|(key, required)| *required && !given(key))
+    {
+        Some((key, _)) => refuse(
+            table::missing_argument(name, key),
+            table::missing_argument_message(name, key, document),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// `$dateFromParts` takes the parts of one calendar: year, month and day, or those of ISO 8601.
+fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
+    match (given(0), given(1)) {
+        (false, false) => refuse(
+            40516,
+            "$dateFromParts requires either 'year' or 'isoWeekYear' to be present",
+        ),
+        (true, _) if given(1) || given(3) || given(5) => refuse(
+            40489,
+            "$dateFromParts does not allow mixing natural dates with ISO dates",
+        ),
+        (false, true) if given(2) || given(4) => refuse(
+            40525,
+            "$dateFromParts does not allow mixing ISO dates with natural dates",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The one argument of an operator that may have more.
+fn bare(
+    name: &str,
+    argument: RawBsonRef<'_>,
+    arguments: usize,
+    scope: &Scope,
+) -> Result<Vec<Option<Node>>, ServerError> {
+    let first = constant_field(name, "field", parse(argument, scope)?)?;
+    let mut parsed = vec![Some(first)];
+    parsed.resize_with(arguments, || None);
+    if name == "$getField"
+        && let Some(input) = parsed.last_mut()
+    {
+        *input = Some(Node::Variable("CURRENT".to_owned(), Vec::new()));
+    }
+    Ok(parsed)
+}
+
+/// The `field` of `$getField` and `$setField` is a constant.
+fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, ServerError> {
+    if !matches!(operator, "$getField" | "$setField" | "$unsetField") || argument != "field" {
+        return Ok(node);
+    }
+    let [path_code, type_code, constant_code] = match operator {
+        "$getField" => [5_654_600, 5_654_602, 5_654_601],
+        _ => [4_161_108, 4_161_107, 4_161_106],
+    };
+    let path_refused = |path: &str| {
+        refuse(
+            path_code,
+            format!(
+                "'{path}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '{path}'}}?"
+            ),
+        )
+    };
+    match &node {
+        Node::Field(path) => path_refused(&format!("$CURRENT.{}", path.join("."))),
+        Node::Variable(name, path) if path.is_empty() => path_refused(&format!("${name}")),
+        Node::Variable(name, path) => path_refused(&format!("${name}.{}", path.join("."))),
+        Node::Literal(RawBson::String(_)) => Ok(node),
+        Node::Literal(other) => refuse(
+            type_code,
+            format!(
+                "{operator} requires 'field' to evaluate to type String, but got {}",
+                text::type_name(Some(other.as_raw_bson_ref()))
+            ),
+        ),
+        _ => refuse(
+            constant_code,
+            format!(
+                "{operator} requires 'field' to evaluate to a constant, but got a non-constant argument"
+            ),
+        ),
+    }
+}

@@ -1,0 +1,248 @@
+//! What `$project`, `$set` and `$unset` make of a document: fields kept, dropped and computed, at any depth.
+//!
+//! The shape is parsed once into a tree of paths. `find` has the same projections and a few more ([`Transform`]),
+//! which live on a higher floor because they need query conditions.
+
+mod parse;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use crate::error::ServerError;
+use crate::expression::eval::append;
+use crate::expression::operator::refuse;
+use crate::expression::{Expression, Globals};
+use crate::value::raw::{elements, get, values};
+
+pub use self::parse::{Bearing, Met, check_position};
+
+/// A compiled projection.
+#[derive(Debug)]
+pub struct Shape {
+    kind: Kind,
+    tree: Tree,
+}
+
+/// What happens to the fields that the shape does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// They go.
+    Include,
+    /// They stay.
+    Exclude,
+    /// They stay, and named fields are computed.
+    Set,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    fields: Vec<(String, Entry)>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Keep,
+    Drop,
+    Compute(Expression),
+    Transform(Arc<dyn Transform>),
+    Below(Tree),
+}
+
+/// A projection of one value, such as `$slice` and `$elemMatch`.
+pub trait Transform: fmt::Debug + Send + Sync {
+    /// Whether an inclusion takes it last, as it does what expressions compute.
+    fn is_computed(&self) -> bool {
+        false
+    }
+
+    /// Whether it is for the first array on the way to its path, and not for what stands there.
+    fn takes_first_array(&self) -> bool {
+        false
+    }
+
+    /// The new value; `None` leaves the field out.
+    fn apply(
+        &self,
+        value: RawBsonRef<'_>,
+        matched_index: Option<usize>,
+    ) -> Result<Option<RawBson>, ServerError>;
+}
+
+/// One application.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    kind: Kind,
+    root: &'r RawDocument,
+    globals: &'r Globals,
+    matched_index: Option<usize>,
+    /// An array on the way was cut down to the element that matched.
+    positioned: bool,
+}
+
+impl Shape {
+    /// The new document. `matched_index` is for the positional projection of `find`.
+    pub fn apply(
+        &self,
+        document: &RawDocument,
+        globals: &Globals,
+        matched_index: Option<usize>,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let run = Run {
+            kind: self.kind,
+            root: document,
+            globals,
+            matched_index,
+            positioned: false,
+        };
+        self.tree.document(Some(document), run)
+    }
+
+    /// Fails if a constant part of its expressions does.
+    pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.tree.check_constants(globals)
+    }
+}
+
+impl Tree {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.fields
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, entry)| entry)
+    }
+
+    fn computes(&self) -> bool {
+        self.fields.iter().any(|(_, entry)| match entry {
+            Entry::Compute(_) => true,
+            Entry::Below(tree) => tree.computes(),
+            Entry::Keep | Entry::Drop | Entry::Transform(_) => false,
+        })
+    }
+
+    /// What cuts down the first array on the way to it.
+    fn first_array(&self) -> Option<&dyn Transform> {
+        self.fields.iter().find_map(|(_, entry)| match entry {
+            Entry::Transform(transform) if transform.takes_first_array() => {
+                Some(transform.as_ref())
+            }
+            Entry::Below(tree) => tree.first_array(),
+            Entry::Keep | Entry::Drop | Entry::Compute(_) | Entry::Transform(_) => None,
+        })
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.fields.iter().try_for_each(|(_, entry)| match entry {
+            Entry::Compute(expression) => expression.check_constants(globals),
+            Entry::Below(tree) => tree.check_constants(globals),
+            Entry::Keep | Entry::Drop | Entry::Transform(_) => Ok(()),
+        })
+    }
+
+    /// The fields of `document` in their order, then what is new in the order of the shape.
+    fn document(
+        &self,
+        document: Option<&RawDocument>,
+        run: Run<'_>,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let mut new = RawDocumentBuf::new();
+        for (name, value) in document.into_iter().flat_map(elements) {
+            match self.entry(name) {
+                None if run.kind == Kind::Include => {}
+                None | Some(Entry::Keep) => append(&mut new, name, value),
+                Some(Entry::Drop) => {}
+                Some(Entry::Compute(expression)) => {
+                    // An inclusion takes computed fields last, wherever the document had them.
+                    if run.kind != Kind::Include
+                        && let Some(value) = expression.eval(run.root, run.globals)?.get()
+                    {
+                        append(&mut new, name, value);
+                    }
+                }
+                Some(Entry::Transform(transform)) => {
+                    if run.positioned && transform.takes_first_array() {
+                        append(&mut new, name, value);
+                    } else if run.kind == Kind::Include && transform.is_computed() {
+                    } else if let Some(value) = transform.apply(value, run.matched_index)? {
+                        append(&mut new, name, value.as_raw_bson_ref());
+                    }
+                }
+                Some(Entry::Below(tree)) => {
+                    if let Some(value) = tree.value(value, run)? {
+                        append(&mut new, name, value.as_raw_bson_ref());
+                    }
+                }
+            }
+        }
+        for (name, entry) in &self.fields {
+            let there = document.is_some_and(|document| get(document, name).is_some());
+            match entry {
+                Entry::Compute(expression) if !there || run.kind == Kind::Include => {
+                    if let Some(value) = expression.eval(run.root, run.globals)?.get() {
+                        append(&mut new, name, value);
+                    }
+                }
+                Entry::Transform(transform)
+                    if run.kind == Kind::Include && transform.is_computed() =>
+                {
+                    let value = document.and_then(|document| get(document, name));
+                    if let Some(value) = value
+                        && let Some(value) = transform.apply(value, run.matched_index)?
+                    {
+                        append(&mut new, name, value.as_raw_bson_ref());
+                    }
+                }
+                Entry::Below(tree) if !there && tree.computes() => {
+                    append(
+                        &mut new,
+                        name,
+                        RawBsonRef::Document(&tree.document(None, run)?),
+                    );
+                }
+                _ => {}
+            }
+        }
+        Ok(new)
+    }
+
+    fn value(&self, value: RawBsonRef<'_>, run: Run<'_>) -> Result<Option<RawBson>, ServerError> {
+        Ok(match value {
+            RawBsonRef::Document(document) => {
+                Some(RawBson::Document(self.document(Some(document), run)?))
+            }
+            RawBsonRef::Array(array) => {
+                let mut mapped = RawArrayBuf::new();
+                if !run.positioned
+                    && let Some(first) = self.first_array()
+                {
+                    let Some(RawBson::Array(kept)) = first.apply(value, run.matched_index)? else {
+                        return Ok(None);
+                    };
+                    let run = Run {
+                        positioned: true,
+                        ..run
+                    };
+                    for item in values(&kept) {
+                        if !matches!(item, RawBsonRef::Array(_) | RawBsonRef::Document(_)) {
+                            return refuse(51247, "positional operator '.$' element mismatch");
+                        }
+                        if let Some(item) = self.value(item, run)? {
+                            mapped.push(item);
+                        }
+                    }
+                    return Ok(Some(RawBson::Array(mapped)));
+                }
+                for item in values(array) {
+                    if let Some(item) = self.value(item, run)? {
+                        mapped.push(item);
+                    }
+                }
+                Some(RawBson::Array(mapped))
+            }
+            _ if self.computes() => Some(RawBson::Document(self.document(None, run)?)),
+            _ if run.kind == Kind::Include => None,
+            other => Some(other.into()),
+        })
+    }
+}

@@ -1,0 +1,366 @@
+//! Types and conversions: `$convert $isNumber $to… $type`.
+
+use bson::DateTime;
+use bson::oid::ObjectId;
+use bson::raw::{RawBson, RawBsonRef};
+
+use crate::error::{Code, ServerError};
+use crate::expression::calendar;
+use crate::expression::numeral::{self, Fault};
+use crate::expression::operator::{
+    Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
+};
+use crate::expression::text;
+use crate::expression::value::Value;
+use crate::value::number::Number;
+
+/// Sorted by name.
+pub(super) const OPERATORS: &[Operator] = &[
+    listed("$binarySize", 1, 1, binary_size),
+    row(
+        "$convert",
+        Shape::Named(&[
+            ("input", true),
+            ("to", true),
+            ("onError", false),
+            ("onNull", false),
+        ]),
+        convert,
+    ),
+    listed("$isNumber", 1, 1, |args| {
+        owned(args.get(0).and_then(Number::from_raw).is_some())
+    }),
+    listed("$toBool", 1, 1, |args| to(args, "bool")),
+    listed("$toDate", 1, 1, |args| to(args, "date")),
+    listed("$toDecimal", 1, 1, |args| to(args, "decimal")),
+    listed("$toDouble", 1, 1, |args| to(args, "double")),
+    listed("$toInt", 1, 1, |args| to(args, "int")),
+    listed("$toLong", 1, 1, |args| to(args, "long")),
+    listed("$toObjectId", 1, 1, |args| to(args, "objectId")),
+    listed("$toString", 1, 1, |args| to(args, "string")),
+    listed("$tsIncrement", 1, 1, |args| {
+        timestamp(args, 5_687_302, |at| at.increment)
+    }),
+    listed("$tsSecond", 1, 1, |args| {
+        timestamp(args, 5_687_301, |at| at.time)
+    }),
+    listed("$type", 1, 1, |args| owned(args.type_name(0))),
+];
+
+fn binary_size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::String(text)) => owned(count(text.len())),
+        Some(RawBsonRef::Binary(binary)) => owned(count(binary.bytes.len())),
+        Some(_) => refuse(
+            51276,
+            format!(
+                "$binarySize requires a string or BinData argument, found: {}",
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn timestamp<'a>(args: &mut Args<'a>, code: i32, of: fn(bson::Timestamp) -> u32) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(RawBsonRef::Timestamp(at)) => owned(i64::from(of(at))),
+        Some(_) => refuse(
+            code,
+            format!(
+                " Argument to {} must be a timestamp, but is {}",
+                args.operator,
+                args.type_name(0)
+            ),
+        ),
+    }
+}
+
+fn to<'a>(args: &Args<'a>, target: &str) -> Outcome<'a> {
+    match args.get(0) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
+        Some(value) => converted(value, target).map(Value::Owned),
+    }
+}
+
+fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
+    let target = match args.get(1) {
+        None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
+        Some(RawBsonRef::String(name)) => match TARGETS.iter().find(|(_, known)| *known == name) {
+            Some((_, name)) => Some(*name),
+            None => {
+                return Err(ServerError::new(
+                    Code::BAD_VALUE,
+                    format!("Unknown type name: {name}"),
+                ));
+            }
+        },
+        Some(code) if Number::from_raw(code).is_some() => {
+            let Some(code) = integral_32(code) else {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    "In $convert, numeric 'to' argument is not an integer",
+                ));
+            };
+            match TARGETS.iter().find(|(known, _)| *known == code) {
+                Some((_, name)) => Some(*name),
+                None => {
+                    return Err(ServerError::new(
+                        Code::FAILED_TO_PARSE,
+                        format!(
+                            "In $convert, numeric value for 'to' does not correspond to a BSON type: {code}"
+                        ),
+                    ));
+                }
+            }
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                format!(
+                    "$convert's 'to' argument must be a string or number, but is {}",
+                    args.type_name(1)
+                ),
+            ));
+        }
+    };
+    if args.is_nullish(0) {
+        return if args.given(3) {
+            Ok(args.take(3))
+        } else {
+            null()
+        };
+    }
+    let Some(target) = target else {
+        return null();
+    };
+    // What stands in for a failure is the caller's.
+    converted(args.or_null(0), target).map(Value::Owned)
+}
+
+/// Type codes and names that `to` may be, in order of code.
+const TARGETS: &[(i32, &str)] = &[
+    (-1, "minKey"),
+    (0, "missing"),
+    (1, "double"),
+    (2, "string"),
+    (3, "object"),
+    (4, "array"),
+    (5, "binData"),
+    (6, "undefined"),
+    (7, "objectId"),
+    (8, "bool"),
+    (9, "date"),
+    (10, "null"),
+    (11, "regex"),
+    (12, "dbPointer"),
+    (13, "javascript"),
+    (14, "symbol"),
+    (15, "javascriptWithScope"),
+    (16, "int"),
+    (17, "timestamp"),
+    (18, "long"),
+    (19, "decimal"),
+    (127, "maxKey"),
+];
+
+const CONVERSION_FAILURE: Code = Code::CONVERSION_FAILURE;
+
+fn failure<T>(message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(CONVERSION_FAILURE, message))
+}
+
+fn unsupported<T>(value: RawBsonRef<'_>, target: &str) -> Result<T, ServerError> {
+    failure(format!(
+        "Unsupported conversion from {} to {target} in $convert with no onError value",
+        text::type_name(Some(value))
+    ))
+}
+
+/// Converts a value that is not null.
+fn converted(value: RawBsonRef<'_>, target: &str) -> Result<RawBson, ServerError> {
+    match target {
+        "bool" => Ok(RawBson::Boolean(match value {
+            RawBsonRef::Array(_) | RawBsonRef::String(_) => true,
+            value => Value::Ref(value).truthy(),
+        })),
+        "string" => to_string(value),
+        "double" => to_double(value),
+        "decimal" => to_decimal(value),
+        "int" => integer(value, "int", |n| i32::try_from(n).ok().map(RawBson::Int32)),
+        "long" => match value {
+            RawBsonRef::DateTime(date) => Ok(RawBson::Int64(date.timestamp_millis())),
+            value => integer(value, "long", |n| i64::try_from(n).ok().map(RawBson::Int64)),
+        },
+        "date" => to_date(value),
+        "objectId" => match value {
+            RawBsonRef::ObjectId(id) => Ok(RawBson::ObjectId(id)),
+            RawBsonRef::String(hex) => ObjectId::parse_str(hex).map(RawBson::ObjectId).or_else(|_| {
+                let fault = match hex.chars().find(|c| !c.is_ascii_hexdigit()) {
+                    Some(other) if hex.len() == 24 => {
+                        format!("Invalid character found in hex string: {other}")
+                    }
+                    _ => format!(
+                        "Invalid string length for parsing to OID, expected 24 but found {}",
+                        hex.len()
+                    ),
+                };
+                failure(format!(
+                    "Failed to parse objectId '{hex}' in $convert with no onError value: {fault}"
+                ))
+            }),
+            other => unsupported(other, target),
+        },
+        other => unsupported(value, other),
+    }
+}
+
+fn to_string(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::String(match value {
+        RawBsonRef::String(text) => text.to_owned(),
+        RawBsonRef::Boolean(b) => b.to_string(),
+        RawBsonRef::ObjectId(id) => id.to_hex(),
+        RawBsonRef::DateTime(date) => calendar::iso_text(date.timestamp_millis())?,
+        RawBsonRef::Double(n) if n.is_nan() => "NaN".to_owned(),
+        RawBsonRef::Double(n) if n.is_infinite() => {
+            if n > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+        }
+        RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::Double(_)
+        | RawBsonRef::Decimal128(_) => text::computed(value),
+        other => return unsupported(other, "string"),
+    }))
+}
+
+fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::Double(match value {
+        RawBsonRef::Boolean(b) => f64::from(u8::from(b)),
+        RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis()).to_f64(),
+        RawBsonRef::String(text) => {
+            return match numeral::double(text) {
+                Ok(n) => Ok(RawBson::Double(n)),
+                Err(fault) => unparsable(text, &fault),
+            };
+        }
+        other => match Number::from_raw(other) {
+            Some(number) => {
+                let double = number.to_f64();
+                let is_decimal = matches!(number, Number::Decimal(_));
+                // What is too small overflows as well.
+                let is_lost = double.abs() < f64::MIN_POSITIVE && !number.is_zero();
+                if is_decimal && (double.is_infinite() && number.is_finite() || is_lost) {
+                    return overflow(other);
+                }
+                double
+            }
+            None => return unsupported(other, "double"),
+        },
+    }))
+}
+
+fn unparsable<T>(text: &str, fault: &Fault) -> Result<T, ServerError> {
+    failure(match fault {
+        Fault::Hexadecimal => {
+            format!("Illegal hexadecimal input in $convert with no onError value: {text}")
+        }
+        Fault::Other(why) => {
+            format!("Failed to parse number '{text}' in $convert with no onError value: {why}")
+        }
+    })
+}
+
+fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
+    // The server leaves the number out where it is a long.
+    let shown = match value {
+        RawBsonRef::Int64(_) => String::new(),
+        other => text::computed(other),
+    };
+    failure(format!(
+        "Conversion would overflow target type in $convert with no onError value: {shown}"
+    ))
+}
+
+fn to_decimal(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    Ok(RawBson::Decimal128(match value {
+        RawBsonRef::Boolean(b) => Number::Int32(i32::from(b)).to_decimal().to_bson(),
+        RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis())
+            .to_decimal()
+            .to_bson(),
+        RawBsonRef::String(text) => match numeral::decimal128(text) {
+            Ok(decimal) => decimal.to_bson(),
+            Err(fault) => return unparsable(text, &fault),
+        },
+        other => match Number::from_raw(other) {
+            Some(number) => number.to_decimal().to_bson(),
+            None => return unsupported(other, "decimal"),
+        },
+    }))
+}
+
+fn integer(
+    value: RawBsonRef<'_>,
+    target: &str,
+    fit: impl Fn(i128) -> Option<RawBson>,
+) -> Result<RawBson, ServerError> {
+    let fitted = match value {
+        RawBsonRef::Boolean(b) => fit(i128::from(b)),
+        RawBsonRef::String(text) => {
+            return match numeral::integer(text).map(fit) {
+                Ok(Some(n)) => Ok(n),
+                Ok(None) => unparsable(text, &Fault::Other("Overflow")),
+                Err(fault) => unparsable(text, &fault),
+            };
+        }
+        other => match Number::from_raw(other) {
+            Some(number) if !number.is_finite() => {
+                return failure(format!(
+                    "Attempt to convert {} value to integer type in $convert with no onError value",
+                    if number.is_nan() { "NaN" } else { "infinity" }
+                ));
+            }
+            Some(number) => number.to_i64_truncated().and_then(|n| fit(i128::from(n))),
+            None => return unsupported(other, target),
+        },
+    };
+    fitted.map_or_else(|| overflow(value), Ok)
+}
+
+/// The refusal of a text that a server might read as a date.
+pub(super) fn unread_date(text: &str) -> ServerError {
+    ServerError::new(
+        Code::COMMAND_NOT_SUPPORTED,
+        format!(
+            "reading the date '{text}' is not supported by the in-memory engine: only ISO 8601 is, and $dateFromString with a format"
+        ),
+    )
+}
+
+fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
+    let millis = match value {
+        RawBsonRef::DateTime(date) => Some(date.timestamp_millis()),
+        RawBsonRef::ObjectId(id) => Some(id.timestamp().timestamp_millis()),
+        RawBsonRef::Timestamp(at) => Some(i64::from(at.time) * 1000),
+        RawBsonRef::String(text) => match calendar::parse_iso(text) {
+            Some(millis) => Some(millis),
+            None if !calendar::is_no_date(text) => return Err(unread_date(text)),
+            None => {
+                return failure(format!(
+                    "Error parsing date string '{text}'; only ISO 8601 dates are read by the in-memory engine"
+                ));
+            }
+        },
+        RawBsonRef::Int64(_) | RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => {
+            return match integer(value, "date", |n| i64::try_from(n).ok().map(RawBson::Int64))? {
+                RawBson::Int64(millis) => Ok(RawBson::DateTime(DateTime::from_millis(millis))),
+                other => Ok(other),
+            };
+        }
+        other => return unsupported(other, "date"),
+    };
+    millis.map_or_else(
+        || overflow(value),
+        |millis| Ok(RawBson::DateTime(DateTime::from_millis(millis))),
+    )
+}

@@ -1,0 +1,121 @@
+//! What `$expr` says of single fields, as conditions beside it.
+//!
+//! An expression compares by rules of its own: values of any types, an array as a whole, a missing field below null. So
+//! the conditions here are of a kind of their own, and never stand without the `$expr` that they were read from, which
+//! decides. They are for the planner, and `explain` shows them by a server's names.
+
+use bson::raw::RawBson;
+
+use crate::expression::{Globals, Implied};
+use crate::matcher::ast::{Comparison, FieldTest, Group, Operand, Predicate, Test};
+use crate::matcher::parse::written;
+use crate::value::path::Path;
+
+/// The name that a server shows for a condition.
+pub fn name(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Eq => "$_internalExprEq",
+        Comparison::Gt => "$_internalExprGt",
+        Comparison::Gte => "$_internalExprGte",
+        Comparison::Lt => "$_internalExprLt",
+        Comparison::Lte => "$_internalExprLte",
+    }
+}
+
+/// Puts the conditions beside every `$expr` of a filter, and conjunctions into those around them, as a server does.
+pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
+    if !has_expr(predicate) {
+        return;
+    }
+    match predicate {
+        Predicate::And(group) => {
+            let mut children = Vec::new();
+            for mut child in std::mem::take(&mut group.children) {
+                compare_fields(&mut child, globals);
+                flatten(child, &mut children);
+            }
+            *group = Group::new(children, group.operator, std::mem::take(&mut group.source));
+        }
+        Predicate::Or(group) | Predicate::Nor(group) => {
+            for child in &mut group.children {
+                compare_fields(child, globals);
+            }
+            let is_or = group.operator == Some("$or");
+            let mut children = std::mem::take(&mut group.children);
+            // One alternative alone is a condition like others.
+            if is_or
+                && children.len() == 1
+                && let Some(only) = children.pop()
+            {
+                *predicate = only;
+                return;
+            }
+            *group = Group::new(children, group.operator, std::mem::take(&mut group.source));
+        }
+        Predicate::Expr(expr) => {
+            let Some(implied) = expr.expression.implied(globals) else {
+                return;
+            };
+            let source = expr.source.clone();
+            let mut children = vec![Predicate::Expr(expr.clone())];
+            flatten(condition(implied), &mut children);
+            *predicate = Predicate::And(Group::new(children, None, source));
+        }
+        _ => {}
+    }
+}
+
+fn has_expr(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::And(group) | Predicate::Or(group) | Predicate::Nor(group) => {
+            group.children.iter().any(has_expr)
+        }
+        Predicate::Expr(_) => true,
+        _ => false,
+    }
+}
+
+fn flatten(predicate: Predicate, into: &mut Vec<Predicate>) {
+    match predicate {
+        Predicate::And(group) => {
+            for child in group.children {
+                flatten(child, into);
+            }
+        }
+        other => into.push(other),
+    }
+}
+
+fn condition(implied: Implied) -> Predicate {
+    let group = |parts: Vec<Implied>| {
+        let children = parts.into_iter().map(condition).collect();
+        Group::new(children, None, bson::RawDocumentBuf::new())
+    };
+    match implied {
+        Implied::All(parts) => Predicate::And(group(parts)),
+        Implied::Any(parts) => Predicate::Or(group(parts)),
+        Implied::Field {
+            path,
+            operator,
+            value,
+        } => field(&path, operator, &value),
+    }
+}
+
+fn field(path: &str, operator: &str, value: &RawBson) -> Predicate {
+    let comparison = match operator {
+        "$gt" => Comparison::Gt,
+        "$gte" => Comparison::Gte,
+        "$lt" => Comparison::Lt,
+        "$lte" => Comparison::Lte,
+        _ => Comparison::Eq,
+    };
+    let value = value.as_raw_bson_ref();
+    let operator = name(comparison);
+    Predicate::Field(FieldTest {
+        path: Path::new(path),
+        test: Test::Compared(comparison, Operand::new(value)),
+        operator,
+        source: written(path, operator, value),
+    })
+}

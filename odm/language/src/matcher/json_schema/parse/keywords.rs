@@ -1,0 +1,102 @@
+//! The keywords of schemas: what is known, and what is known and not supported.
+
+use bson::RawDocument;
+
+use super::{Parsed, failed};
+use crate::error::{Code, ServerError};
+use crate::refusal;
+use crate::value::raw;
+
+/// Whether a keyword is supported, and by whom not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Support {
+    Yes,
+    /// Refused by servers as well.
+    NotByServers,
+    /// Client-side encryption, which an in-memory engine has no use for.
+    NotHere,
+}
+
+/// Sorted by name.
+const KEYWORDS: &[(&str, Support)] = &[
+    ("$ref", Support::NotByServers),
+    ("$schema", Support::NotByServers),
+    ("additionalItems", Support::Yes),
+    ("additionalProperties", Support::Yes),
+    ("allOf", Support::Yes),
+    ("anyOf", Support::Yes),
+    ("bsonType", Support::Yes),
+    ("default", Support::NotByServers),
+    ("definitions", Support::NotByServers),
+    ("dependencies", Support::Yes),
+    ("description", Support::Yes),
+    ("encrypt", Support::NotHere),
+    ("encryptMetadata", Support::NotHere),
+    ("enum", Support::Yes),
+    ("exclusiveMaximum", Support::Yes),
+    ("exclusiveMinimum", Support::Yes),
+    ("format", Support::NotByServers),
+    ("id", Support::NotByServers),
+    ("items", Support::Yes),
+    ("maxItems", Support::Yes),
+    ("maxLength", Support::Yes),
+    ("maxProperties", Support::Yes),
+    ("maximum", Support::Yes),
+    ("minItems", Support::Yes),
+    ("minLength", Support::Yes),
+    ("minProperties", Support::Yes),
+    ("minimum", Support::Yes),
+    ("multipleOf", Support::Yes),
+    ("not", Support::Yes),
+    ("oneOf", Support::Yes),
+    ("pattern", Support::Yes),
+    ("patternProperties", Support::Yes),
+    ("properties", Support::Yes),
+    ("required", Support::Yes),
+    ("title", Support::Yes),
+    ("type", Support::Yes),
+    ("uniqueItems", Support::Yes),
+];
+
+/// Refuses a keyword that is unknown or not supported.
+pub(super) fn check_known(schema: &RawDocument) -> Parsed<()> {
+    for (name, _) in raw::elements(schema) {
+        let row = KEYWORDS.binary_search_by_key(&name, |(known, _)| known);
+        match row.ok().and_then(|index| KEYWORDS.get(index)) {
+            Some((_, Support::Yes)) => {}
+            Some((_, Support::NotByServers)) => {
+                return Err(failed(format!(
+                    "$jsonSchema keyword '{name}' is not currently supported"
+                )));
+            }
+            Some((_, Support::NotHere)) => {
+                return Err(ServerError::new(
+                    Code::NOT_IMPLEMENTED,
+                    format!(
+                        "$jsonSchema keyword '{name}' is not supported by the in-memory engine{}",
+                        refusal::because(name)
+                    ),
+                ));
+            }
+            None => return Err(failed(format!("Unknown $jsonSchema keyword: {name}"))),
+        }
+    }
+    Ok(())
+}
+
+/// The keywords that servers take, and whether they are supported here.
+pub fn known() -> Vec<(&'static str, bool)> {
+    KEYWORDS
+        .iter()
+        .filter(|(_, support)| *support != Support::NotByServers)
+        .map(|(name, support)| (*name, *support == Support::Yes))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(super::KEYWORDS.is_sorted_by_key(|(name, _)| *name));
+    }
+}

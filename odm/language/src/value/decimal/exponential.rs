@@ -1,0 +1,225 @@
+//! Powers of e, 2 and 10, and logarithms, with the digits of a server.
+//!
+//! Where a server's library rounds to [`Binary`] on its way, so does this: the last of 34 digits depends on it. What it
+//! does beyond the range of binary128 is done here too, as it costs a digit now and then.
+
+use std::cmp::Ordering;
+
+use super::binary::Binary;
+use super::real::Real;
+use super::{Decimal, round};
+use crate::value::wide::Wide;
+
+/// What [`Decimal::exp`] and [`Decimal::exp2`] differ in.
+struct Exponential {
+    power: fn(Real) -> Real,
+    /// The power's slope, in powers.
+    slope: Option<fn() -> Binary>,
+    /// Beyond this and its negative is nothing that a decimal could hold.
+    limit: u128,
+    /// The power of 11000, and that of -11000.
+    far: [Decimal; 2],
+}
+
+/// What is split off where binary128 has no room.
+const FAR: u128 = 11000;
+
+const EXP: Exponential = Exponential {
+    power: Real::exp,
+    slope: None,
+    limit: 15000,
+    far: [
+        EXP_11000,
+        // the last digit is a server's
+        Decimal::finite(false, 5_763_669_429_168_183_696_272_822_960_961_269, -4811),
+    ],
+};
+pub(super) const EXP_11000: Decimal =
+    Decimal::finite(false, 1_735_005_819_277_738_509_638_425_077_349_642, 4744);
+
+const EXP2: Exponential = Exponential {
+    power: |x| (x * Real::LN_2).exp(),
+    slope: Some(|| Binary::from_real(Real::LN_2)),
+    limit: 25000,
+    far: [
+        Decimal::finite(false, 2_137_727_301_617_594_663_994_741_880_109_512, 3278),
+        Decimal::finite(false, 4_677_865_129_211_340_627_076_550_713_009_785, -3345),
+    ],
+};
+
+/// What logarithms differ in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Base {
+    E,
+    Two,
+    Ten,
+}
+
+/// Beyond this and its inverse, logarithms are taken of another number.
+const HUGE: i32 = 4464;
+
+impl Decimal {
+    /// `e^self`.
+    #[must_use]
+    pub fn exp(self) -> Self {
+        EXP.of(self)
+    }
+
+    /// `2^self`.
+    pub(super) fn exp2(self) -> Self {
+        EXP2.of(self)
+    }
+
+    /// `10^self`, but for the power of zero: a server makes a zero of it.
+    pub(super) fn exp10(self) -> Self {
+        const LIMIT: u32 = 6400;
+        if self.is_nan() {
+            return Self::NAN;
+        }
+        if self.is_zero() {
+            return Self::NOTHING;
+        }
+        let limit = Self::finite(false, LIMIT.into(), 0);
+        if self.abs().compare(limit).is_gt() {
+            return if self.negative {
+                Self::NOTHING
+            } else {
+                Self::infinity(false)
+            };
+        }
+        let whole = self.to_i64_rounded();
+        let rest = self.sub(Self::from_i64(whole));
+        let power = Binary::from_decimal(rest).map(|x| (x * Real::LN_10).exp());
+        let shift = i32::try_from(whole).unwrap_or(0);
+        match power.to_decimal().parts() {
+            Some((coefficient, exponent)) => {
+                round(false, Wide::new(0, coefficient), exponent + shift, false)
+            }
+            None => Self::NAN,
+        }
+    }
+
+    /// The natural logarithm of what is above zero.
+    #[must_use]
+    pub fn ln(self) -> Self {
+        self.logarithm(Base::E)
+    }
+
+    /// The decimal logarithm of what is above zero.
+    #[must_use]
+    pub fn log10(self) -> Self {
+        self.logarithm(Base::Ten)
+    }
+
+    /// The logarithm to a base. To another than 2 and 10, a server divides the natural logarithm by the base itself.
+    #[must_use]
+    pub fn log(self, base: Self) -> Self {
+        let is = |n| base.compare(Self::from_i64(n)).is_eq();
+        if is(2) {
+            self.logarithm(Base::Two)
+        } else if is(10) {
+            self.log10()
+        } else {
+            self.ln().div(base)
+        }
+    }
+
+    fn logarithm(self, base: Base) -> Self {
+        if !self.is_finite() {
+            return self;
+        }
+        let [up, down] = [HUGE, -HUGE].map(|power| Self::finite(false, 1, power));
+        let result = if self.compare(up).is_gt() {
+            base.of(Binary::from_decimal(self.mul(down))) + base.of_huge()
+        } else if self.compare(down).is_lt() {
+            base.of(Binary::from_decimal(self.mul(up))) - base.of_huge()
+        } else {
+            base.of_ordinary(self)
+        };
+        result.to_decimal()
+    }
+}
+
+impl Exponential {
+    fn of(&self, exponent: Decimal) -> Decimal {
+        if exponent.is_nan() {
+            return Decimal::NAN;
+        }
+        if exponent.is_zero() {
+            return Decimal::ONE;
+        }
+        let limit = Decimal::finite(false, self.limit, 0);
+        if exponent.abs().compare(limit).is_gt() {
+            return match (exponent.negative, exponent.is_finite()) {
+                (false, _) => Decimal::infinity(false),
+                (true, false) => Decimal::ZERO,
+                (true, true) => Decimal::NOTHING,
+            };
+        }
+        let (high, low) = Binary::from_decimal_in_two(exponent);
+        let [up, down] = self.far;
+        let far = Binary::integer(FAR);
+        match (high.compare(far), high.is_negative()) {
+            (Ordering::Greater, false) => self.near(high - far, low).mul(up),
+            (Ordering::Greater, true) => self.near(high + far, low).mul(down),
+            _ => self.near(high, low),
+        }
+    }
+
+    fn near(&self, high: Binary, low: Binary) -> Decimal {
+        let power = high.map(self.power);
+        let slope = self.slope.map_or(power, |slope| power * slope());
+        (power + slope * low).to_decimal()
+    }
+}
+
+impl Base {
+    /// The logarithm of a number, but for a factor in the decimal one.
+    fn unscaled(self, number: Binary) -> Binary {
+        let natural = number.real().ln();
+        Binary::from_logarithm(match self {
+            Self::E | Self::Ten => natural,
+            Self::Two => natural / Real::LN_2,
+        })
+    }
+
+    fn scaled(self, logarithm: Binary) -> Binary {
+        match self {
+            Self::E | Self::Two => logarithm,
+            Self::Ten => logarithm * Binary::from_real(Real::ONE / Real::LN_10),
+        }
+    }
+
+    fn of(self, number: Binary) -> Binary {
+        self.scaled(self.unscaled(number))
+    }
+
+    /// The logarithm of `10^4464`.
+    fn of_huge(self) -> Binary {
+        let power = Real::integer(HUGE.unsigned_abs().into());
+        Binary::from_real(match self {
+            Self::E => power * Real::LN_10,
+            Self::Two => power * Real::LN_10 / Real::LN_2,
+            Self::Ten => power,
+        })
+    }
+
+    /// The logarithm of what binary128 has room for: next to one, what it rounds off counts.
+    fn of_ordinary(self, number: Decimal) -> Binary {
+        let binary = Binary::from_decimal(number);
+        let mut result = self.unscaled(binary);
+        let over = binary - Binary::ONE;
+        if over
+            .abs()
+            .compare(Binary::from_real(Real::ONE.times_pow2(-1)))
+            .is_lt()
+        {
+            let mut lost = over - Binary::from_decimal(number.sub(Decimal::ONE));
+            if self == Self::Two {
+                lost = Binary::from_real(Real::ONE / Real::LN_2) * lost;
+            }
+            result = result - lost / binary;
+        }
+        self.scaled(result)
+    }
+}

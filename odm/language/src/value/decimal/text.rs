@@ -1,0 +1,90 @@
+//! Decimals read from strings, as a server's conversions read them.
+
+use super::{DIGITS, Decimal, MAX_EXPONENT, MIN_EXPONENT};
+use crate::value::wide::pow10;
+
+/// Why a string is no decimal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    Malformed,
+    Overflow,
+    Underflow,
+}
+
+/// Reads `[sign] digits[.digits][e[sign]digits]`, an infinity or NaN. Digits beyond the 34th are cut off.
+pub(super) fn parse(text: &str) -> Result<Decimal, Unread> {
+    let (negative, text) = signed(text);
+    if ["inf", "infinity"]
+        .iter()
+        .any(|name| text.eq_ignore_ascii_case(name))
+    {
+        return Ok(Decimal::infinity(negative));
+    }
+    if text.eq_ignore_ascii_case("nan") {
+        return Ok(Decimal::NAN);
+    }
+    let (number, power) = match text.split_once(['e', 'E']) {
+        Some((number, power)) => (number, exponent(power).ok_or(Unread::Malformed)?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !is_digits(whole) || !is_digits(fraction) {
+        return Err(Unread::Malformed);
+    }
+    let mut coefficient = 0;
+    let mut cut = 0_i64;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        if coefficient < pow10(DIGITS - 1) {
+            coefficient = coefficient * 10 + u128::from(digit - b'0');
+        } else {
+            cut += 1;
+        }
+    }
+    let places = i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+    fitted(
+        negative,
+        coefficient,
+        power.saturating_add(cut).saturating_sub(places),
+    )
+}
+
+fn signed(text: &str) -> (bool, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// The number behind an `e`; one that no range holds saturates.
+fn exponent(text: &str) -> Option<i64> {
+    let (negative, digits) = signed(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let magnitude = digits.parse().unwrap_or(i64::from(u32::MAX));
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// The number with an exponent that there is.
+fn fitted(negative: bool, mut coefficient: u128, mut exponent: i64) -> Result<Decimal, Unread> {
+    let (least, most) = (i64::from(MIN_EXPONENT), i64::from(MAX_EXPONENT));
+    if coefficient == 0 {
+        exponent = exponent.clamp(least, most);
+    }
+    while exponent > most && coefficient < pow10(DIGITS - 1) {
+        coefficient *= 10;
+        exponent -= 1;
+    }
+    while exponent < least && coefficient.is_multiple_of(10) {
+        coefficient /= 10;
+        exponent += 1;
+    }
+    match i32::try_from(exponent) {
+        Ok(exponent @ MIN_EXPONENT..=MAX_EXPONENT) => {
+            Ok(Decimal::finite(negative, coefficient, exponent))
+        }
+        _ if exponent > most => Err(Unread::Overflow),
+        _ => Err(Unread::Underflow),
+    }
+}

@@ -175,7 +175,10 @@ impl Db {
     /// [`is_file`](Error::is_file): the folder holds something else than a dump, or can't be written to.
     /// [`is_unsupported`](Error::is_unsupported): the database is on a server.
     pub fn dump(&self, folder: impl AsRef<Path>) -> Result<()> {
-        write::dump(&self.memory_of("mongodump")?.root(), folder.as_ref())
+        write::dump(
+            &self.memory_of("mongodump")?.service().root(),
+            folder.as_ref(),
+        )
     }
 
     /// Whether [`dump`](Self::dump) may write to a folder, which is made: for programs that dump when they end, and

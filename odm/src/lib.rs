@@ -53,16 +53,10 @@ compile_error!("odm has no store to run on: enable the feature `memory`, `mongod
 // Generated code names `::odm`, in this crate's own tests too.
 extern crate self as odm;
 
-#[cfg(test)]
-#[path = "../language/src/cases.rs"]
-pub(crate) mod cases;
-
 pub(crate) mod codec;
 pub mod collection;
 #[cfg(feature = "memory")]
 pub mod dump;
-#[cfg(feature = "memory")]
-pub(crate) mod engine;
 pub mod error;
 pub mod model;
 pub mod query;
@@ -82,9 +76,9 @@ pub use bson;
 pub use odm_derive::{Document, Embedded, Projection};
 
 pub use crate::collection::{Capability, Collection, Cursor, Db, Session};
-#[cfg(feature = "memory")]
-pub use crate::engine::Context;
 pub use crate::error::{
     BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,
 };
 pub use crate::model::{Document, Embedded, Projection};
+#[cfg(feature = "memory")]
+pub use odm_engine::Context;

@@ -6,38 +6,13 @@
 //!
 //! The program `odm-server` is the same in a process of its own.
 
-mod activity;
-mod answer;
-mod command;
-mod connection;
-mod fail_point;
-mod gossip;
-mod host;
-mod options;
-mod peer;
-pub(crate) mod scram;
-#[cfg(test)]
-mod tests;
-pub(crate) mod wire;
-
-use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
+
+use odm_server::{BindError, Options};
 
 use crate::collection::Db;
 use crate::error::{ConfigError, ConnectionError, Error, Result};
-
-use host::Host;
-pub use options::ServerOptions;
-
-/// How long a server that stops waits for calls that are under way.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// The stack of a connection's thread. The deepest commands that are taken need up to 2 MiB of it in a build that is not
-/// optimised, which is all that a thread has usually; what is not needed is no memory, only addresses.
-const STACK: usize = 8 * 1024 * 1024;
 
 /// The in-memory engine behind a port, until it is dropped or [stopped](Self::stop).
 ///
@@ -72,10 +47,7 @@ const STACK: usize = 8 * 1024 * 1024;
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Server {
-    host: Arc<Host>,
-    acceptor: Option<JoinHandle<()>>,
-}
+pub struct Server(odm_server::Server);
 
 impl Server {
     /// Serves the engine of `db`, all of its databases, at a loopback address; port 0 takes a free one.
@@ -93,148 +65,126 @@ impl Server {
         ServerOptions::default()
     }
 
-    fn start(options: ServerOptions, db: &Db, address: impl ToSocketAddrs) -> Result<Self> {
+    /// The address that it listens at.
+    pub fn address(&self) -> SocketAddr {
+        self.0.address()
+    }
+
+    /// The connection string for clients, with the replica set's name. Names and passwords of users are not in it.
+    pub fn uri(&self) -> String {
+        self.0.uri_of("")
+    }
+
+    /// The same, with a database in it.
+    pub fn uri_of(&self, database: &str) -> String {
+        self.0.uri_of(database)
+    }
+
+    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
+    /// seconds at most. The data stays with the [`Db`].
+    pub fn stop(self) {
+        self.0.stop();
+    }
+}
+
+/// How a [`Server`] is set up: [`Server::options`] gives the usual.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use odm::prelude::*;
+/// use odm::server::Server;
+///
+/// # fn main() -> odm::Result<()> {
+/// let db = Db::memory();
+/// let server = Server::options()
+///     .replica_set("tests")
+///     .max_connections(8)
+///     .idle_timeout(Duration::from_secs(60))
+///     .bind(&db, "127.0.0.1:0")?;
+/// assert!(server.uri().ends_with("/?replicaSet=tests"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ServerOptions(Options);
+
+impl ServerOptions {
+    /// The name of the replica set whose only member the server is; `odm` unless said.
+    #[must_use]
+    pub fn replica_set(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.0.replica_set);
+        self
+    }
+
+    /// How many connections there may be at once, 1,000 unless said. One more is closed as soon as it is made.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.0.max_connections = connections;
+        self
+    }
+
+    /// Lets in only who knows a user's password. Users may do everything; each may be said several times, the last
+    /// password counts. Clients authenticate with SCRAM-SHA-256 against `admin`, as they do by default.
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config): an empty name, or a password with characters that RFC 4013 lets into
+    /// none, such as a line feed.
+    pub fn user(mut self, name: &str, password: &str) -> Result<Self> {
+        match self.0.add_user(name, password) {
+            Ok(()) => Ok(self),
+            Err(message) => Err(Error::new(ConfigError::new(message))),
+        }
+    }
+
+    /// Takes `configureFailPoint`, with which a test has commands fail: `failCommand` and three more fail points, as a server that
+    /// was started with `enableTestCommands` has it.
+    #[must_use]
+    pub fn test_commands(mut self) -> Self {
+        self.0.test_commands = true;
+        self
+    }
+
+    /// Lets other machines in: addresses need not be loopback ones. Who connects must be a [user](Self::user). What is
+    /// sent is not encrypted.
+    #[must_use]
+    pub fn bind_all(mut self) -> Self {
+        self.0.bind_all = true;
+        self
+    }
+
+    /// How many cursors there may be at once in the engine, 10,000 unless said. While there are as many, commands that
+    /// may open one more are refused (146, `ExceededMemoryLimit`). Cursors that nobody uses are closed after ten minutes.
+    #[must_use]
+    pub fn max_cursors(mut self, cursors: usize) -> Self {
+        self.0.max_cursors = cursors;
+        self
+    }
+
+    /// How long a connection may say nothing before it is closed, 30 minutes unless said.
+    #[must_use]
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.0.idle_timeout = timeout;
+        self
+    }
+
+    /// Opens the port: see [`Server::bind`].
+    pub fn bind(self, db: &Db, address: impl ToSocketAddrs) -> Result<Server> {
         let Some(memory) = db.store.engine() else {
             return Err(Error::new(ConfigError::new(
                 "only an in-memory database can be served: this one is on a server already",
             )));
         };
-        let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
-        let open = addresses.iter().find(|address| !address.ip().is_loopback());
-        if let Some(open) = open
-            && (!options.bind_all || options.users.is_empty())
-        {
-            return Err(Error::new(ConfigError::new(format!(
-                "{} is no loopback address: bind to 127.0.0.1, or say `bind_all` and which `user` may connect",
-                open.ip()
-            ))));
-        }
-        let listener = TcpListener::bind(&*addresses).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        memory.log_changes();
-        let host = Arc::new(Host::new(memory.clone(), options, address));
-        let accepting = Arc::clone(&host);
-        let acceptor = thread::Builder::new()
-            .name("odm-server".to_owned())
-            .spawn(move || accept(&listener, &accepting))
-            .map_err(failed)?;
-        Ok(Self {
-            host,
-            acceptor: Some(acceptor),
-        })
-    }
-
-    /// The address that it listens at.
-    pub fn address(&self) -> SocketAddr {
-        self.host.address
-    }
-
-    /// The connection string for clients, with the replica set's name. Names and passwords of users are not in it.
-    pub fn uri(&self) -> String {
-        self.uri_of("")
-    }
-
-    /// The same, with a database in it.
-    pub fn uri_of(&self, database: &str) -> String {
-        let options = &self.host.options;
-        // A client takes the database of the string for that of its user.
-        let source = if options.users.is_empty() {
-            ""
-        } else {
-            "&authSource=admin"
-        };
-        format!(
-            "mongodb://{}/{database}?replicaSet={}{source}",
-            self.host.address, options.replica_set
-        )
-    }
-
-    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
-    /// seconds at most. The data stays with the [`Db`].
-    pub fn stop(mut self) {
-        self.close();
-    }
-
-    fn close(&mut self) {
-        let Some(acceptor) = self.acceptor.take() else {
-            return;
-        };
-        self.host.stop();
-        // Nothing else wakes a thread that waits for connections.
-        drop(TcpStream::connect_timeout(
-            &self.host.address,
-            Duration::from_secs(1),
-        ));
-        // It only panics where a thread can't be made.
-        let _ = acceptor.join();
-        self.host.wait_for_connections(GRACE);
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
-impl ServerOptions {
-    /// Opens the port: see [`Server::bind`].
-    pub fn bind(self, db: &Db, address: impl ToSocketAddrs) -> Result<Server> {
-        Server::start(self, db, address)
-    }
-}
-
-fn failed(error: io::Error) -> Error {
-    let message = format!("the server's port can't be opened: {error}");
-    Error::new(ConnectionError::new(
-        message,
-        false,
-        Vec::new(),
-        Some(Box::new(error)),
-    ))
-}
-
-/// A connection that is forgotten when its thread ends, however that comes.
-struct Served {
-    host: Arc<Host>,
-    id: i64,
-}
-
-impl Served {
-    fn serve(&self, stream: &TcpStream, address: SocketAddr) {
-        connection::serve(&self.host, stream, address, self.id);
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.host.dismiss(self.id);
-    }
-}
-
-fn accept(listener: &TcpListener, host: &Arc<Host>) {
-    loop {
-        let accepted = listener.accept();
-        if host.is_stopping() {
-            return;
-        }
-        match accepted {
-            Ok((stream, address)) => {
-                let Some(id) = host.admit(&stream) else {
-                    continue; // too many: dropping the stream closes it
-                };
-                let served = Served {
-                    host: Arc::clone(host),
-                    id,
-                };
-                let thread = thread::Builder::new()
-                    .name(format!("conn{id}"))
-                    .stack_size(STACK);
-                // Where there is no thread for it, it is dropped, and with it the connection.
-                let _ = thread.spawn(move || served.serve(&stream, address));
-            }
-            // Too many open files, most likely: some will be closed.
-            Err(_) => thread::sleep(Duration::from_millis(20)),
+        match odm_server::Server::bind(memory.service(), self.0, address) {
+            Ok(server) => Ok(Server(server)),
+            Err(error @ BindError::Open(_)) => Err(Error::new(ConfigError::new(error.to_string()))),
+            Err(error @ BindError::Port(_)) => Err(Error::new(ConnectionError::new(
+                error.to_string(),
+                false,
+                Vec::new(),
+                Some(Box::new(error)),
+            ))),
         }
     }
 }

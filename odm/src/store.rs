@@ -11,12 +11,6 @@ mod cursor;
 mod driver;
 #[cfg(feature = "memory")]
 mod memory;
-#[cfg(feature = "memory")]
-mod memory_call;
-#[cfg(feature = "memory")]
-mod memory_changes;
-#[cfg(feature = "memory")]
-mod memory_cursor;
 mod monitor;
 pub(crate) mod operation;
 pub(crate) mod options;
@@ -30,6 +24,8 @@ use std::time::Instant;
 
 use bson::Document;
 use futures::future::BoxFuture;
+#[cfg(feature = "memory")]
+use odm_engine::Context;
 
 pub use self::capability::Capability;
 pub(crate) use self::changes::RawChanges;
@@ -38,23 +34,17 @@ pub(crate) use self::cursor::RawCursor;
 use self::driver::Driver;
 #[cfg(feature = "memory")]
 pub(crate) use self::memory::Memory;
-#[cfg(feature = "server")]
-pub(crate) use self::memory::{AWAIT, Patience, is_empty};
 #[cfg(feature = "memory")]
-use self::memory_call::MemoryCall;
+use self::memory::MemoryCall;
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
-#[cfg(feature = "memory")]
-pub(crate) use self::response::command_error;
 pub(crate) use self::response::{Response, WriteKind, Written};
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
 pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 pub(crate) use self::watch::{Scope, Watch};
-#[cfg(feature = "memory")]
-use crate::engine::Context;
 use crate::error::{Error, Result};
 
 /// What will answer an operation. Each has a future of its own: one for all would be as large as the

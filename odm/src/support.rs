@@ -1,12 +1,8 @@
 //! All that generated code may name; no part of the public API.
 
 pub mod bytes;
-#[cfg(feature = "memory")]
-pub mod engine;
 mod flaws;
 mod transaction;
-#[cfg(feature = "server")]
-pub mod wire;
 
 pub use std::string::String;
 

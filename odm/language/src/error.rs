@@ -1,6 +1,7 @@
 //! The failure of one command, and the codes of MongoDB 6.0.
 
 mod code;
+mod reply;
 mod server;
 
 pub use self::code::Code;

@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 use bson::RawDeserializer;
 use bson::error::Error as BsonError;
 use bson::spec::ElementType;
+use odm_language::value::raw::{self, Elements};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
@@ -28,7 +29,6 @@ use self::date::Date;
 pub(crate) use self::fault::Failed;
 use self::fault::Fault;
 use self::lent::Asked;
-use odm_language::value::raw::{self, Elements};
 
 /// Reads a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Failed> {

@@ -12,13 +12,13 @@ mod strings;
 
 use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
+use odm_language::value::raw;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use serializer::Place;
 
 use crate::error::{EncodeError, Error};
-use odm_language::value::raw;
 
 /// Why a value can't be stored.
 #[derive(Debug)]

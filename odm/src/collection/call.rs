@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
+use odm_language::value::raw;
 use serde::Serialize;
 
 use crate::codec::encode::{self, Failure};
@@ -24,7 +25,6 @@ use crate::store::{
     Update as Operands,
 };
 use crate::update::{Changes, replacing};
-use odm_language::value::raw;
 
 /// The concerns of a collection handle, for the actions that name none of their own.
 #[derive(Debug, Clone, Default)]

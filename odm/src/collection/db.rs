@@ -1,8 +1,9 @@
 //! A database: where collections come from.
 
-use super::{Change, ChangeStream, Collection};
 #[cfg(feature = "memory")]
-use crate::engine::Context;
+use odm_engine::Context;
+
+use super::{Change, ChangeStream, Collection};
 use crate::error::Result;
 use crate::model::Document;
 use crate::store::{Capability, CommandEvent, Monitor, Session, SessionOptions, Store};
@@ -21,7 +22,32 @@ impl Db {
         Self::memory_with(Context::system())
     }
 
-    /// The same, with a clock, ids and randomness of the caller's.
+    /// The same, with a clock, ids and randomness of the caller's: where a test moves the time (`$currentDate`, `$$NOW`, the
+    /// expiry of TTL indexes), or wants the same ids and samples in every run.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::Context;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "visits")]
+    /// struct Visit {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     last: Option<DateTime>,
+    /// }
+    ///
+    /// let noon = DateTime::from_millis(1_700_000_000_000);
+    /// let db = Db::memory_with(Context::system().with_clock(move || noon));
+    /// let visits = db.collection::<Visit>();
+    /// visits.insert_one(&Visit { id: 1, last: None }).await?;
+    /// visits.update_one(|v| v.id.eq(1), |v| v.last.current_date()).await?;
+    /// assert_eq!(visits.get(&1).await?.unwrap().last, Some(noon));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "memory")]
     pub fn memory_with(context: Context) -> Self {
         Self {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use bson::raw::RawDocumentBuf;
 use flate2::bufread::MultiGzDecoder;
+use odm_language::value::raw;
 
 use crate::error::{Error, FileError, Result};
-use odm_language::value::raw;
 
 /// The longest document, and what a server lets its own commands add to it.
 const LONGEST: usize = 16 * 1024 * 1024 + 16 * 1024;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use odm_engine::Namespace;
+
 use crate::dump::metadata::{MOST, Metadata};
 use crate::dump::{SkippedFile, file, json, name};
-use crate::engine::Namespace;
 use crate::error::{Error, FileError, Result};
 
 /// The folder in which a dump is made, before it takes its place.

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Document, doc};
+use odm_engine::{Answer, Context, Fork, Namespace, Request, Service};
 
 use crate::dump::file::{self, Documents};
 use crate::dump::json;
 use crate::dump::layout::{Files, Format, Layout};
 use crate::dump::metadata::Metadata;
 use crate::dump::{LoadReport, LoadedCollection, SkippedFile};
-use crate::engine::{Answer, Context, Engine, Fork, Namespace, Request};
 use crate::error::{Error, FileError, Result, ServerError};
-use crate::store::{Memory, command_error};
+use crate::store::Memory;
 
 /// How many documents, and how many bytes, are inserted at once.
 const MOST: usize = 10_000;
@@ -30,8 +30,8 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Loa
         ..
     } = Layout::read(folder, database)?;
     let mut loader = Loader {
-        fork: memory.fork(),
-        context: memory.context(),
+        fork: memory.service().fork(),
+        context: memory.service().context().clone(),
         report: LoadReport {
             collections: Vec::new(),
             skipped,
@@ -92,7 +92,7 @@ impl Loader<'_> {
         let existing = self.fork.root().collection(namespace).cloned();
         let exists = existing.is_some();
         if let Some(existing) = existing {
-            self.check_options(namespace, &metadata.options, &existing.options.document)
+            self.check_options(namespace, &metadata.options, existing.options())
                 .map_err(|error| error.context(described.display().to_string()))?;
         } else {
             let create = create(namespace, metadata.options);
@@ -130,15 +130,14 @@ impl Loader<'_> {
             return Ok(());
         }
         // What they come to where nothing is: the engine fills in and rounds.
-        let empty = Engine::new();
+        let empty = Service::new(self.context.clone());
         let command = to_raw(namespace, create(namespace, given.clone()))?;
-        if let Some(error) = command_error(&empty.run(&self.context, &command)) {
-            return Err(error.into());
-        }
-        let made = empty.catalog.collection(namespace);
+        empty.try_run(&command)?;
+        let root = empty.root();
+        let made = root.collection(namespace);
         let other = made
             .iter()
-            .flat_map(|made| &made.options.document)
+            .flat_map(|made| made.options())
             .find(|(name, value)| existing.get(name) != Some(value));
         match other {
             None => Ok(()),
@@ -155,7 +154,7 @@ impl Loader<'_> {
             .fork
             .root()
             .collection(namespace)
-            .is_some_and(|collection| collection.options.collation.is_some());
+            .is_some_and(|collection| collection.has_collation());
         let specification = |mut index: Document| {
             // The name of the collection that it was of, and the version of what was stored.
             index.remove("ns");
@@ -239,7 +238,7 @@ impl Loader<'_> {
 
     fn run(&self, namespace: &Namespace, command: Document) -> Result<(), ServerError> {
         let command = to_raw(namespace, command)?;
-        match command_error(&self.fork.run(&self.context, &command)) {
+        match ServerError::of_reply(&self.fork.run(&self.context, &command)) {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -254,7 +253,7 @@ fn create(namespace: &Namespace, options: Document) -> Document {
 
 fn to_raw(namespace: &Namespace, mut command: Document) -> Result<RawDocumentBuf, ServerError> {
     command.insert("$db", &*namespace.database);
-    crate::engine::to_raw(&command)
+    odm_engine::to_raw(&command)
 }
 
 fn within(path: &Path, error: ServerError) -> Error {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use bson::{Bson, Document, Uuid, doc};
+use odm_engine::{Collection, View};
 
 use crate::dump::{file, json};
-use crate::engine::{Collection, View};
 use crate::error::{Error, FileError, Result};
 
 /// The largest file: many times what the options and 64 indexes of a collection may have.
@@ -86,13 +86,12 @@ fn is_id(index: &Document) -> bool {
 /// The text of a collection's metadata.
 pub(super) fn of_collection(collection: &Collection) -> String {
     let indexes: Vec<Bson> = collection
-        .indexes
-        .iter()
-        .map(|index| index.spec.document.clone().into())
+        .indexes()
+        .map(|index| index.clone().into())
         .collect();
-    let uuid = Uuid::from_bytes(collection.uuid).to_string();
+    let uuid = Uuid::from_bytes(collection.uuid()).to_string();
     json::to_text(&doc! {
-        "options": collection.options.document.clone(),
+        "options": collection.options().clone(),
         "indexes": indexes,
         "uuid": uuid.replace('-', ""),
         "collectionName": &*collection.namespace.collection,

@@ -8,10 +8,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use bson::doc;
+use odm_engine::Root;
 
 use crate::dump::layout::{Entry, Format, Kind, OLDER, PRELUDE, STAGE, entries, unfinished};
 use crate::dump::{json, metadata, name};
-use crate::engine::Root;
 use crate::error::{Error, FileError, Result};
 
 /// Where a dump is complete, and not yet in its place.
@@ -98,7 +98,7 @@ fn write_all(root: &Root, folder: &Path) -> Result<()> {
                 continue;
             }
             let name = name::encode(name);
-            let documents = collection.all().map(|stored| stored.bytes);
+            let documents = collection.documents();
             write(&folder.join(format!("{name}.bson")), documents)?;
             let text = metadata::of_collection(collection);
             write_text(&folder.join(format!("{name}.metadata.json")), &text)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, doc};
+use odm_language::value::key;
 
 use super::reference::Resolved;
 use crate::error::{Error, Result};
@@ -12,7 +13,6 @@ use crate::model::Document;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
 use crate::store::{Condition, Session, Store};
-use odm_language::value::key;
 
 /// As much as the ids of one query may take: below the 16 MB of a document, with room for the rest.
 const MAX_BYTES: usize = 15_000_000;

@@ -7,15 +7,15 @@ use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use bson::{RawDocument, RawDocumentBuf, doc};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
 
 use crate::codec::encode;
 use crate::error::{Code, Error, Result, ServerError};
 use crate::model::{Document, ModelMeta};
 use crate::schema::indexes::collation;
 use crate::schema::validator::validator;
-use odm_language::expression::Globals;
-use odm_language::matcher::Matcher;
-use odm_language::value::collation::Collator;
 
 /// Documents that can be checked before they are sent; every model has it.
 pub trait Validate: Document {

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 #[cfg(feature = "memory")]
 use bson::raw::{CStr, RawDocumentBuf};
 use bson::raw::{RawBsonRef, RawDocument};
-
 #[cfg(feature = "memory")]
-use crate::engine::Page;
+use odm_engine::reply::Page;
+
 use crate::error::{Error, Result};
 use crate::store::response::field;
 

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::value::raw;
 
 #[cfg(feature = "memory")]
 use crate::error::Error;
@@ -12,8 +13,7 @@ use crate::error::Result;
 #[cfg(feature = "mongodb")]
 use crate::store::driver::DriverChanges;
 #[cfg(feature = "memory")]
-use crate::store::memory_changes::MemoryChanges;
-use odm_language::value::raw;
+use crate::store::memory::MemoryChanges;
 
 /// What was written, event by event; `'s` is the session's borrow.
 pub(crate) struct RawChanges<'s> {

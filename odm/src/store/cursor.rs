@@ -14,7 +14,7 @@ use crate::store::batch::Batch;
 #[cfg(feature = "mongodb")]
 use crate::store::driver::{ImplicitCursor, SessionCursor};
 #[cfg(feature = "memory")]
-use crate::store::memory_cursor::MemoryCursor;
+use crate::store::memory::MemoryCursor;
 use crate::store::monitor::Monitor;
 use crate::store::session::Attempt;
 

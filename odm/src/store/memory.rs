@@ -1,10 +1,11 @@
 //! The store in the process: requests and commands go to the engine, answers come back.
 
 mod await_data;
+mod call;
+mod changes;
+mod cursor;
 mod limits;
-mod listener;
 mod parts;
-mod patience;
 #[cfg(test)]
 mod tests;
 
@@ -16,19 +17,17 @@ use std::time::Duration;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_engine::reply::Page;
+use odm_engine::{Answer, Context, Namespace, Patience, Service};
 
-#[cfg(feature = "server")]
-pub(crate) use self::await_data::{AWAIT, is_empty};
-pub(crate) use self::listener::Listener;
+pub(crate) use self::call::MemoryCall;
+pub(crate) use self::changes::MemoryChanges;
+pub(crate) use self::cursor::MemoryCursor;
 use self::parts::{Outcome, Parts};
-pub(crate) use self::patience::Patience;
-use crate::engine::{self, Answer, Context, Engine, Hold, Interest, Namespace, Page, Signal};
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
-use crate::store::memory_changes::MemoryChanges;
-use crate::store::memory_cursor::MemoryCursor;
 use crate::store::operation::{Condition, Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::response::{self, Response, WriteKind, count, field};
@@ -36,37 +35,37 @@ use crate::store::session::Session;
 use crate::store::watch::{Scope, Watch};
 
 /// The engine and the context that its commands run in; clones share the data.
+/// The engine, and the names that operations go to; clones share the data.
 #[derive(Clone)]
 pub(crate) struct Memory(Arc<Handle>);
 
 struct Handle {
-    shared: Arc<Shared>,
+    service: Arc<Service>,
     /// The database that operations go to.
     database: Arc<str>,
     /// The collection that most operations go to, so that its name is not made anew for each.
     target: Option<Namespace>,
 }
 
-struct Shared {
-    engine: Engine,
-    context: Context,
-}
-
 impl Memory {
     pub(crate) fn new(context: Context, database: &str) -> Self {
-        let engine = Engine::new();
         Self(Arc::new(Handle {
-            shared: Arc::new(Shared { engine, context }),
+            service: Arc::new(Service::new(context)),
             database: database.into(),
             target: None,
         }))
+    }
+
+    /// The engine.
+    pub(crate) fn service(&self) -> &Arc<Service> {
+        &self.0.service
     }
 
     /// The same data, for a handle that mostly asks for this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         let database = &self.0.database;
         Self(Arc::new(Handle {
-            shared: Arc::clone(&self.0.shared),
+            service: Arc::clone(self.service()),
             database: Arc::clone(database),
             target: Some(Namespace::new(database, collection)),
         }))
@@ -76,7 +75,7 @@ impl Memory {
     pub(crate) fn apart(&self) -> Self {
         let copy = |target: &Namespace| Namespace::new(&target.database, &target.collection);
         Self(Arc::new(Handle {
-            shared: Arc::clone(&self.0.shared),
+            service: Arc::clone(self.service()),
             database: Arc::clone(&self.0.database),
             target: self.0.target.as_ref().map(copy),
         }))
@@ -85,7 +84,7 @@ impl Memory {
     /// Another database of the same engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         Self(Arc::new(Handle {
-            shared: Arc::clone(&self.0.shared),
+            service: Arc::clone(self.service()),
             database: database.into(),
             target: None,
         }))
@@ -93,7 +92,7 @@ impl Memory {
 
     /// Whether both hold the same data.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0.shared, &other.0.shared)
+        Arc::ptr_eq(self.service(), other.service())
     }
 
     /// Runs a command once; a reply with `ok: 0` is an error.
@@ -103,178 +102,7 @@ impl Memory {
         mut command: RawDocumentBuf,
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
-        Ok(self.reply(&command)?)
-    }
-
-    /// All that is in the engine, at this moment.
-    pub(crate) fn root(&self) -> engine::Root {
-        self.0.shared.engine.catalog.root()
-    }
-
-    /// A copy of the engine, for what is to become visible at once.
-    pub(crate) fn fork(&self) -> engine::Fork<'_> {
-        self.0.shared.engine.fork()
-    }
-
-    /// The engine's clock.
-    #[cfg(feature = "server")]
-    pub(crate) fn now(&self) -> bson::DateTime {
-        self.0.shared.context.now()
-    }
-
-    /// What has expired goes, as with any command.
-    #[cfg(feature = "server")]
-    pub(crate) fn tick(&self) {
-        let engine = &self.0.shared.engine;
-        engine.tick(self.now().timestamp_millis());
-        self.signal().wake();
-    }
-
-    /// How many cursors are open.
-    #[cfg(any(feature = "server", test))]
-    pub(crate) fn open_cursors(&self) -> usize {
-        self.0.shared.engine.cursors.count()
-    }
-
-    /// A random number from 0 to 1.
-    #[cfg(feature = "server")]
-    pub(crate) fn random_fraction(&self) -> f64 {
-        let random = u32::try_from(self.0.shared.context.random() >> 32).unwrap_or_default();
-        f64::from(random) / f64::from(u32::MAX)
-    }
-
-    /// The time of the last write, or of the first question.
-    #[cfg(feature = "server")]
-    pub(crate) fn operation_time(&self) -> bson::Timestamp {
-        let clock = &self.0.shared.engine.catalog.clock;
-        match clock.now() {
-            bson::Timestamp { time: 0, .. } => clock.tick(self.now()),
-            time => time,
-        }
-    }
-
-    /// Goes on to a time that a client has from elsewhere, unless it is past.
-    #[cfg(feature = "server")]
-    pub(crate) fn advance(&self, told: bson::Timestamp) {
-        self.0.shared.engine.catalog.clock.advance(told);
-    }
-
-    /// The ids of the sessions that are remembered, and when each was used last.
-    #[cfg(feature = "server")]
-    pub(crate) fn sessions(&self) -> Vec<(Vec<u8>, bson::DateTime)> {
-        self.0.shared.engine.sessions.all(self.now())
-    }
-
-    /// Refuses what may not be said to a command that somebody else answers.
-    #[cfg(feature = "server")]
-    pub(crate) fn admit(
-        &self,
-        rules: engine::command::general::Rules,
-        command: &RawDocument,
-    ) -> Result<engine::txn::session::Mode, ServerError> {
-        self.0.shared.engine.admit(rules, command, self.now())
-    }
-
-    /// How many cursors somebody reads from.
-    #[cfg(any(feature = "server", test))]
-    pub(crate) fn cursors_in_use(&self) -> usize {
-        self.0.shared.engine.cursors.count_in_use()
-    }
-
-    /// How many sessions, open transactions and open cursors there are.
-    #[cfg(feature = "server")]
-    pub(crate) fn counts(&self) -> [usize; 3] {
-        let engine = &self.0.shared.engine;
-        let (sessions, transactions) = engine.sessions.counts();
-        [sessions, transactions, engine.cursors.count()]
-    }
-
-    /// How many moments are kept for reads of them, and how many bytes of changes.
-    #[cfg(all(test, feature = "server"))]
-    pub(crate) fn kept(&self) -> [usize; 2] {
-        let engine = &self.0.shared.engine;
-        [engine.snapshots.count(), engine.catalog.changes.bytes()]
-    }
-
-    /// What the engine answered, once those are woken who wait for what it may have written.
-    #[inline]
-    fn answered<T>(&self, answer: T) -> T {
-        self.signal().wake();
-        answer
-    }
-
-    fn signal(&self) -> &Signal {
-        &self.0.shared.engine.catalog.changes.signal
-    }
-
-    /// From now on, all that is written is logged for change streams. False if it was so before.
-    pub(crate) fn log_changes(&self) -> bool {
-        let catalog = &self.0.shared.engine.catalog;
-        self.answered(catalog.log_changes(self.0.shared.context.now()))
-    }
-
-    /// How often the log of changes was begun or written to.
-    pub(crate) fn changes_seen(&self) -> u64 {
-        self.signal().count()
-    }
-
-    /// Blocks until what is waited for was written to since then, or the time is up.
-    #[cfg(feature = "server")]
-    pub(crate) fn wait_for_changes(&self, interest: Interest, seen: u64, limit: Duration) {
-        self.signal().wait(interest, seen, limit);
-    }
-
-    /// Keeps a cursor for one who waits with it, and tells what for, if it waits for documents to come.
-    pub(crate) fn hold(&self, cursor: i64) -> Option<(Hold<'_>, Interest)> {
-        self.0.shared.engine.cursors.hold(cursor)
-    }
-
-    /// Answers a command that names its database, once; a failure is a reply, too.
-    #[cfg(feature = "server")]
-    pub(crate) fn answer(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
-        self.answered(self.0.shared.engine.run(context, command))
-    }
-
-    /// What the engine's commands run in.
-    pub(crate) fn context(&self) -> Context {
-        self.0.shared.context.clone()
-    }
-
-    /// Whether there is a view of this name.
-    #[cfg(feature = "server")]
-    pub(crate) fn has_view(&self, database: &str, name: &str) -> bool {
-        let namespace = Namespace::new(database, name);
-        self.0.shared.engine.catalog.view(&namespace).is_some()
-    }
-
-    /// Whether there is a collection or a view of this name.
-    #[cfg(feature = "server")]
-    pub(crate) fn has(&self, database: &str, collection: &str) -> bool {
-        let catalog = &self.0.shared.engine.catalog;
-        let namespace = Namespace::new(database, collection);
-        catalog.collection(&namespace).is_some() || catalog.view(&namespace).is_some()
-    }
-
-    /// The same, where a failure is an error.
-    #[cfg(feature = "server")]
-    pub(crate) fn checked(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
-        self.reply(command)
-    }
-
-    fn reply(&self, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
-        self.reply_in(&self.0.shared.context, command)
-    }
-
-    fn reply_in(
-        &self,
-        context: &Context,
-        command: &RawDocument,
-    ) -> Result<RawDocumentBuf, ServerError> {
-        let reply = self.answered(self.0.shared.engine.run(context, command));
-        match response::command_error(&reply) {
-            Some(error) => Err(error),
-            None => Ok(reply),
-        }
+        Ok(self.service().try_run(&command)?)
     }
 
     /// Has a request answered once, without a command.
@@ -282,11 +110,10 @@ impl Memory {
         &self,
         database: &str,
         collection: &str,
-        request: engine::Request<'_>,
+        request: odm_engine::Request<'_>,
     ) -> Result<Answer, ServerError> {
-        let shared = &*self.0.shared;
         let namespace = self.namespace(database, collection);
-        self.answered(shared.engine.answer(&shared.context, &namespace, request))
+        self.service().answer(&namespace, request)
     }
 
     /// The documents of a request that finds one value at one path, where that is all there is to do.
@@ -301,14 +128,8 @@ impl Memory {
         if !limits::is_roomy(value) {
             return None;
         }
-        let shared = &*self.0.shared;
         let namespace = self.namespace(database, request.collection);
-        // It writes nothing, but what has expired goes.
-        self.answered(
-            shared
-                .engine
-                .look_up(&shared.context, &namespace, path, value, *one),
-        )
+        self.service().look_up(&namespace, path, value, *one)
     }
 
     /// Removes the document of a filter that finds one by its `_id`, where that is all there is to do.
@@ -317,20 +138,15 @@ impl Memory {
         database: &str,
         collection: &str,
         filter: &Condition,
-    ) -> Result<Option<engine::Written>, ServerError> {
+    ) -> Result<Option<odm_engine::reply::Written>, ServerError> {
         let Condition::One(path, value) = filter else {
             return Ok(None);
         };
         if !limits::is_roomy(value) {
             return Ok(None);
         }
-        let shared = &*self.0.shared;
         let namespace = self.namespace(database, collection);
-        self.answered(
-            shared
-                .engine
-                .remove(&shared.context, &namespace, path, value),
-        )
+        self.service().remove(&namespace, path, value)
     }
 
     fn namespace(&self, database: &str, collection: &str) -> Cow<'_, Namespace> {
@@ -348,8 +164,8 @@ impl Memory {
         mut command: RawDocumentBuf,
     ) -> Result<RawDocumentBuf> {
         command.append(cstr!("$db"), database);
-        let limit = engine::max_time(&command);
-        waiting(limit, || self.reply(&command)).await
+        let limit = odm_engine::args::max_time(&command);
+        waiting(limit, || self.service().try_run(&command)).await
     }
 
     /// Runs a command in a session, or in none.

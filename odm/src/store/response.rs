@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
-use crate::error::{BulkError, BulkWriteResult, Code, Error, Result, ServerError, WriteError};
+use crate::error::{BulkError, BulkWriteResult, Error, Result, ServerError, WriteError};
 use crate::store::cursor::{RawCursor, shown_reply};
 
 /// The answer to one operation; which one is fixed by the operation.
@@ -153,61 +153,6 @@ pub(crate) fn field<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonR
     document.get(key).ok().flatten()
 }
 
-/// The failure that a whole reply stands for (`ok: 0`).
-pub(crate) fn command_error(reply: &RawDocument) -> Option<ServerError> {
-    let failed = match field(reply, "ok") {
-        Some(RawBsonRef::Double(ok)) => ok < 0.5,
-        Some(RawBsonRef::Int32(ok)) => ok == 0,
-        Some(RawBsonRef::Int64(ok)) => ok == 0,
-        Some(RawBsonRef::Boolean(ok)) => !ok,
-        _ => true,
-    };
-    failed.then(|| server_error(reply))
-}
-
-/// The error that a reply, a `writeErrors` element or a `writeConcernError` describes.
-pub(crate) fn server_error(document: &RawDocument) -> ServerError {
-    let mut code = Code::UNKNOWN_ERROR;
-    let mut message = String::new();
-    let mut details = Document::new();
-    let mut labels = Vec::new();
-    for element in document {
-        let Ok((key, value)) = element else { break };
-        match (key.as_str(), value) {
-            ("code", value) => {
-                let number = whole(value).and_then(|number| i32::try_from(number).ok());
-                code = number.map_or(Code::UNKNOWN_ERROR, Code::from);
-            }
-            ("errmsg", RawBsonRef::String(text)) => text.clone_into(&mut message),
-            ("errorLabels", RawBsonRef::Array(names)) => {
-                labels.extend(names.into_iter().filter_map(|name| match name {
-                    Ok(RawBsonRef::String(name)) => Some(name.to_owned()),
-                    _ => None,
-                }));
-            }
-            // The rest of the reply is the protocol's, not the error's.
-            (
-                "ok" | "codeName" | "index" | "$clusterTime" | "operationTime" | "topologyVersion",
-                _,
-            ) => {}
-            (name, value) => {
-                if let Ok(value) = Bson::try_from(value) {
-                    details.insert(name, value);
-                }
-            }
-        }
-    }
-    let mut error = ServerError::new(code, message);
-    for label in &labels {
-        error = error.with_label(label);
-    }
-    if details.is_empty() {
-        error
-    } else {
-        error.with_details(details)
-    }
-}
-
 /// Reads the reply of a write command: its counts, or the errors of its statements.
 pub(crate) fn written(reply: &RawDocument, kind: WriteKind, batch: bool) -> Result<Written> {
     let written = Written {
@@ -230,9 +175,10 @@ pub(crate) fn write_errors(reply: &RawDocument) -> Result<(Vec<WriteError>, Opti
         Some(RawBsonRef::Array(list)) => list
             .into_iter()
             .map(|entry| match entry {
-                Ok(RawBsonRef::Document(entry)) => {
-                    Ok(WriteError::new(index(entry)?, server_error(entry)))
-                }
+                Ok(RawBsonRef::Document(entry)) => Ok(WriteError::new(
+                    index(entry)?,
+                    ServerError::of_document(entry),
+                )),
                 _ => Err(Error::malformed_reply("documents in `writeErrors`")),
             })
             .collect::<Result<_>>()?,
@@ -240,7 +186,7 @@ pub(crate) fn write_errors(reply: &RawDocument) -> Result<(Vec<WriteError>, Opti
     };
     let concern = match optional(reply, "writeConcernError")? {
         None => None,
-        Some(RawBsonRef::Document(error)) => Some(server_error(error)),
+        Some(RawBsonRef::Document(error)) => Some(ServerError::of_document(error)),
         Some(_) => return Err(Error::malformed_reply("a document as `writeConcernError`")),
     };
     Ok((errors, concern))

@@ -3,10 +3,10 @@
 use bson::Document;
 use bson::error::Error;
 use bson::raw::RawDocumentBuf;
+use odm_language::value::write;
 use serde::{Deserialize, Serialize, de};
 
 use crate::codec::{decode, encode};
-use odm_language::value::write;
 
 /// Reads a stored document as collections do.
 pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {

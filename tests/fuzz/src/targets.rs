@@ -15,7 +15,7 @@ mod write;
 use odm::Context;
 use odm::bson::raw::{RawDocument, RawDocumentBuf};
 use odm::bson::{Bson, DateTime, Document, doc, oid::ObjectId};
-use odm::support::engine::Engine;
+use odm_engine::tools::Engine;
 
 use crate::draw::Draw;
 

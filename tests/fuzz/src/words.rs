@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use odm::support::engine;
+use odm_engine::tools as engine;
 
 /// The names that a server listed, by kind.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::fmt;
 /// A MongoDB error code, with its name where it has one.
 ///
 /// ```
+/// # use odm_language::error as odm;
 /// use odm::Code;
 /// assert_eq!(Code::DUPLICATE_KEY.number(), 11000);
 /// assert_eq!(Code::DUPLICATE_KEY.name(), "DuplicateKey");

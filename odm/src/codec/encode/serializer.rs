@@ -3,12 +3,12 @@
 use std::fmt::{self, Display};
 
 use bson::spec::ElementType;
+use odm_language::value::raw;
 use serde::ser::{self, Serialize};
 use smallvec::SmallVec;
 
 use super::strings::{Digits, Key, Notation};
 use super::{Alone, repeated};
-use odm_language::value::raw;
 
 /// Why a value was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use bson::{
     Binary, Bson, DateTime, Decimal128, JavaScriptCodeWithScope, RawArrayBuf, Regex, Timestamp,
     Uuid, doc, rawdoc,
 };
+use odm_language::value::raw;
 use proptest::prelude::*;
 use serde::ser::{
     Error as _, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
@@ -12,7 +13,6 @@ use serde::ser::{
 use serde::{Serialize, Serializer};
 
 use super::{Failure, document, repeated, value};
-use odm_language::value::raw;
 
 /// All that a value can say to a serializer.
 #[derive(Debug, Clone)]

@@ -2,13 +2,13 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid};
+use odm_language::value::raw;
 
 use super::ANY;
 use super::change::{Change, Namespace, Operation, ResumeToken, UpdateDescription};
 use crate::collection::{decode, decode_id};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::Document as Model;
-use odm_language::value::raw;
 
 /// What the documents of a change stream are read into: a model, or `bson::Document` where several are watched. No
 /// other type can be.

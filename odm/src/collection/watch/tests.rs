@@ -9,10 +9,10 @@ use std::time::Duration;
 use bson::{DateTime, doc};
 use futures::executor::block_on;
 use futures::{FutureExt, StreamExt};
+use odm_engine::Context;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Db, ResumeToken};
-use crate::engine::Context;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, odm::Document)]
 #[odm(collection = "things")]
@@ -22,7 +22,7 @@ struct Thing {
 }
 
 fn open_cursors(db: &Db) -> usize {
-    db.store.engine().unwrap().open_cursors()
+    db.store.engine().unwrap().service().open_cursors()
 }
 
 // None of these runs on a runtime: a stream needs none.
@@ -108,11 +108,11 @@ fn what_is_not_watched_is_not_logged() {
     let things = db.collection::<Thing>();
     block_on(things.insert_one(&Thing { id: 1 }).into_future()).unwrap();
     let memory = db.store.engine().unwrap();
-    assert_eq!(memory.changes_seen(), 0);
+    assert_eq!(memory.service().changes_seen(), 0);
     let _changes = block_on(things.watch().into_future()).unwrap();
-    let seen = memory.changes_seen();
+    let seen = memory.service().changes_seen();
     block_on(things.insert_one(&Thing { id: 2 }).into_future()).unwrap();
-    assert_eq!(memory.changes_seen(), seen + 1);
+    assert_eq!(memory.service().changes_seen(), seen + 1);
 }
 
 #[test]

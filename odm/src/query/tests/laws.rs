@@ -2,12 +2,12 @@
 //! way, a document matches the filter just where the operators, taken one by one, say so.
 
 use bson::{Bson, DateTime, Document, RawDocumentBuf, doc};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
 use proptest::prelude::*;
 
 use super::{M, f};
 use crate::query::Filter;
-use odm_language::expression::Globals;
-use odm_language::matcher::Matcher;
 
 /// A filter, as its author thinks of it.
 #[derive(Debug, Clone)]

@@ -20,7 +20,7 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     if let Some(reply) = failure.server_response()
         && matches!(&*failure.kind, ErrorKind::Command(_) | ErrorKind::Write(_))
     {
-        let found = match response::command_error(reply) {
+        let found = match ServerError::of_reply(reply) {
             Some(error) => Some(error),
             None => match response::write_errors(reply) {
                 Ok((errors, concern)) => {

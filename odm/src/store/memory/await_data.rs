@@ -1,20 +1,17 @@
 //! `getMore` as a command: of a cursor that tells of what comes, it waits for something to come.
 
 use std::future::poll_fn;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use futures::future::select;
-
-use crate::engine::max_time;
-use crate::error::Result;
-use crate::store::memory::limits::check_command;
-use crate::store::memory::{Listener, Memory};
-use crate::store::session::Session;
+use odm_engine::{AWAIT, Listener, args, is_empty_batch};
 use odm_language::value::raw;
 
-/// How long a cursor waits for documents to come where the client does not say it.
-pub(crate) const AWAIT: Duration = Duration::from_secs(1);
+use crate::error::Result;
+use crate::store::memory::Memory;
+use crate::store::memory::limits::check_command;
+use crate::store::session::Session;
 
 impl Memory {
     /// Runs a command as it is written. A `getMore` without documents waits for some, for as long as it says; outside
@@ -29,27 +26,27 @@ impl Memory {
         let Some(cursor) = cursor(&command) else {
             return self.run_in(database, command, session).await;
         };
-        let end = Instant::now() + max_time(&command).unwrap_or(AWAIT);
-        let mut seen = self.changes_seen();
+        let end = Instant::now() + args::max_time(&command).unwrap_or(AWAIT);
+        let mut seen = self.service().changes_seen();
         let first = self.run_in(database, command.clone(), session.as_deref_mut());
         let mut reply = first.await?;
-        if !is_empty(&reply) || tokio::runtime::Handle::try_current().is_err() {
+        if !is_empty_batch(&reply) || tokio::runtime::Handle::try_current().is_err() {
             return Ok(reply);
         }
-        let Some((hold, interest)) = self.hold(cursor) else {
+        let Some((hold, interest)) = self.service().hold(cursor) else {
             return Ok(reply);
         };
-        let context = self.context().holding(hold.key());
+        let context = self.service().context().clone().holding(hold.key());
         let mut again = command;
         if let Some(session) = session {
             session.memory()?.decorate(&mut again);
         }
         again.append(cstr!("$db"), database);
-        let listener = Listener::new(self);
+        let listener = Listener::new(self.service());
         loop {
             let left = end.saturating_duration_since(Instant::now());
             // What was written before the log was kept has woken nobody: look once more.
-            if !left.is_zero() && !self.log_changes() {
+            if !left.is_zero() && !self.service().log_changes() {
                 let written = poll_fn(|context| listener.poll(&interest, seen, context));
                 let time = std::pin::pin!(tokio::time::sleep(left));
                 select(written, time).await;
@@ -58,9 +55,9 @@ impl Memory {
                 hold.end()?;
                 return Ok(reply);
             }
-            seen = self.changes_seen();
-            reply = self.reply_in(&context, &again)?;
-            if !is_empty(&reply) {
+            seen = self.service().changes_seen();
+            reply = self.service().try_run_in(&context, &again)?;
+            if !is_empty_batch(&reply) {
                 return Ok(reply);
             }
         }
@@ -75,27 +72,19 @@ fn cursor(command: &RawDocument) -> Option<i64> {
     }
 }
 
-/// Whether a reply has no documents, and its cursor goes on.
-pub(crate) fn is_empty(reply: &RawDocument) -> bool {
-    let Some(RawBsonRef::Document(cursor)) = raw::get(reply, "cursor") else {
-        return false;
-    };
-    let Some(RawBsonRef::Array(batch)) = raw::get(cursor, "nextBatch") else {
-        return false;
-    };
-    raw::values(batch).next().is_none() && raw::get(cursor, "id") != Some(RawBsonRef::Int64(0))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::mpsc::channel;
     use std::thread;
+    use std::time::Duration;
 
+    use bson::oid::ObjectId;
     use bson::rawdoc;
 
     use super::*;
-    use crate::engine::{Context, Namespace};
     use crate::error::Code;
+    use odm_engine::Context;
 
     #[tokio::test]
     async fn who_waits_in_the_process_has_the_cursor_and_is_told_that_it_was_closed() {
@@ -113,7 +102,7 @@ mod tests {
         let code = |reply: Result<RawDocumentBuf>| reply.err().and_then(|error| error.code());
         let (first, ()) = futures::join!(more(200), async {
             assert_eq!(code(more(1).await), Some(Code::CURSOR_IN_USE));
-            assert_eq!(memory.cursors_in_use(), 1);
+            assert_eq!(memory.service().cursors_in_use(), 1);
             memory.run("x", kill).unwrap();
         });
         assert_eq!(code(first), Some(Code::CURSOR_KILLED));
@@ -123,29 +112,33 @@ mod tests {
     /// Who begins to write before anybody waits wakes nobody when the write is there: who waits looks again.
     #[test]
     fn who_waits_misses_nothing_that_is_being_written_already() {
-        let memory = Memory::new(Context::system(), "x");
-        let namespace = Namespace::new("x", "c");
+        let (started, has_started) = channel();
+        let (finish, may_finish) = channel::<()>();
+        let may_finish = Mutex::new(may_finish);
+        // The id of an upserted document is made while its collection is being written.
+        let slow_id = move || {
+            started.send(()).unwrap();
+            may_finish.lock().unwrap().recv().unwrap();
+            ObjectId::new()
+        };
+        let memory = Memory::new(Context::system().with_object_ids(slow_id), "x");
         let run = |command: RawDocumentBuf| memory.run("x", command).unwrap();
         run(rawdoc! { "create": "c", "capped": true, "size": 4096 });
         run(rawdoc! { "insert": "c", "documents": [{ "_id": 1 }] });
         let opened = run(rawdoc! { "find": "c", "tailable": true, "awaitData": true });
         let cursor = raw::get(&opened, "cursor").and_then(RawBsonRef::as_document);
         let id = raw::get(cursor.unwrap(), "id").and_then(RawBsonRef::as_i64);
-        let (started, has_started) = channel();
-        let (finish, may_finish) = channel();
         let reply = thread::scope(|scope| {
-            let (memory, namespace) = (&memory, &namespace);
+            let memory = &memory;
             scope.spawn(move || {
-                let write = memory.0.shared.engine.write(namespace, true, |writer| {
-                    started.send(()).unwrap();
-                    may_finish.recv().unwrap();
-                    writer.insert(&rawdoc! { "_id": 2 })
-                });
-                write.unwrap();
+                let upsert =
+                    rawdoc! { "q": { "n": 2 }, "u": { "$set": { "m": 1 } }, "upsert": true };
+                let update = rawdoc! { "update": "c", "updates": [upsert] };
+                memory.run("x", update).unwrap();
             });
             has_started.recv().unwrap();
-            scope.spawn(|| memory.log_changes());
-            while !memory.0.shared.engine.catalog.changes.is_on() {
+            scope.spawn(|| memory.service().log_changes());
+            while !memory.service().logs_changes() {
                 thread::yield_now();
             }
             let waiting = scope.spawn(|| {
@@ -159,6 +152,6 @@ mod tests {
             finish.send(()).unwrap();
             waiting.join().unwrap().unwrap()
         });
-        assert!(!is_empty(&reply));
+        assert!(!is_empty_batch(&reply));
     }
 }

@@ -2,8 +2,8 @@
 
 use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
+use odm_language::expression::memory::too_large;
 
-use crate::engine::too_large;
 use crate::error::{Error, Result, ServerError};
 use crate::store::operation::Operation;
 

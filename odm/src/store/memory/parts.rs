@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use bson::Document;
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_engine::Answer;
+use odm_engine::reply;
 
-use crate::engine::{self, Answer};
 use crate::error::{Result, WriteError};
 use crate::store::batch::Batch;
 use crate::store::memory::limits::{ROOMY, check_documents};
@@ -89,20 +90,20 @@ impl<'r> Parts<'r> {
         size > ROOMY
     }
 
-    pub(super) fn request(&self) -> engine::Request<'_> {
+    pub(super) fn request(&self) -> odm_engine::Request<'_> {
         match self {
-            Self::Find { filter, one } => engine::Request::Find { filter, one: *one },
-            Self::Insert(documents) => engine::Request::Insert { documents },
+            Self::Find { filter, one } => odm_engine::Request::Find { filter, one: *one },
+            Self::Insert(documents) => odm_engine::Request::Insert { documents },
             Self::Update {
                 filter,
                 update,
                 multi,
-            } => engine::Request::Update {
+            } => odm_engine::Request::Update {
                 filter,
                 update: update.value(),
                 multi: *multi,
             },
-            Self::Delete { filter, multi } => engine::Request::Delete {
+            Self::Delete { filter, multi } => odm_engine::Request::Delete {
                 filter,
                 multi: *multi,
             },
@@ -124,7 +125,7 @@ impl<'r> Parts<'r> {
 }
 
 /// What was written. A write that is refused, wholly or in part, is an error.
-pub(super) fn written(answer: engine::Written, kind: WriteKind, batch: bool) -> Result<Written> {
+pub(super) fn written(answer: reply::Written, kind: WriteKind, batch: bool) -> Result<Written> {
     let mut errors = Vec::new();
     if !answer.errors.is_empty() {
         let refused = answer.errors.into_iter();

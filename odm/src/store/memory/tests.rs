@@ -1,69 +1,8 @@
-//! Who is woken by what.
+//! Futures that wait for other writers.
 
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::task::{Context as Task, Wake};
-
-use bson::{DateTime, rawdoc};
+use bson::rawdoc;
 
 use super::*;
-
-#[derive(Default)]
-struct Counter(AtomicUsize);
-
-impl Wake for Counter {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// Whether a task that waits for the collection is woken by what is done.
-fn wakes(memory: &Memory, work: impl FnOnce()) -> bool {
-    let counter = Arc::new(Counter::default());
-    let (waker, listener) = (Arc::clone(&counter).into(), Listener::new(memory));
-    let interest = Interest::of(&Namespace::new("x", "c"));
-    let seen = memory.changes_seen();
-    let polled = listener.poll(&interest, seen, &Task::from_waker(&waker));
-    assert!(polled.is_pending());
-    work();
-    counter.0.load(Ordering::Relaxed) == 1
-}
-
-#[test]
-fn who_waits_is_woken_by_what_a_reader_finds_expired() {
-    static NOW: AtomicI64 = AtomicI64::new(1_700_000_000_000);
-    let now = || DateTime::from_millis(NOW.load(Ordering::Relaxed));
-    let memory = Memory::new(Context::system().with_clock(now), "x");
-    let run = |command: RawDocumentBuf| memory.run("x", command).unwrap();
-    let index = rawdoc! { "key": { "t": 1 }, "name": "t", "expireAfterSeconds": 1 };
-    run(rawdoc! { "createIndexes": "c", "indexes": [index] });
-    memory.log_changes();
-    for _ in 0..2 {
-        run(rawdoc! { "insert": "c", "documents": [{ "_id": 1, "t": now() }] });
-        NOW.fetch_add(120_000, Ordering::Relaxed);
-        let request = Request {
-            collection: "c",
-            operation: Operation::Find {
-                filter: Condition::One("_id".into(), bson::Bson::Int32(7)),
-                one: true,
-            },
-            options: Options::default().into(),
-        };
-        assert!(wakes(&memory, || assert!(
-            memory.look_up("x", &request).is_some()
-        )));
-    }
-}
-
-#[test]
-fn who_waits_is_woken_by_what_is_loaded() {
-    let memory = Memory::new(Context::system(), "x");
-    memory.log_changes();
-    let fork = memory.fork();
-    let context = memory.context();
-    let insert = rawdoc! { "insert": "c", "documents": [{ "_id": 1 }], "$db": "x" };
-    fork.run(&context, &insert);
-    assert!(wakes(&memory, || fork.merge(&context).unwrap()));
-}
 
 #[tokio::test]
 async fn a_write_is_not_made_after_its_future_is_dropped() {

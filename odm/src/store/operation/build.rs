@@ -2,11 +2,11 @@
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
+use odm_language::value::write;
 
 use super::{Condition, Modification, Operation, Request, writes};
 use crate::error::{Error, Result};
 use crate::store::options::{Collation, Hint, Options, ReturnDocument, millis};
-use odm_language::value::write;
 
 impl Request {
     /// The command as a driver sends it, but for the database and the session.

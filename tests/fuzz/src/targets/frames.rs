@@ -1,6 +1,6 @@
 //! Frames of the wire protocol: what is read must be read again from the reply that it is sent back in.
 
-use odm::support::wire::{read_frame, read_scram};
+use odm_server::tools::{read_frame, read_scram};
 
 /// What can be written into a header, so that most inputs come past it.
 const OPCODES: [i32; 4] = [2013, 2012, 2004, 1];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::bson::raw::RawDocumentBuf;
 use odm::bson::{Bson, Document, doc};
-use odm::support::engine::Engine;
+use odm_engine::tools::Engine;
 
 use crate::draw::Draw;
 use crate::targets::{answered, empty};

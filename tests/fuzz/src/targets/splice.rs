@@ -5,7 +5,7 @@
 
 use odm::bson::raw::{CStr, RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
 use odm::bson::{Bson, Document, doc};
-use odm::support::engine::Engine;
+use odm_engine::tools::Engine;
 
 use crate::draw::Draw;
 use crate::targets::{DEPTH, answered, empty};

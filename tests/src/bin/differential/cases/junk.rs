@@ -1,7 +1,7 @@
 //! Commands whose options are of the wrong kind, doubled, missing or unknown.
 
 use odm::bson::{Bson, Document, doc};
-use odm::support::engine;
+use odm_engine::tools as engine;
 
 use crate::cases::{Step, all, exact, insert};
 use crate::collations::collation;

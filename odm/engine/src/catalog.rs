@@ -1,0 +1,363 @@
+//! Databases and collections: the state of the engine, at any moment one persistent map.
+//!
+//! A [`Root`] is a snapshot of everything. A reader clones it, or looks at one collection in place; either way it waits
+//! only while a writer publishes. A writer holds the lock of one collection and publishes a new version of it.
+//!
+//! What this module is not: it knows no sessions, no transactions and no commands.
+
+pub(crate) mod changes;
+pub(crate) mod collection;
+pub(crate) mod draft;
+mod fork;
+pub(crate) mod namespace;
+pub(crate) mod options;
+pub(crate) mod special;
+mod spin;
+pub(crate) mod view;
+
+use std::sync::{Arc, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use bson::{DateTime, Timestamp};
+use imbl::OrdMap;
+
+use odm_language::clock::Clock;
+use odm_language::error::{Code, ServerError};
+
+use changes::{Change, Changes, What, definition};
+use collection::{Collection, Locks, Version};
+use draft::{Draft, Work};
+use namespace::Namespace;
+use view::View;
+
+type Collections = OrdMap<Arc<str>, Version>;
+
+/// Every collection, at one moment. A clone costs a pointer.
+#[derive(Debug, Clone, Default)]
+pub struct Root {
+    databases: OrdMap<Arc<str>, Collections>,
+    views: OrdMap<Namespace, Arc<View>>,
+}
+
+impl Root {
+    pub fn collection(&self, namespace: &Namespace) -> Option<&Version> {
+        self.databases
+            .get(&namespace.database)?
+            .get(&namespace.collection)
+    }
+
+    /// The collection to be changed where it is, by whoever holds its writer lock.
+    pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Version> {
+        self.databases
+            .get_mut(&namespace.database)?
+            .get_mut(&namespace.collection)
+    }
+
+    /// The collections of a database, by name.
+    pub fn database(&self, name: &str) -> impl Iterator<Item = &Version> {
+        self.databases
+            .get(name)
+            .into_iter()
+            .flat_map(|collections| collections.values())
+    }
+
+    /// Whether the database has a collection or a view.
+    pub(crate) fn has_database(&self, name: &str) -> bool {
+        self.databases.contains_key(name)
+    }
+
+    pub fn databases(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.databases.keys()
+    }
+
+    /// Adds a collection, or a new version of it. To let go of the old version, which is returned, may take as long as
+    /// it is large: do so after the lock.
+    pub(crate) fn put(&mut self, collection: Collection) -> Option<Version> {
+        let namespace = collection.namespace.clone();
+        self.databases
+            .entry(namespace.database)
+            .or_default()
+            .insert(namespace.collection, Version::new(collection))
+    }
+
+    pub(crate) fn remove(&mut self, namespace: &Namespace) {
+        if &*namespace.collection == view::LISTING {
+            self.remove_views(&namespace.database);
+        }
+        let Some(collections) = self.databases.get_mut(&namespace.database) else {
+            return;
+        };
+        collections.remove(&namespace.collection);
+        if collections.is_empty() {
+            self.databases.remove(&namespace.database);
+        }
+    }
+
+    /// Refuses a new database whose name differs from a known one by case alone.
+    pub(crate) fn check_case(&self, database: &str) -> Result<(), ServerError> {
+        let clash = self
+            .databases
+            .keys()
+            .find(|known| known.eq_ignore_ascii_case(database) && &***known != database);
+        match clash {
+            None => Ok(()),
+            Some(known) => Err(ServerError::new(
+                Code::DATABASE_DIFFER_CASE,
+                format!(
+                    "db already exists with different case already have: [{known}] trying to create [{database}]"
+                ),
+            )),
+        }
+    }
+}
+
+/// Memory that shares no cache line with what lies beside it, so that threads which change the one do not slow down
+/// those that read the other.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// The published state.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    root: Apart<RwLock<Root>>,
+    pub(crate) clock: Arc<Clock>,
+    pub(crate) changes: Changes,
+}
+
+impl Catalog {
+    fn read(&self) -> RwLockReadGuard<'_, Root> {
+        spin::read(&self.root.0)
+    }
+
+    /// A snapshot of everything.
+    pub(crate) fn root(&self) -> Root {
+        self.read().clone()
+    }
+
+    /// The same, with a time of its own: what is in it was logged earlier, and what is written from here on is later.
+    pub(crate) fn moment(&self, now: DateTime) -> (Timestamp, Root) {
+        // Nobody makes a write visible, and gives it its time, as long as somebody reads.
+        let root = self.read();
+        (self.clock.tick(now), root.clone())
+    }
+
+    pub(crate) fn collection(&self, namespace: &Namespace) -> Option<Version> {
+        self.read().collection(namespace).cloned()
+    }
+
+    /// Has a collection looked at, while nobody can publish another version of it, or of any other collection: for
+    /// what takes no longer than a few documents. To hold a version instead would have the next writer copy it.
+    ///
+    /// `look` must not ask the catalog for anything.
+    pub(crate) fn look<T>(
+        &self,
+        namespace: &Namespace,
+        look: impl FnOnce(&Collection) -> T,
+    ) -> Option<T> {
+        self.read().collection(namespace).map(|it| look(it))
+    }
+
+    pub(crate) fn view(&self, namespace: &Namespace) -> Option<Arc<View>> {
+        self.read().view(namespace).cloned()
+    }
+
+    /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
+    pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
+        spin::write(&self.root.0)
+    }
+
+    /// From now on, all that is written is logged. False if it was so before. Of several who ask for it, all wait until
+    /// it is so.
+    pub(crate) fn log_changes(&self, now: DateTime) -> bool {
+        let Some(start) = self.changes.start(now) else {
+            return false;
+        };
+        // Who is writing already may not know, and so must end first: he lets the lock go when he has the root.
+        let root = self.root();
+        for database in root.databases() {
+            for collection in root.database(database) {
+                drop(collection.shared.lock());
+            }
+        }
+        drop(self.publish());
+        start.finish(&self.clock, now);
+        true
+    }
+
+    /// Logs what has just been made visible, while `_root` still keeps others from seeing it.
+    pub(crate) fn log(&self, _root: &Root, change: impl FnOnce() -> Vec<Change>) {
+        if self.changes.is_on() {
+            self.changes.append(&self.clock, change(), None);
+        }
+    }
+
+    /// Runs `edit` on a collection's latest version with its writer lock held, and publishes what it made.
+    /// `None` where there is no such collection.
+    pub(crate) fn edit<T>(
+        &self,
+        namespace: &Namespace,
+        edit: impl FnOnce(&mut Collection, &mut Locks) -> Edit<T>,
+    ) -> Option<T> {
+        loop {
+            let shared = Arc::clone(&self.collection(namespace)?.shared);
+            let mut locks = shared.lock();
+            // Else it was dropped, and perhaps made anew, while we waited for the lock.
+            if let Some(latest) = self.current(namespace, &shared) {
+                return Some(self.publish_edit(namespace, &latest, &mut locks, edit));
+            }
+        }
+    }
+
+    /// Runs `write` on a draft of a collection with its writer lock held, and publishes the draft if the answer's flag
+    /// says so. `None` where there is no such collection.
+    pub(crate) fn write<T>(
+        &self,
+        namespace: &Namespace,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> Option<T> {
+        let root = self.read();
+        let latest = Version::clone(root.collection(namespace)?);
+        // Nobody publishes another version while we have the lock, and look: so this is the one.
+        let Some(locks) = latest.shared.try_lock() else {
+            let shared = Arc::clone(&latest.shared);
+            // The writer whom we wait for would have to copy a version that we hold.
+            drop(latest);
+            drop(root);
+            return self.wait_and_write(namespace, shared, write);
+        };
+        drop(root);
+        let mut work = Work::watched(self.changes.is_on());
+        let (root, value) = self.draft(&latest, locks, &mut work, write);
+        self.reveal(latest, root, &mut work);
+        Some(value)
+    }
+
+    fn wait_and_write<T>(
+        &self,
+        namespace: &Namespace,
+        mut shared: Arc<collection::Shared>,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> Option<T> {
+        loop {
+            let locks = shared.lock();
+            if let Some(latest) = self.current(namespace, &shared) {
+                let mut work = Work::watched(self.changes.is_on());
+                let (root, value) = self.draft(&latest, locks, &mut work, write);
+                self.reveal(latest, root, &mut work);
+                return Some(value);
+            }
+            drop(locks);
+            shared = Arc::clone(&self.collection(namespace)?.shared);
+        }
+    }
+
+    /// The same, if nobody else is writing there.
+    pub(crate) fn try_write<T>(
+        &self,
+        namespace: &Namespace,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> Option<T> {
+        let shared = Arc::clone(&self.collection(namespace)?.shared);
+        let locks = shared.try_lock()?;
+        let latest = self.current(namespace, &shared)?;
+        let mut work = Work::watched(self.changes.is_on());
+        let (root, value) = self.draft(&latest, locks, &mut work, write);
+        self.reveal(latest, root, &mut work);
+        Some(value)
+    }
+
+    /// Writes a draft, and takes the published state for it, if it is to be published.
+    fn draft<T>(
+        &self,
+        latest: &Version,
+        mut locks: MutexGuard<'_, Locks>,
+        work: &mut Work,
+        write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
+    ) -> (Option<RwLockWriteGuard<'_, Root>>, T) {
+        let (publish, value) = write(&mut Draft::new(latest, work), &mut locks);
+        // Who gets the writer lock from here on must wait for the root before he sees the collection.
+        (publish.then(|| self.publish()), value)
+    }
+
+    /// Publishes a draft of `latest`.
+    fn reveal(&self, latest: Version, root: Option<RwLockWriteGuard<'_, Root>>, work: &mut Work) {
+        let Some(mut root) = root else {
+            return;
+        };
+        let replaced = work.publish(latest, &mut root);
+        if let Some(changes) = work.changes.take() {
+            self.changes.append(&self.clock, changes, None);
+        }
+        drop(root);
+        // The old version goes after the lock.
+        drop(replaced);
+    }
+
+    /// The collection, if it is still the one to which the lock belongs.
+    fn current(&self, namespace: &Namespace, shared: &Arc<collection::Shared>) -> Option<Version> {
+        self.collection(namespace)
+            .filter(|latest| Arc::ptr_eq(&latest.shared, shared))
+    }
+
+    fn publish_edit<T>(
+        &self,
+        namespace: &Namespace,
+        latest: &Collection,
+        locks: &mut Locks,
+        edit: impl FnOnce(&mut Collection, &mut Locks) -> Edit<T>,
+    ) -> T {
+        let mut working = latest.clone();
+        match edit(&mut working, locks) {
+            Edit::Unchanged(value) => value,
+            Edit::Publish(value, told) => {
+                let mut root = self.publish();
+                let replaced = root.put(working);
+                self.log(&root, || told);
+                drop(root);
+                drop(replaced);
+                value
+            }
+            Edit::Replace(collection, value) => {
+                let first = collection.made_as("convertToCapped");
+                let mut told = definition::created_for_now(&collection, &first);
+                told.push(Change {
+                    namespace: first,
+                    uuid: Some(collection.uuid),
+                    what: What::Rename {
+                        to: namespace.clone(),
+                        replaced: Some(latest.uuid),
+                    },
+                });
+                let mut root = self.publish();
+                let replaced = root.put(*collection);
+                self.log(&root, || told);
+                drop(root);
+                drop(replaced);
+                value
+            }
+            Edit::Drop(value) => {
+                // `working` outlives the lock, and with it the data.
+                let mut root = self.publish();
+                root.remove(namespace);
+                let change = || Change {
+                    namespace: namespace.clone(),
+                    uuid: Some(working.uuid),
+                    what: What::Drop,
+                };
+                self.log(&root, || vec![change()]);
+                value
+            }
+        }
+    }
+}
+
+/// What becomes of the collection that [`Catalog::edit`] lent.
+#[derive(Debug)]
+pub(crate) enum Edit<T> {
+    Unchanged(T),
+    /// Whoever watches is told what was changed.
+    Publish(T, Vec<Change>),
+    /// Another collection takes the place of this one.
+    Replace(Box<Collection>, T),
+    Drop(T),
+}

@@ -1,0 +1,401 @@
+//! Where the events lie: in segments, one after the other, the oldest of which go when there are too many bytes.
+//!
+//! Events outlive what else is written by far. Each as a handful of small allocations would keep the memory of documents
+//! that were between them from being given back, and a server has millions of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bson::raw::RawDocumentBuf;
+use bson::{DateTime, Timestamp};
+
+use super::{Change, Definition, Event, Origin, Place, What};
+use crate::catalog::namespace::Namespace;
+
+/// How many bytes are kept while somebody watches.
+pub(super) const MOST_WATCHED: usize = 64 * 1024 * 1024;
+
+/// How many are kept while nobody does.
+pub(super) const MOST_UNWATCHED: usize = 8 * 1024 * 1024;
+
+/// For how long those who watched may come back, in milliseconds.
+const RETURN: i64 = 10 * 60_000;
+
+/// How many bytes a segment has, unless one event needs more.
+const SEGMENT: usize = 128 * 1024;
+
+/// A segment's room grows by so many bytes of documents, and so many events.
+const STEP: (usize, usize) = (16 * 1024, 128);
+
+/// How many bytes of documents are read at once, and one event more.
+const READ_AT_ONCE: usize = 1024 * 1024;
+
+/// The log.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    segments: VecDeque<Segment>,
+    bytes: usize,
+    /// What was written before this place is not known, or not any more.
+    lost: Option<Place>,
+    /// When it was read last.
+    watched: Option<DateTime>,
+}
+
+/// What was read of the log.
+#[derive(Debug)]
+pub(crate) enum Read {
+    /// The events behind a place, as many as were asked for.
+    Events(Vec<Event>),
+    /// Some of them are not known.
+    Lost,
+}
+
+/// Events in their order, and their documents in one piece.
+#[derive(Debug, Default)]
+struct Segment {
+    entries: Vec<Entry>,
+    documents: Vec<u8>,
+    /// The bytes of what stands elsewhere: the ids of sessions.
+    beside: usize,
+}
+
+/// An event without its documents.
+#[derive(Debug)]
+struct Entry {
+    time: Timestamp,
+    number: u32,
+    wall: DateTime,
+    namespace: Namespace,
+    uuid: Option<[u8; 16]>,
+    origin: Option<Arc<Origin>>,
+    kind: Kind,
+    /// Where its documents end.
+    end: usize,
+}
+
+/// Which event it is, and which documents it has, in this order.
+#[derive(Debug)]
+enum Kind {
+    /// The document.
+    Insert,
+    /// The key, the description, and perhaps the document before and after.
+    Update {
+        has_images: bool,
+    },
+    /// The document, and perhaps the one before.
+    Replace {
+        has_image: bool,
+    },
+    /// The key, and perhaps the document.
+    Delete {
+        has_image: bool,
+    },
+    /// Where to, and whose place it took. There are few, so that the others need not be as large.
+    Rename(Box<(Namespace, Option<[u8; 16]>)>),
+    /// The description, and perhaps the state before.
+    Define {
+        kind: Definition,
+        has_before: bool,
+    },
+    Drop,
+    DropDatabase,
+}
+
+impl Log {
+    /// What was written before this place is not known.
+    pub(super) fn start(&mut self, from: Place) {
+        self.lost = Some(from);
+    }
+
+    /// The memory that it has.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The place before which nothing is known.
+    #[cfg(test)]
+    pub(super) fn lost(&self) -> Option<Place> {
+        self.lost
+    }
+
+    /// How many bytes may be kept.
+    fn most(&self, now: DateTime) -> usize {
+        let is_watched = self.watched.is_some_and(|watched| {
+            let since = now
+                .timestamp_millis()
+                .saturating_sub(watched.timestamp_millis());
+            since <= RETURN
+        });
+        if is_watched {
+            MOST_WATCHED
+        } else {
+            MOST_UNWATCHED
+        }
+    }
+
+    /// Adds an event. Whether it begins a segment: then another may soon be dropped.
+    pub(super) fn push(&mut self, event: Event) -> bool {
+        let now = event.wall;
+        let length = length(&event.change.what);
+        let has_room = |last: &Segment| last.has_room(length);
+        let begins = !self.segments.back().is_some_and(has_room);
+        if begins {
+            let spare = self.trim_to(self.most(now).saturating_sub(SEGMENT.max(length)));
+            let segment = spare.unwrap_or_default();
+            self.bytes += segment.bytes();
+            self.segments.push_back(segment);
+        }
+        if let Some(last) = self.segments.back_mut() {
+            let before = last.bytes();
+            last.push(event);
+            self.bytes += last.bytes() - before;
+        }
+        begins
+    }
+
+    /// Gives back what is too much.
+    pub(super) fn trim(&mut self, now: DateTime) {
+        let most = self.most(now);
+        if self.bytes > most {
+            drop(self.trim_to(most));
+            self.segments.shrink_to_fit();
+        }
+    }
+
+    /// Drops the oldest segments until there are no more bytes than these. The answer is one that can be used again.
+    fn trim_to(&mut self, most: usize) -> Option<Segment> {
+        let mut spare = None;
+        while self.bytes > most {
+            let mut oldest = self.segments.pop_front()?;
+            self.bytes -= oldest.bytes();
+            self.lost = oldest.place().or(self.lost);
+            if oldest.documents.capacity() <= SEGMENT {
+                oldest.clear();
+                spare = Some(oldest);
+            }
+        }
+        spare
+    }
+
+    /// The events behind a place, `most` at most: fewer where they are large.
+    pub(super) fn read(&mut self, behind: Place, most: usize, now: DateTime) -> Read {
+        self.watched = Some(now);
+        if self.lost.is_some_and(|lost| behind < lost) {
+            return Read::Lost;
+        }
+        let mut events = Vec::new();
+        let mut bytes = 0;
+        let is_older = |segment: &Segment| segment.place().is_some_and(|place| place <= behind);
+        let first = self.segments.partition_point(is_older);
+        for segment in self.segments.iter().skip(first) {
+            let from = segment
+                .entries
+                .partition_point(|entry| entry.place() <= behind);
+            for at in from..segment.entries.len() {
+                if events.len() == most || bytes > READ_AT_ONCE {
+                    return Read::Events(events);
+                }
+                let Some((event, length)) = segment.event(at) else {
+                    return Read::Lost;
+                };
+                events.push(event);
+                bytes += length;
+            }
+        }
+        Read::Events(events)
+    }
+}
+
+impl Segment {
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.documents.clear();
+        self.beside = 0;
+    }
+
+    /// The memory that it has.
+    fn bytes(&self) -> usize {
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        entries + self.documents.capacity() + self.beside
+    }
+
+    /// Whether another event with so many bytes goes in.
+    fn has_room(&self, length: usize) -> bool {
+        let entries = (self.entries.len() + 1) * size_of::<Entry>();
+        self.entries.is_empty() || entries + self.documents.len() + length <= SEGMENT
+    }
+
+    /// The place of its last event.
+    fn place(&self) -> Option<Place> {
+        self.entries.last().map(Entry::place)
+    }
+
+    fn push(&mut self, event: Event) {
+        let Change {
+            namespace,
+            uuid,
+            what,
+        } = event.change;
+        // Doubling would leave a third of it unused.
+        let (bytes, events) = STEP;
+        let length = length(&what);
+        if self.documents.capacity() - self.documents.len() < length {
+            self.documents.reserve_exact(length.max(bytes));
+        }
+        if self.entries.len() == self.entries.capacity() {
+            self.entries.reserve_exact(events);
+        }
+        for document in documents(&what).into_iter().flatten() {
+            self.documents.extend_from_slice(document.as_bytes());
+        }
+        if let Some(origin) = &event.origin
+            && event.number == 0
+        {
+            self.beside += origin.session.len();
+        }
+        let kind = match what {
+            What::Insert { .. } => Kind::Insert,
+            What::Update { images, .. } => Kind::Update {
+                has_images: images.is_some(),
+            },
+            What::Replace { before, .. } => Kind::Replace {
+                has_image: before.is_some(),
+            },
+            What::Delete { before, .. } => Kind::Delete {
+                has_image: before.is_some(),
+            },
+            What::Rename { to, replaced } => Kind::Rename(Box::new((to, replaced))),
+            What::Define { kind, before, .. } => Kind::Define {
+                kind,
+                has_before: before.is_some(),
+            },
+            What::Drop => Kind::Drop,
+            What::DropDatabase => Kind::DropDatabase,
+        };
+        self.entries.push(Entry {
+            time: event.time,
+            number: event.number,
+            wall: event.wall,
+            namespace,
+            uuid,
+            origin: event.origin,
+            kind,
+            end: self.documents.len(),
+        });
+    }
+
+    /// An event, and how many bytes its documents have. There is none where the bytes are not what was put in.
+    fn event(&self, at: usize) -> Option<(Event, usize)> {
+        let entry = self.entries.get(at)?;
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| self.entries.get(before));
+        let start = before.map_or(0, |before| before.end);
+        let mut documents = Documents(self.documents.get(start..entry.end)?);
+        let what = match &entry.kind {
+            Kind::Insert => What::Insert {
+                document: documents.next()?,
+            },
+            Kind::Update { has_images } => What::Update {
+                key: documents.next()?,
+                description: documents.next()?,
+                images: if *has_images {
+                    Some((documents.next()?, documents.next()?))
+                } else {
+                    None
+                },
+            },
+            Kind::Replace { has_image } => What::Replace {
+                document: documents.next()?,
+                before: documents.next_if(*has_image)?,
+            },
+            Kind::Delete { has_image } => What::Delete {
+                key: documents.next()?,
+                before: documents.next_if(*has_image)?,
+            },
+            Kind::Rename(renamed) => {
+                let (to, replaced) = &**renamed;
+                What::Rename {
+                    to: to.clone(),
+                    replaced: *replaced,
+                }
+            }
+            Kind::Define { kind, has_before } => What::Define {
+                kind: *kind,
+                description: documents.next()?,
+                before: documents.next_if(*has_before)?,
+            },
+            Kind::Drop => What::Drop,
+            Kind::DropDatabase => What::DropDatabase,
+        };
+        let event = Event {
+            time: entry.time,
+            number: entry.number,
+            wall: entry.wall,
+            change: Change {
+                namespace: entry.namespace.clone(),
+                uuid: entry.uuid,
+                what,
+            },
+            origin: entry.origin.clone(),
+        };
+        Some((event, entry.end - start))
+    }
+}
+
+impl Entry {
+    fn place(&self) -> Place {
+        super::place(self.time, self.number)
+    }
+}
+
+/// The documents of one event, which begin with their lengths.
+struct Documents<'a>(&'a [u8]);
+
+impl Documents<'_> {
+    fn next(&mut self) -> Option<RawDocumentBuf> {
+        let length = i32::from_le_bytes(*self.0.first_chunk()?);
+        let (document, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
+        self.0 = rest;
+        RawDocumentBuf::from_bytes(document.to_vec()).ok()
+    }
+
+    /// The next one, if there is to be one.
+    #[expect(clippy::option_option, reason = "the outer one is that of `next`")]
+    fn next_if(&mut self, is_there: bool) -> Option<Option<RawDocumentBuf>> {
+        if is_there {
+            self.next().map(Some)
+        } else {
+            Some(None)
+        }
+    }
+}
+
+/// The documents of what was written, in the order of [`Kind`].
+fn documents(what: &What) -> [Option<&RawDocumentBuf>; 4] {
+    match what {
+        What::Insert { document } => [Some(document), None, None, None],
+        What::Update {
+            key,
+            description,
+            images,
+        } => {
+            let before = images.as_ref().map(|(before, _)| before);
+            let after = images.as_ref().map(|(_, after)| after);
+            [Some(key), Some(description), before, after]
+        }
+        What::Replace { document, before } => [Some(document), before.as_ref(), None, None],
+        What::Delete { key, before } => [Some(key), before.as_ref(), None, None],
+        What::Define {
+            description,
+            before,
+            ..
+        } => [Some(description), before.as_ref(), None, None],
+        What::Rename { .. } | What::Drop | What::DropDatabase => [None; 4],
+    }
+}
+
+fn length(what: &What) -> usize {
+    let documents = documents(what).into_iter().flatten();
+    documents.map(|document| document.as_bytes().len()).sum()
+}

@@ -1,0 +1,187 @@
+//! A collection under change, before others see it.
+//!
+//! Most commands change one document. Copying the maps on the way to it, so that readers keep what they see, would
+//! cost more than the change. So the first change is held back: if it stays the only one, it is made in the published
+//! collection itself, for as short as that takes, and copies only what some reader still holds.
+
+use crate::catalog::Root;
+use crate::catalog::changes;
+use crate::catalog::collection::{Change, Collection, Version};
+use std::borrow::Cow;
+
+/// A change of more index keys than these would keep readers waiting for longer than a millisecond or two. It is made
+/// in a copy, which costs little more: that many keys share the leaves that are copied for them.
+const FEW_KEYS: usize = 2048;
+
+/// The next version of a collection.
+#[derive(Debug)]
+pub(crate) struct Draft<'a> {
+    base: &'a Version,
+    work: &'a mut Work,
+}
+
+/// What was done in a draft. It lies where the draft is published from, and needs the collection that it came from no
+/// more.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// The changed copy, once there is more than one change.
+    copy: Option<Box<Collection>>,
+    held: Option<Held>,
+    /// What was done, where somebody wants to know.
+    pub(crate) changes: Option<Vec<changes::Change>>,
+}
+
+/// A change that is not made yet.
+#[derive(Debug)]
+struct Held {
+    change: Change,
+    after: Option<Vec<u8>>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(base: &'a Version, work: &'a mut Work) -> Self {
+        Self { base, work }
+    }
+
+    /// The collection with all changes so far.
+    pub(crate) fn collection(&mut self) -> &Collection {
+        self.settle();
+        self.settled()
+    }
+
+    /// The same as a snapshot.
+    pub(crate) fn snapshot(&mut self) -> Version {
+        self.settle();
+        match &self.work.copy {
+            Some(copy) => Version::new((**copy).clone()),
+            None => Version::clone(self.base),
+        }
+    }
+
+    /// Makes the change that was held back, in a copy.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.work.held.is_some() {
+            self.make_held();
+        }
+    }
+
+    fn make_held(&mut self) {
+        if let Some(held) = self.work.held.take() {
+            self.copy().apply(&held.change, held.after.as_deref());
+        }
+    }
+
+    fn copy(&mut self) -> &mut Collection {
+        self.work
+            .copy
+            .get_or_insert_with(|| Box::new((**self.base).clone()))
+    }
+
+    /// The collection, of which nothing may be held back.
+    pub(crate) fn settled(&self) -> &Collection {
+        debug_assert!(self.work.held.is_none(), "a change is held back");
+        self.work.copy.as_deref().unwrap_or(self.base)
+    }
+
+    /// Adds a change, which `settled` has allowed.
+    #[inline]
+    pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
+        self.settle();
+        if self.work.copy.is_none() && change.keys() <= FEW_KEYS {
+            self.work.held = Some(Held {
+                change,
+                after: after.map(Cow::into_owned),
+            });
+            return;
+        }
+        self.copy().apply(&change, after.as_deref());
+    }
+
+    /// What was done, where somebody wants to know.
+    pub(crate) fn changes(&mut self) -> Option<&mut Vec<changes::Change>> {
+        self.work.changes.as_mut()
+    }
+
+    /// Whether somebody wants to know what was done.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.work.changes.is_some()
+    }
+}
+
+impl Work {
+    /// Work of which somebody wants to know what was done.
+    pub(crate) fn watched(is_watched: bool) -> Self {
+        Self {
+            changes: is_watched.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// Puts the changed collection in the place of `base`, the one that it came from. What it replaces, if it is another,
+    /// is returned: it may take long to be let go.
+    #[inline]
+    pub(crate) fn publish(&mut self, base: Version, root: &mut Root) -> Option<Version> {
+        if let Some(copy) = self.copy.take() {
+            root.put(*copy);
+            // `base` goes with what is replaced, which is the same.
+            return Some(base);
+        }
+        let held = self.held.as_ref()?;
+        let collection = root.collection_mut(&base.namespace)?;
+        drop(base);
+        Version::make_mut(collection).apply(&held.change, held.after.as_deref());
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::rawdoc;
+
+    use super::{Draft, Work};
+    use crate::catalog::Root;
+    use crate::catalog::collection::{Change, Collection, Version};
+    use crate::catalog::namespace::Namespace;
+    use crate::catalog::options::Options;
+
+    fn root() -> (Root, Namespace) {
+        let namespace = Namespace::new("test", "c");
+        let mut root = Root::default();
+        let collection = Collection::new(namespace.clone(), [0; 16], Options::none(), Vec::new());
+        root.put(collection);
+        (root, namespace)
+    }
+
+    fn insert(draft: &mut Draft<'_>, record: u64) {
+        draft.settle();
+        let change = Change::nothing(record);
+        draft.apply(change, Some(rawdoc! {"_id": 1}.into_bytes().into()));
+    }
+
+    #[test]
+    fn a_reader_keeps_what_it_saw_of_one_change_and_of_two() {
+        for changes in [1, 2] {
+            let (mut root, namespace) = root();
+            let reader = Version::clone(root.collection(&namespace).unwrap());
+            let mut work = Work::default();
+            let mut draft = Draft::new(&reader, &mut work);
+            (1..=changes).for_each(|record| insert(&mut draft, record));
+            assert_eq!(root.collection(&namespace).unwrap().len(), 0);
+            work.publish(Version::clone(&reader), &mut root);
+            assert_eq!(reader.len(), 0);
+            let published = root.collection(&namespace).unwrap().len();
+            assert_eq!(u64::try_from(published).unwrap(), changes);
+        }
+    }
+
+    #[test]
+    fn what_is_held_back_is_seen_in_the_draft() {
+        let (root, namespace) = root();
+        let mut work = Work::default();
+        let mut draft = Draft::new(root.collection(&namespace).unwrap(), &mut work);
+        insert(&mut draft, 1);
+        assert_eq!(draft.collection().len(), 1);
+        assert_eq!(draft.snapshot().len(), 1);
+    }
+}

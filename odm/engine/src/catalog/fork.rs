@@ -1,0 +1,134 @@
+//! A state of its own that becomes everybody's at once: what is changed there is seen by nobody until it is merged.
+
+use std::collections::HashSet;
+use std::sync::{Arc, RwLock};
+
+use odm_language::error::{Code, ServerError};
+
+use crate::catalog::changes::definition::{self, Definition};
+use crate::catalog::changes::{Change, Changes, What};
+use crate::catalog::collection::{Collection, Shared, Version, document};
+use crate::catalog::namespace::Namespace;
+use crate::catalog::view::View;
+use crate::catalog::{Apart, Catalog, Root};
+use crate::index::RecordId;
+
+impl Catalog {
+    /// A catalog that begins with this state, and shares nothing with this one but the locks of the collections.
+    pub(crate) fn fork(root: Root) -> Self {
+        Self {
+            root: Apart(RwLock::new(root)),
+            clock: Arc::default(),
+            changes: Changes::default(),
+        }
+    }
+
+    /// Makes visible what a fork that began as `base` has become: all of it, or nothing where somebody else has
+    /// changed the same. A fork drops nothing, and removes no documents.
+    pub(crate) fn merge(&self, base: &Root, fork: &Root) -> Result<(), ServerError> {
+        let collections: Vec<_> = fork.new_collections(base).collect();
+        let views: Vec<_> = fork.new_views(base).collect();
+        let held = Shared::lock_all(collections.iter().map(|collection| &collection.shared));
+        let is_held = held.iter().any(|locks| !locks.is_empty());
+        let mut root = self.publish();
+        let same = |namespace: &Namespace| {
+            let collection = (root.collection(namespace), base.collection(namespace));
+            let view = (root.view(namespace), base.view(namespace));
+            is_same(collection.0, collection.1, Version::ptr_eq)
+                && is_same(view.0, view.1, Arc::ptr_eq)
+        };
+        let unchanged = collections.iter().all(|new| same(&new.namespace))
+            && views.iter().all(|new| same(&new.namespace));
+        if is_held || !unchanged {
+            return Err(ServerError::new(
+                Code::WRITE_CONFLICT,
+                "somebody else has written to the same collections in the meantime",
+            ));
+        }
+        for new in &collections {
+            root.check_case(&new.namespace.database)?;
+        }
+        let mut replaced = Vec::new();
+        for new in &collections {
+            replaced.extend(root.put(Collection::clone(new)));
+        }
+        for view in &views {
+            root.views.insert(view.namespace.clone(), Arc::clone(view));
+        }
+        self.log(&root, || {
+            let of_collections = collections
+                .iter()
+                .flat_map(|new| told(base.collection(&new.namespace), new));
+            let of_views = views
+                .iter()
+                .map(|view| definition::viewed(view, Definition::Create));
+            of_collections.chain(of_views).collect()
+        });
+        // The old versions go after the locks.
+        drop((root, held));
+        drop(replaced);
+        Ok(())
+    }
+}
+
+impl Root {
+    fn new_collections<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Version> {
+        self.databases()
+            .flat_map(|database| self.database(database))
+            .filter(|collection| {
+                !is_same(
+                    Some(*collection),
+                    base.collection(&collection.namespace),
+                    Version::ptr_eq,
+                )
+            })
+    }
+
+    fn new_views<'r>(&'r self, base: &'r Self) -> impl Iterator<Item = &'r Arc<View>> {
+        self.views
+            .values()
+            .filter(|view| !is_same(Some(*view), base.view(&view.namespace), Arc::ptr_eq))
+    }
+}
+
+fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => same(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// What those who watch are told: that the collection was made, and which documents and indexes it did not have.
+fn told(base: Option<&Version>, new: &Collection) -> Vec<Change> {
+    if new.namespace.is_system() {
+        return Vec::new();
+    }
+    let mut told = match base {
+        None => definition::created(new, None),
+        Some(_) => Vec::new(),
+    };
+    told.extend(inserts(base, new));
+    if let Some(base) = base {
+        told.extend(definition::indexes_created(base, new));
+    }
+    told
+}
+
+fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = Change> {
+    let known: HashSet<RecordId> = base
+        .into_iter()
+        .flat_map(|base| base.all())
+        .map(|stored| stored.record)
+        .collect();
+    new.all()
+        .filter(move |stored| !known.contains(&stored.record))
+        .filter_map(|stored| document(stored.bytes))
+        .map(|document| Change {
+            namespace: new.namespace.clone(),
+            uuid: Some(new.uuid),
+            what: What::Insert {
+                document: document.to_owned(),
+            },
+        })
+}

@@ -1,0 +1,542 @@
+//! `aggregate`.
+
+use std::borrow::Cow;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
+use odm_language::value::raw;
+
+use crate::catalog::namespace::Namespace;
+use crate::command::args::{Args, Field, Kind, field};
+use crate::command::call::Call;
+use crate::command::change_stream;
+use crate::command::collections::batch_size;
+use crate::command::find::{first_batch, session_of, transaction_of};
+use crate::command::general;
+use crate::command::pictured::{Pictured, SIMPLE};
+use crate::command::reply::Page;
+use crate::command::source::CallSource;
+use crate::command::table::{Command, InTransaction, Target};
+use crate::command::view;
+use crate::cursor::open::{Cursor, Item, Results, Tail};
+use crate::cursor::query::{Found, Query, Shape, owned};
+use crate::pipeline::{self, Cx, Leading, Pipeline, outline};
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("pipeline", Kind::Any),
+    field("cursor", Kind::Any),
+    field("explain", Kind::Any),
+    field("allowDiskUse", Kind::FindBool),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    field("hint", Kind::Any),
+    field("let", Kind::Object),
+    field("collation", Kind::Object),
+    field("$queryOptions", Kind::Object),
+    // What a router says of what it asks for, of which a server's reply tells nothing.
+    field("fromMongos", Kind::FindBool),
+    field("isMapReduceCommand", Kind::FindBool),
+];
+
+pub(crate) const AGGREGATE: Command = Command {
+    name: "aggregate",
+    idl: "aggregate",
+    fields: FIELDS,
+    target: Target::Database,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: true,
+    run: aggregate,
+};
+
+/// How many documents the first batch holds unless the command says so.
+pub(crate) const FIRST_BATCH: u64 = 101;
+
+/// The parts of an `aggregate`, also as `explain` sees it.
+#[derive(Debug)]
+pub(crate) struct Aggregate<'a> {
+    pub(crate) namespace: Namespace,
+    /// What the pipeline starts from: of a view, what the view is on.
+    pub(crate) base: Namespace,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) leading: Leading,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) globals: Globals,
+    /// Some stage asks for what is known of a document beyond its fields.
+    asks: bool,
+}
+
+/// A pipeline and what goes with it.
+#[derive(Debug)]
+pub(crate) struct Asked<'s, 'a> {
+    pub(crate) stages: &'s RawArray,
+    pub(crate) collation: Option<&'s RawDocument>,
+    pub(crate) variables: Option<&'s RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+}
+
+impl<'a> Aggregate<'a> {
+    pub(crate) fn parse(
+        call: &Call<'_>,
+        target: RawBsonRef<'a>,
+        args: &Args<'a>,
+    ) -> Result<Self, ServerError> {
+        let stages = stages_of(args)?;
+        let namespace = namespace(call, target)?;
+        outline::check(stages, namespace.place())?;
+        if change_stream::begins(stages) {
+            return Err(super::args::unsupported("to explain $changeStream"));
+        }
+        let asked = Asked {
+            stages,
+            collation: args.document("collation"),
+            variables: args.document("let"),
+            hint: args.hint()?,
+        };
+        Self::over(call, namespace, &asked)
+    }
+
+    /// A pipeline over a collection or a view.
+    pub(crate) fn over(
+        call: &Call<'_>,
+        namespace: Namespace,
+        asked: &Asked<'_, 'a>,
+    ) -> Result<Self, ServerError> {
+        let root = call.root();
+        let collection = root.collection(&namespace).cloned();
+        let view = match tells_of(asked.stages) {
+            // That of a view is told of the view itself.
+            Some("$collStats") => None,
+            _ => root.resolve(&namespace)?,
+        };
+        let mut globals = call.globals(asked.collation, asked.variables, collection.as_deref())?;
+        let (base, stages) = match view {
+            None => (namespace.clone(), Cow::Borrowed(asked.stages)),
+            Some(view) => {
+                let given = asked
+                    .collation
+                    .is_some_and(|collation| !collation.is_empty());
+                if given && globals.collator() != view.collation.as_ref() {
+                    return Err(ServerError::new(
+                        Code::OPTION_NOT_SUPPORTED_ON_VIEW,
+                        view::OVERRIDE,
+                    ));
+                }
+                globals = globals.with_collator(view.collation);
+                let stages = view::joined(&view.stages, asked.stages);
+                (view.namespace, Cow::Owned(stages))
+            }
+        };
+        let stages = &*stages;
+        let asks = Pipeline::asks_for_metadata(asked.stages);
+        let pipeline = Pipeline::parse(stages, &globals)?;
+        view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
+        view::check_depth(&root, &namespace.database, &pipeline)?;
+        view::check_told(&root, &namespace.database, &pipeline)?;
+        let input = call.context.input();
+        if let Some(stage) = pipeline.begins() {
+            if input.is_some() {
+                return Err(pipeline::not_first(stage));
+            }
+            check_telling(call, &namespace, stage)?;
+        }
+        if call.transaction.is_some() {
+            check_unions(stages)?;
+        }
+        let is_empty = raw::values(stages).next().is_none() && input.is_none();
+        if &*namespace.collection == "$cmd.aggregate" && is_empty {
+            return Err(ServerError::new(
+                Code::INVALID_NAMESPACE,
+                "{aggregate: 1} is not valid for an empty pipeline.",
+            ));
+        }
+        if let Some(target) = pipeline.target() {
+            check_target(call, target, &globals)?;
+        }
+        pipeline.check_constants(&globals)?;
+        Ok(Self {
+            leading: match input {
+                Some(_) => Leading::default(),
+                None => pipeline.leading(),
+            },
+            namespace,
+            base,
+            pipeline,
+            hint: asked.hint,
+            globals,
+            asks,
+        })
+    }
+
+    /// The query that the leading stages are.
+    pub(crate) fn query(&self) -> Query<'_> {
+        Query {
+            filter: self.leading.filter.as_deref(),
+            sort: self.leading.sort.as_deref(),
+            hint: self.hint,
+            skip: 0,
+            limit: self.leading.limit,
+            globals: self.globals.clone(),
+            shape: Shape {
+                scored: self.asks,
+                ..Shape::default()
+            },
+        }
+    }
+
+    /// All documents that come out of the pipeline.
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let collection = call.find_collection(&self.base);
+        let prepared = self
+            .query()
+            .prepare(collection.as_deref())
+            .map_err(|error| {
+                let pictured = Pictured {
+                    namespace: &self.base,
+                    filter: self.leading.filter.as_deref(),
+                    sort: self.leading.sort.as_deref(),
+                    projection: None,
+                    window: String::new(),
+                    collation: SIMPLE,
+                };
+                pictured.explain_hint(error)
+            })?;
+        let mut output = Vec::new();
+        if collection.is_none() && self.pipeline.begins().is_none() {
+            call.name_plan("EOF");
+        }
+        {
+            let given = call.context.input().cloned();
+            let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
+                match collection.filter(|_| self.pipeline.begins().is_none() && given.is_none()) {
+                    None => Box::new(given.into_iter().flat_map(|documents| {
+                        documents.iter().cloned().map(Ok).collect::<Vec<_>>()
+                    })),
+                    Some(collection) => Box::new(documents(
+                        prepared.run(collection, call.deadline()).map_err(|error| {
+                            error.within("PlanExecutor error during aggregation")
+                        })?,
+                        &self.globals,
+                    )),
+                };
+            let told = self.pipeline.begins().map(|_| &self.base);
+            let source = CallSource::new(call, told);
+            let cx = Cx {
+                source: &source,
+                collection: &self.base.collection,
+                globals: &self.globals,
+            };
+            let documents = self.pipeline.run(self.leading.stages, input, cx)?;
+            for document in documents {
+                output.push(document?);
+            }
+        }
+        Ok(output)
+    }
+}
+
+/// The stages, which must be documents.
+fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
+    let stages = match args.get("pipeline") {
+        Some(RawBsonRef::Array(stages)) => stages,
+        None => {
+            return Err(ServerError::new(
+                Code::location(40414),
+                "BSON field 'aggregate.pipeline' is missing but a required field",
+            ));
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "'pipeline' option must be specified as an array",
+            ));
+        }
+    };
+    if raw::values(stages).any(|stage| !matches!(stage, RawBsonRef::Document(_))) {
+        return Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "Each element of the 'pipeline' array must be an object",
+        ));
+    }
+    Ok(stages)
+}
+
+/// The first stage, if it is to tell of the collection.
+fn tells_of(stages: &RawArray) -> Option<&str> {
+    let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
+    matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
+}
+
+/// Refuses to tell of a collection where there is none, and in a transaction.
+fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<(), ServerError> {
+    if &*namespace.collection == "$cmd.aggregate" {
+        return Err(ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("{{aggregate: 1}} is not valid for '{stage}'; a collection is required."),
+        ));
+    }
+    if call.transaction.is_some() {
+        return Err(match stage {
+            "$planCacheStats" => general::not_in_transaction(stage),
+            _ => not_inside(stage),
+        });
+    }
+    Ok(())
+}
+
+fn not_inside(stage: &str) -> ServerError {
+    ServerError::new(
+        Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+        format!("Stage not supported inside of a multi-document transaction: {stage}"),
+    )
+}
+
+/// Refuses `$unionWith` in a transaction, however deep in other stages.
+fn check_unions(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in raw::values(stages).filter_map(RawBsonRef::as_document) {
+        let Some((name, value)) = raw::elements(stage).next() else {
+            continue;
+        };
+        match (name, value) {
+            ("$unionWith", _) => return Err(not_inside(name)),
+            ("$lookup", RawBsonRef::Document(lookup)) => {
+                if let Some(RawBsonRef::Array(stages)) = raw::get(lookup, "pipeline") {
+                    check_unions(stages)?;
+                }
+            }
+            ("$facet", RawBsonRef::Document(facets)) => {
+                for (_, stages) in raw::elements(facets) {
+                    if let RawBsonRef::Array(stages) = stages {
+                        check_unions(stages)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What an `aggregate` is of.
+pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Namespace, ServerError> {
+    let namespace = match target {
+        RawBsonRef::String(collection) => Namespace::new(call.database, collection),
+        RawBsonRef::Boolean(_) | RawBsonRef::Null => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "collection name has invalid type: {}",
+                    odm_language::value::kind::alias(target.element_type())
+                ),
+            ));
+        }
+        value if super::args::whole(value) == Some(1) => {
+            Namespace::new(call.database, "$cmd.aggregate")
+        }
+        _ => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Invalid command format: the 'aggregate' field must specify a collection name or 1",
+            ));
+        }
+    };
+    namespace.check()?;
+    Ok(namespace)
+}
+
+/// The documents of a query; what is known of each is said before it is given on.
+fn documents(
+    mut found: Found,
+    globals: &Globals,
+) -> impl Iterator<Item = Result<RawDocumentBuf, ServerError>> {
+    std::iter::from_fn(move || {
+        let row = match found.next()? {
+            Ok(row) => row,
+            Err(error) => return Some(Err(error)),
+        };
+        if found.is_scored() {
+            globals.set_known(Known {
+                text_score: found.score(&row),
+                record: None,
+                ..Known::default()
+            });
+        }
+        Some(Ok(owned(&row.1)))
+    })
+}
+
+/// Refuses to write where the last stage would.
+fn check_target(
+    call: &Call<'_>,
+    target: pipeline::Target<'_>,
+    globals: &Globals,
+) -> Result<(), ServerError> {
+    let stage = target.stage;
+    let is_merge = stage == "$merge";
+    let refuse = |code, message| Err(ServerError::new(Code::location(code), message));
+    if call.transaction.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("{stage} cannot be used in a transaction"),
+        ));
+    }
+    let database = target.database.unwrap_or(call.database);
+    let namespace = Namespace::new(database, target.collection);
+    if namespace.is_system() {
+        return refuse(
+            if is_merge { 31319 } else { 17385 },
+            format!(
+                "{} to special collection: {}",
+                cannot(stage),
+                target.collection
+            ),
+        );
+    }
+    if namespace.is_internal() {
+        return refuse(
+            if is_merge { 31320 } else { 31321 },
+            format!("{} to internal database: {database}", cannot(stage)),
+        );
+    }
+    let Some(unique) = target.unique else {
+        return Ok(());
+    };
+    let is_id = |fields: &[String]| matches!(fields, [field] if field == "_id");
+    let has_index = match call.find_collection(&namespace) {
+        None => is_id(unique),
+        Some(collection) => collection.indexes.iter().any(|index| {
+            let spec = &index.spec;
+            (spec.unique || spec.is_id())
+                && spec.partial.is_none()
+                && spec.kind == crate::index::spec::Kind::Ordered
+                && spec.collation.as_ref() == globals.collator()
+                && spec.key.len() == unique.len()
+                && unique.iter().all(|field| spec.key.contains_key(field))
+        }),
+    };
+    if has_index {
+        Ok(())
+    } else {
+        refuse(
+            51183,
+            "Cannot find index to verify that join fields will be unique".to_owned(),
+        )
+    }
+}
+
+/// The server's two spellings.
+fn cannot(stage: &str) -> String {
+    if stage == "$merge" {
+        format!("Cannot {stage}")
+    } else {
+        format!("Can't {stage}")
+    }
+}
+
+/// An explained aggregation writes nothing, so it takes no write concern.
+pub(crate) fn check_explained(command: &RawDocument) -> Result<(), ServerError> {
+    match raw::get(command, "writeConcern") {
+        None => Ok(()),
+        Some(RawBsonRef::Document(_)) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Aggregation explain does not support the'writeConcern' option",
+        )),
+        Some(other) => Err(super::args::wrong_type(
+            "aggregate.writeConcern",
+            other,
+            "type 'object'",
+        )),
+    }
+}
+
+fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    match call.args.get("explain") {
+        None | Some(RawBsonRef::Boolean(false)) => {}
+        Some(RawBsonRef::Boolean(true)) => {
+            return super::explain::aggregate(call);
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                "explain must be a boolean",
+            ));
+        }
+    }
+    // Of the command's fields, what is missing is noticed after what is of the wrong type.
+    if call.args.get("pipeline").is_some() {
+        stages_of(&call.args)?;
+    }
+    let is_missing = |error: ServerError| match call.args.get("pipeline") {
+        None if call.args.get("cursor").is_none() => stages_of(&call.args).err().unwrap_or(error),
+        _ => error,
+    };
+    let batch_size = cursor_option(&call.args).map_err(is_missing)?;
+    let target = raw::elements(call.command)
+        .next()
+        .map_or(RawBsonRef::Null, |(_, value)| value);
+    if let Some(RawBsonRef::Array(stages)) = call.args.get("pipeline")
+        && change_stream::begins(stages)
+    {
+        if call.context.input().is_some() {
+            return Err(pipeline::not_first("$changeStream"));
+        }
+        let page = change_stream::open(call, target, stages, batch_size)?;
+        return Ok(page.to_reply(cstr!("firstBatch")));
+    }
+    let aggregate = Aggregate::parse(call, target, &call.args)?;
+    let documents = aggregate.run(call)?;
+    let page = open(call, aggregate.namespace, documents, batch_size)?;
+    Ok(page.to_reply(cstr!("firstBatch")))
+}
+
+/// The first batch of a pipeline's documents.
+pub(crate) fn open(
+    call: &Call<'_>,
+    namespace: Namespace,
+    documents: Vec<RawDocumentBuf>,
+    batch_size: Option<u64>,
+) -> Result<Page, ServerError> {
+    let cursor = Cursor {
+        namespace,
+        results: Box::new(Output(documents.into_iter())),
+        held: None,
+        collection: None,
+        session: session_of(call),
+        transaction: transaction_of(&call.mode),
+        time: call.read_time(),
+        no_timeout: false,
+        tail: Tail::No,
+        used: call.now.timestamp_millis(),
+        tally: None,
+    };
+    first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
+}
+
+fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
+    match args.get("cursor") {
+        None => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "The 'cursor' option is required, except for aggregate with the explain argument",
+        )),
+        Some(RawBsonRef::Document(cursor)) => batch_size(Some(cursor), "cursor"),
+        Some(_) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "cursor field must be missing or an object",
+        )),
+    }
+}
+
+/// The results of a pipeline. The server learns of their end by asking for one more.
+#[derive(Debug)]
+struct Output(std::vec::IntoIter<RawDocumentBuf>);
+
+impl Results for Output {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        self.0.next().map(|document| Ok(Item::Made(document)))
+    }
+
+    fn is_at_end(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,281 @@
+//! `createIndexes`.
+
+mod together;
+
+use std::sync::Arc;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocumentBuf};
+use bson::{Bson, doc};
+use odm_language::error::{Code, ServerError};
+
+use crate::catalog::Edit;
+use crate::catalog::changes::definition;
+use crate::catalog::collection::Collection;
+use crate::catalog::namespace::Namespace;
+use crate::command::args::{Field, Kind, field, objects, required, whole, wrong_type};
+use crate::command::call::Call;
+use crate::command::create_indexes::together::{
+    check_all, check_build_of, check_room, conflict, within_build,
+};
+use crate::command::reply::reply;
+use crate::command::table::{Command, InTransaction, Target};
+use crate::index::Index;
+use crate::index::spec::Spec;
+use crate::index::spec::given::Given;
+
+const FIELDS: &[Field] = &[
+    required("indexes", Kind::Objects),
+    field("commitQuorum", Kind::Any).checked(is_quorum),
+    field("ignoreUnknownIndexOptions", Kind::SafeBool),
+    // A server does nothing by these, and here are no time series.
+    field("v", Kind::SafeInt),
+    field("isTimeseriesNamespace", Kind::Bool),
+];
+
+pub(crate) const CREATE_INDEXES: Command = Command {
+    name: "createIndexes",
+    idl: "createIndexes",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: true,
+    run: create_indexes,
+};
+
+fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_create()?;
+    let quorum = quorum(call.args.get("commitQuorum"))?;
+    let array = call.args.array_or_empty("indexes");
+    let ignore_unknown = call.args.flag("ignoreUnknownIndexOptions");
+    namespace.check_write()?;
+    if call.transaction.is_some() && namespace.is_system() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Cannot write to system collection {namespace} within a transaction."),
+        ));
+    }
+    call.check_not_view(&namespace)?;
+    let existing = call.find_collection(&namespace);
+    let given = given(array, ignore_unknown)?;
+    if given.iter().any(Given::may_hide) {
+        check_hides(&namespace)?;
+    }
+    check_quorum(&quorum)?;
+    let specs = specs(given, existing.as_deref())?;
+    for spec in &specs {
+        spec.uses.begin(call.now);
+    }
+    let created = existing.is_none();
+    // What can't be built makes no collection.
+    if created {
+        let others: Vec<_> = specs.iter().filter(|spec| !spec.is_id()).collect();
+        check_all(&namespace, 1, &others)?;
+    }
+    // Nothing is to be built, so no transaction with writes on the collection is waited for.
+    let unchanged = match &existing {
+        Some(existing) if missing(existing, &specs)?.is_empty() => Some(existing.indexes.len()),
+        _ => None,
+    };
+    drop(existing);
+    let in_transaction = call.transaction.is_some();
+    if unchanged.is_none() {
+        call.ensure(&namespace)?;
+    }
+    let build = call.uuid();
+    let add = |collection: &mut Collection| {
+        let before = collection.indexes.len();
+        for spec in missing(collection, &specs)? {
+            let index = collection
+                .build(Index::new(Arc::clone(spec)))
+                .map_err(|error| within_build(collection, build, &error))?;
+            collection.indexes.push(index);
+        }
+        Ok((before, collection.indexes.len()))
+    };
+    let counts = if let Some(count) = unchanged {
+        Some((count, count))
+    } else if let Some(transaction) = &mut call.transaction {
+        let collection = transaction
+            .root()
+            .collection(&namespace)
+            .map(|c| (**c).clone());
+        match collection {
+            Some(mut collection) => {
+                let missing = missing(&collection, &specs)?;
+                if !missing.is_empty() {
+                    let is_empty = collection.len() == 0;
+                    check_new(&namespace, transaction.created(&namespace), is_empty)?;
+                    check_all(&namespace, collection.indexes.len(), &missing)?;
+                }
+                let counts = add(&mut collection)?;
+                if counts.0 != counts.1 {
+                    transaction.recreate(collection);
+                }
+                Some(counts)
+            }
+            None => None,
+        }
+    } else {
+        call.alter(&namespace, |collection| {
+            let was = collection.clone();
+            check_build_of(collection, &missing(collection, &specs)?, build)?;
+            let (before, after) = add(collection)?;
+            Ok(if before == after {
+                Edit::Unchanged((before, after))
+            } else {
+                let told = definition::indexes_created(&was, collection);
+                Edit::Publish((before, after), told)
+            })
+        })?
+    };
+    let Some((before, after)) = counts else {
+        return Err(ServerError::new(
+            Code::NAMESPACE_NOT_FOUND,
+            format!("ns does not exist: {namespace}"),
+        ));
+    };
+    let int = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let mut fields = doc! { "numIndexesBefore": int(before), "numIndexesAfter": int(after) };
+    if before != after || created {
+        fields.insert("createdCollectionAutomatically", created || in_transaction);
+        fields.insert("commitQuorum", quorum);
+    }
+    if before == after {
+        fields.insert("note", "all indexes already exist");
+    } else if after - before < specs.len() {
+        fields.insert("note", "index already exists");
+    }
+    reply(fields)
+}
+
+/// In a transaction, indexes are only made for an empty collection that the transaction has made itself.
+fn check_new(namespace: &Namespace, is_own: bool, is_empty: bool) -> Result<(), ServerError> {
+    let which = match (is_own, is_empty) {
+        (true, true) => return Ok(()),
+        (true, false) => "non-empty",
+        (false, _) => "existing",
+    };
+    Err(ServerError::new(
+        Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+        format!(
+            "Cannot create new indexes on {which} collection {namespace} in a multi-document transaction."
+        ),
+    ))
+}
+
+/// Refuses to hide indexes of system collections, but for the buckets of time series.
+pub(super) fn check_hides(namespace: &Namespace) -> Result<(), ServerError> {
+    if namespace.is_system() && !namespace.collection.starts_with("system.buckets.") {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Can't hide index on system collection",
+        ));
+    }
+    Ok(())
+}
+
+/// The most that a quorum may be, however many members there are.
+const MOST_NODES: u8 = 50;
+
+/// Refuses what is no quorum at all.
+fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
+    let failed = |why: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, why));
+    match value {
+        None | Some(RawBsonRef::Null) => Ok(Bson::from("votingMembers")),
+        Some(RawBsonRef::String("")) => failed("commitQuorum can't be an empty string"),
+        Some(RawBsonRef::String(mode)) => Ok(Bson::from(mode)),
+        Some(value) => match whole(value).map(u8::try_from) {
+            Some(Ok(nodes @ 0..=MOST_NODES)) => Ok(Bson::Int32(nodes.into())),
+            Some(_) => {
+                failed("commitQuorum has to be a non-negative number and not greater than 50")
+            }
+            None => Err(wrong_type(
+                "createIndexes.commitQuorum",
+                value,
+                "types '[long, int, decimal, double, string']",
+            )),
+        },
+    }
+}
+
+fn is_quorum(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    quorum(Some(value)).map(drop)
+}
+
+/// Refuses a quorum that a single node can't be.
+fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
+    match quorum {
+        Bson::String(mode) if !matches!(&**mode, "majority" | "votingMembers") => {
+            Err(ServerError::new(
+                Code::UNKNOWN_REPL_WRITE_CONCERN,
+                format!("No write concern mode named '{mode}' found in replica set configuration"),
+            ))
+        }
+        Bson::Int32(2..) => Err(ServerError::new(
+            Code::UNSATISFIABLE_COMMIT_QUORUM,
+            "Not enough data-bearing nodes to satisfy commit quorum",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The specifications, of which the form is looked at.
+fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerError> {
+    let given = objects(array).map(|spec| Given::read(spec, ignore_unknown));
+    let given = given.collect::<Result<Vec<_>, _>>()?;
+    if given.is_empty() {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Must specify at least one index to create",
+        ));
+    }
+    Ok(given)
+}
+
+/// Checks them in turns, the last of which is about each beside the indexes of the collection.
+fn specs(given: Vec<Given>, existing: Option<&Collection>) -> Result<Vec<Arc<Spec>>, ServerError> {
+    given.iter().try_for_each(Given::check_expiry)?;
+    let inherited = existing.and_then(|existing| existing.options.collation.as_ref());
+    let collations = given.iter().map(|given| given.collation(inherited));
+    let collations = collations.collect::<Result<Vec<_>, _>>()?;
+    let mut specs = Vec::new();
+    for (given, collation) in given.into_iter().zip(collations) {
+        let spec = Arc::new(given.spec(collation)?);
+        if let Some(existing) = existing {
+            is_there(existing, &spec)?;
+        }
+        specs.push(spec);
+    }
+    Ok(specs)
+}
+
+/// Those that the collection does not have yet.
+fn missing<'s>(
+    collection: &Collection,
+    specs: &'s [Arc<Spec>],
+) -> Result<Vec<&'s Arc<Spec>>, ServerError> {
+    let mut missing = Vec::new();
+    for spec in specs {
+        if !is_there(collection, spec)? {
+            missing.push(spec);
+        }
+    }
+    Ok(missing)
+}
+
+/// Whether the collection has the index; an error if it can't have it beside what it has.
+fn is_there(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
+    if spec.ttl.is_some() && collection.options.capped.is_some() {
+        return Err(ServerError::new(
+            Code::CANNOT_CREATE_INDEX,
+            "Cannot create TTL index on a capped collection",
+        ));
+    }
+    let present = collection.indexes.iter().map(|index| index.spec.as_ref());
+    if conflict(present, spec)? {
+        return Ok(true);
+    }
+    check_room(&collection.namespace, collection.indexes.len(), spec).map(|()| false)
+}

@@ -1,0 +1,294 @@
+//! `delete`.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::text;
+use odm_language::value::collation::Collator;
+use odm_language::value::number::Number;
+use odm_language::value::raw;
+use smallvec::SmallVec;
+
+use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
+use crate::command::call::Call;
+use crate::command::insert::{batch, is_fatal};
+use crate::command::modify::{self, Outcome, Target as Wanted};
+use crate::command::profile;
+use crate::command::reply::Written;
+use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
+use crate::command::table::{Command, InTransaction, Target};
+use crate::command::update::{check_filter, no_multi};
+use crate::cursor::point::{Equality, Found};
+use crate::txn::session::Statement;
+use crate::txn::writer::Writer;
+
+const FIELDS: &[Field] = &[
+    required("deletes", Kind::Objects),
+    field("ordered", Kind::Bool),
+    field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
+    field("let", Kind::Object),
+    // What is deleted is not validated, but a server knows the word.
+    field("bypassDocumentValidation", Kind::SafeBool),
+    STATEMENT_ID,
+    STATEMENT_IDS,
+];
+
+pub(crate) const STATEMENT: &[Field] = &[
+    required("q", Kind::Object),
+    required("limit", Kind::Any),
+    field("collation", Kind::Object),
+    field("hint", Kind::Any),
+];
+
+pub(crate) const DELETE: Command = Command {
+    name: "delete",
+    idl: "delete",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: true,
+    writes: true,
+    run: delete,
+};
+
+/// Inside a transaction, nothing is deleted from a capped collection.
+fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
+    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+        return Err(ServerError::new(
+            Code::ILLEGAL_OPERATION,
+            format!(
+                "Cannot remove from a capped collection in a multi-document transaction: {}",
+                writer.collection().namespace
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// One of `deletes`.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) q: &'a RawDocument,
+    pub(crate) multi: bool,
+    pub(crate) collation: Option<&'a RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+}
+
+impl<'a> Row<'a> {
+    /// A statement without options.
+    pub(crate) fn new(q: &'a RawDocument, multi: bool) -> Self {
+        Self {
+            q,
+            multi,
+            collation: None,
+            hint: None,
+        }
+    }
+
+    /// The statement as the profiler writes it.
+    fn shown(&self) -> Document {
+        let mut shown = doc! {
+            "q": profile::shown(RawBsonRef::Document(self.q)),
+            "limit": i32::from(!self.multi),
+        };
+        if let Some(collation) = self.collation {
+            shown.insert("collation", profile::shown(RawBsonRef::Document(collation)));
+        }
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profile::shown(hint));
+        }
+        shown
+    }
+
+    pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
+        let args = Args::of_statement(statement, "delete.deletes", STATEMENT)?;
+        let limit = args.get("limit").unwrap_or(RawBsonRef::Null);
+        // What is no number counts as zero, as on the server.
+        let multi = match Number::from_raw(limit).map(Number::to_f64) {
+            None | Some(0.0) => true,
+            Some(1.0) => false,
+            Some(number) => {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    format!(
+                        "The limit field in delete objects must be 0 or 1. Got {}",
+                        text::double(number)
+                    ),
+                ));
+            }
+        };
+        let hint = args.hint()?;
+        Ok(Self {
+            q: args.document("q").unwrap_or_else(|| raw::empty_document()),
+            multi,
+            collation: args.filled("collation"),
+            hint,
+        })
+    }
+}
+
+/// What is to be removed.
+#[derive(Debug)]
+pub(crate) struct Delete<'a> {
+    pub(crate) statements: &'a [Row<'a>],
+    /// Whether the first failure is the end.
+    pub(crate) ordered: bool,
+    pub(crate) variables: Option<&'a RawDocument>,
+}
+
+fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let array = call.args.array_or_empty("deletes");
+    let statements = batch(array)?
+        .into_iter()
+        .map(Row::parse)
+        .collect::<Result<Vec<_>, _>>()?;
+    let delete = Delete {
+        statements: &statements,
+        ordered: call.args.bool("ordered").unwrap_or(true),
+        variables: call.args.document("let"),
+    };
+    Retry::check(call.command, delete.statements.len())?;
+    delete.run(call)?.to_reply()
+}
+
+impl Delete<'_> {
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+        let namespace = call.namespace;
+        namespace.check_write()?;
+        if let [statement] = self.statements
+            && call.profile.is_none()
+            && let Some(id) = self.only_id(call, statement)
+            && let Some(written) = by_id(call, &id)?
+        {
+            return Ok(written);
+        }
+        let mut total = Written::default();
+        // Nobody holds what is about to change: its writer would have to copy it.
+        let collection = call.look(namespace, |it| it.options.collation.clone());
+        if collection.is_none()
+            && let Err(error) = call.check_not_view(namespace)
+        {
+            total.errors.push((0, error));
+            return Ok(total);
+        }
+        let met = collection.flatten();
+        let mut retry = Retry::new(call.statements.take(), call.command);
+        let prepared = self.prepare(call, met.as_ref());
+        let mut done = Vec::new();
+        let profile = call.profile;
+        let written = call.write(namespace, true, |writer| {
+            for (index, target) in prepared.iter().enumerate() {
+                match retry.before(index) {
+                    None => {}
+                    Some(Statement::Delete { n: before }) => {
+                        total.n += before;
+                        continue;
+                    }
+                    // It was another command's.
+                    Some(_) => {
+                        total.n += 1;
+                        continue;
+                    }
+                }
+                let outcome = match target {
+                    Err(e) => Err(e.clone()),
+                    Ok(target) if target.multi && retry.is_on() => Err(no_multi("limit=0")),
+                    Ok(target) => {
+                        check_capped(writer).and_then(|()| modify::delete(writer, target))
+                    }
+                };
+                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
+                    profile.statement("remove", row.shown(), outcome.as_ref());
+                }
+                match outcome {
+                    Ok(Outcome { matched: n, .. }) => {
+                        total.n += n;
+                        if retry.is_on() && n > 0 {
+                            done.push((index, Statement::Delete { n }));
+                        }
+                    }
+                    Err(e) if is_fatal(&e) => return Err(e),
+                    Err(e) => {
+                        total.errors.push((index, e));
+                        if self.ordered || writer.inside.is_some() {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        if written.is_none() {
+            for row in self.statements.iter().filter(|_| profile.is_some()) {
+                call.name_plan("EOF");
+                if let Some(profile) = profile {
+                    profile.statement("remove", row.shown(), Ok(&Outcome::default()));
+                }
+            }
+            total.fail(prepared, self.ordered || call.transaction.is_some());
+        }
+        retry.remember(done);
+        total.retried = retry.into_retried();
+        Ok(total)
+    }
+
+    /// The `_id` of the document to be removed, if that is all there is to the statement.
+    fn only_id<'q>(&self, call: &Call<'_>, statement: &Row<'q>) -> Option<Equality<'q>> {
+        let is_plain = statement.collation.is_none()
+            && statement.hint.is_none()
+            && self.variables.is_none()
+            && call.statements.is_none();
+        Equality::of(statement.q).filter(|it| is_plain && it.is_of_id())
+    }
+
+    /// Checks each statement, as far as that needs no document.
+    fn prepare<'s>(
+        &'s self,
+        call: &Call<'_>,
+        met: Option<&Collator>,
+    ) -> SmallVec<[Result<Wanted<'s>, ServerError>; 1]> {
+        let prepare = |statement: &'s Row<'_>| {
+            let globals = call.globals_under(statement.collation, self.variables, met)?;
+            let target = Wanted {
+                filter: statement.q,
+                sort: None,
+                hint: statement.hint,
+                globals,
+                met: met.cloned(),
+                multi: statement.multi,
+                returns: false,
+                deadline: call.deadline(),
+            };
+            check_filter(&target)?;
+            Ok(target)
+        };
+        self.statements.iter().map(prepare).collect()
+    }
+}
+
+/// Removes the document with an `_id`: nothing has to be planned, and nothing evaluated. `None` where that is not so,
+/// or where there is no such collection.
+fn by_id(call: &mut Call<'_>, id: &Equality<'_>) -> Result<Option<Written>, ServerError> {
+    let removed = call.write(call.namespace, true, |writer| remove(writer, id))?;
+    Ok(removed.flatten())
+}
+
+/// The same in a collection that is open for writing.
+pub(crate) fn remove(
+    writer: &mut Writer<'_, '_>,
+    id: &Equality<'_>,
+) -> Result<Option<Written>, ServerError> {
+    let removed = match (check_capped(writer), id.by_id_to_write(writer.collection())) {
+        (_, None) => return Ok(None),
+        (Err(refused), _) => Err(refused),
+        (Ok(()), Some(Found::Nothing)) => Ok(0),
+        (Ok(()), Some(Found::Record(found))) => writer.remove_found(found).map(|()| 1),
+    };
+    let mut written = Written::default();
+    match removed {
+        Ok(n) => written.n = n,
+        Err(e) if is_fatal(&e) => return Err(e),
+        Err(e) => written.errors.push((0, e)),
+    }
+    Ok(Some(written))
+}

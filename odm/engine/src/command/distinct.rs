@@ -1,0 +1,298 @@
+//! `distinct`.
+
+use std::collections::BTreeMap;
+use std::slice;
+
+use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_language::error::{Code, ServerError};
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key;
+use odm_language::value::path::{self, Path, Segment};
+use odm_language::value::raw;
+
+use crate::catalog::collection::{Collection, document};
+use crate::command::args::{Field, Kind, field, required, type_name};
+use crate::command::call::Call;
+use crate::command::table::{Command, InTransaction, Target};
+use crate::command::view;
+use crate::cursor::query::{Query, Shape};
+use crate::cursor::sort::check_path;
+use crate::cursor::tally::summary;
+use crate::index::spec::Kind as IndexKind;
+use crate::index::{Index, keys};
+
+pub(crate) const FIELDS: &[Field] = &[
+    required("key", Kind::Str),
+    field("query", Kind::Object),
+    field("collation", Kind::Object),
+    field("$queryOptions", Kind::Any).checked(is_document),
+];
+
+fn is_document(_: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+    if value.as_document().is_some() {
+        return Ok(());
+    }
+    let found = type_name(value.element_type());
+    Err(ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!("\"$queryOptions\" had the wrong type. Expected object, found {found}"),
+    ))
+}
+
+pub(crate) const DISTINCT: Command = Command {
+    name: "distinct",
+    idl: "distinct",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: false,
+    writes: false,
+    run: distinct,
+};
+
+/// The most that the values may take in the reply.
+const LARGEST: usize = 16 * 1024 * 1024;
+
+fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_read()?;
+    let collection = call.find_collection(&namespace);
+    let key = call.args.str("key").unwrap_or_default();
+    if key.contains('\0') {
+        return Err(ServerError::new(
+            Code::location(31032),
+            "Key field cannot contain an embedded null byte",
+        ));
+    }
+    let filter = call.args.document("query");
+    let globals = call.globals(call.args.document("collation"), None, collection.as_deref())?;
+    if let Err(refusal) = check_path(key) {
+        // A server meets what is wrong with the filter first.
+        filter
+            .map(|filter| Matcher::parse_query(filter, &globals))
+            .transpose()?;
+        return Err(refusal);
+    }
+    let path = Path::new(key);
+    let only = projection(key);
+    let index = collection
+        .as_deref()
+        .filter(|_| only.is_some() && filter.is_none_or(RawDocument::is_empty))
+        .and_then(|collection| index_of(collection, &path, globals.collator()));
+    let scanned = collection
+        .as_deref()
+        .zip(index)
+        .and_then(|(collection, name)| Some(summary("DISTINCT_SCAN", collection.index(name)?)));
+    let query = Query {
+        filter,
+        sort: None,
+        hint: index.map(RawBsonRef::String),
+        skip: 0,
+        limit: None,
+        globals,
+        shape: Shape {
+            projection: only.as_deref(),
+            ..Shape::default()
+        },
+    };
+    let mut values = Values::new(path, index.is_some(), query.globals.collator());
+    if call.find_view(&namespace).is_some() {
+        if key.is_empty() {
+            return Err(ServerError::new(
+                Code::location(40352),
+                "FieldPath cannot be constructed with empty string",
+            ));
+        }
+        let collation = call.args.document("collation");
+        let aggregate = view::query(call, namespace, &query, collation, None)?;
+        values.collation = aggregate.globals.collator();
+        values.in_order = false;
+        for document in aggregate.run(call)? {
+            values.add(&document)?;
+        }
+        return Ok(values.into_reply(call, RawBson::Int32(1)));
+    }
+    let prepared = query
+        .prepare(collection.as_deref())
+        .map_err(|error| super::pictured::explain_hint(error, &call.namespace(), &call.args))?;
+    if let Some(collection) = collection {
+        for row in prepared.run(collection, call.deadline())? {
+            let (_, bytes) = row.map_err(|e| e.within("Executor error during distinct command"))?;
+            if let Some(document) = document(&bytes) {
+                values.add(document)?;
+            }
+        }
+        if let (Some(profile), Some(index)) = (call.profile, scanned) {
+            // mongod goes from each value to the next.
+            profile.tally.take();
+            profile.tally.name_plan(&index);
+            let values = u64::try_from(values.found.len()).unwrap_or(u64::MAX);
+            profile.tally.add((values, 0));
+        }
+    } else {
+        call.name_plan("EOF");
+    }
+    Ok(values.into_reply(call, RawBson::Double(1.0)))
+}
+
+/// What keeps one field. A path with a number in it is read in documents: its keys don't tell what is an element.
+pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
+    if key.split('.').skip(1).any(path::is_number) {
+        return None;
+    }
+    let mut only = RawDocumentBuf::new();
+    if key != "_id" {
+        only.append(cstr!("_id"), 0);
+    }
+    if let Ok(name) = <&CStr>::try_from(key) {
+        only.append(name, 1);
+    }
+    Some(only)
+}
+
+/// The index whose keys are the values: a server reads these, and so answers null for what is missing, and undefined
+/// for an array without elements.
+fn index_of<'c>(
+    collection: &'c Collection,
+    path: &Path,
+    collation: Option<&Collator>,
+) -> Option<&'c str> {
+    let serves = |index: &&Index| {
+        let spec = &index.spec;
+        spec.kind == IndexKind::Ordered
+            && spec.paths.first() == Some(path)
+            && !(spec.hidden || spec.partial.is_some())
+            && collation.is_none()
+            && spec.collation.is_none()
+    };
+    collection
+        .indexes
+        .iter()
+        .find(serves)
+        .map(|index| index.spec.name.as_str())
+}
+
+/// The values at a path. Unlike elsewhere, a number in it stands for an element alone where there is an array, and not
+/// for a field of the array's documents, too.
+fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
+    let Some((head, rest)) = path.split_first() else {
+        found.push(value);
+        return;
+    };
+    // A field whose name is all the rest of the path stands in the way of a longer one.
+    if let (RawBsonRef::Document(document), [_, ..]) = (value, rest) {
+        let names: Vec<_> = path.iter().map(Segment::name).collect();
+        if let Some(value) = raw::get(document, &names.join(".")) {
+            found.push(value);
+            return;
+        }
+    }
+    let is_number =
+        !head.name().is_empty() && head.name().bytes().all(|byte| byte.is_ascii_digit());
+    match value {
+        RawBsonRef::Document(document) => {
+            if let Some(value) = raw::get(document, head.name()) {
+                collect(value, rest, found);
+            }
+        }
+        RawBsonRef::Array(array) if is_number => {
+            let element = head.index().and_then(|index| raw::values(array).nth(index));
+            if let Some(value) = element {
+                collect(value, rest, found);
+            }
+        }
+        RawBsonRef::Array(array) => {
+            for value in raw::values(array) {
+                if matches!(value, RawBsonRef::Document(_)) {
+                    collect(value, path, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The values so far, in the order of values, as on the server.
+#[derive(Debug)]
+struct Values<'c> {
+    path: Path,
+    /// Whether the values are those of an index.
+    by_keys: bool,
+    collation: Option<&'c Collator>,
+    /// Whether the values of one document are taken in the order of their bytes: of those that a collation makes equal,
+    /// a server shows the first. Behind a view it takes them as they stand.
+    in_order: bool,
+    found: BTreeMap<Vec<u8>, RawBson>,
+    size: usize,
+}
+
+impl<'c> Values<'c> {
+    fn new(path: Path, by_keys: bool, collation: Option<&'c Collator>) -> Self {
+        Self {
+            path,
+            by_keys,
+            collation,
+            in_order: true,
+            found: BTreeMap::new(),
+            size: 0,
+        }
+    }
+
+    /// Adds what a document has; of an array, its elements.
+    fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
+        let mut found = Vec::new();
+        if self.by_keys {
+            keys::generate(document, slice::from_ref(&self.path), &mut |values| {
+                found.push(
+                    values
+                        .first()
+                        .copied()
+                        .flatten()
+                        .unwrap_or(RawBsonRef::Null),
+                );
+                Ok(())
+            })?;
+        } else {
+            let document = RawBsonRef::Document(document);
+            collect(document, self.path.segments(), &mut found);
+        }
+        let mut elements = Vec::with_capacity(found.len());
+        for value in found {
+            match value {
+                RawBsonRef::Array(array) => elements.extend(raw::values(array)),
+                value => elements.push(value),
+            }
+        }
+        if self.collation.is_some() && self.in_order {
+            elements.sort_by_cached_key(|value| key::of(*value, None));
+        }
+        for value in elements {
+            let key = key::of(value, self.collation);
+            self.size += key.len();
+            self.found
+                .entry(key)
+                .or_insert_with(|| RawBson::from(value));
+            if self.size > LARGEST {
+                return Err(ServerError::new(
+                    Code::location(17217),
+                    "distinct too big, 16mb cap",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn into_reply(self, call: &Call<'_>, ok: RawBson) -> RawDocumentBuf {
+        let mut reply = RawDocumentBuf::new();
+        reply.append(
+            cstr!("values"),
+            self.found.into_values().collect::<RawArrayBuf>(),
+        );
+        if let Some(time) = call.read_time() {
+            reply.append(cstr!("atClusterTime"), time);
+        }
+        reply.append(cstr!("ok"), ok);
+        reply
+    }
+}

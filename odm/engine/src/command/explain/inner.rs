@@ -1,0 +1,37 @@
+//! Checks of an explained command, beside those of its own fields.
+
+use bson::raw::{RawBsonRef, RawDocument};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::{kind, raw};
+
+use crate::command::call::Call;
+
+/// Refuses an inner `$db` other than the command's.
+pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), ServerError> {
+    match raw::get(inner, "$db") {
+        None => Ok(()),
+        Some(RawBsonRef::String(given)) if given == database => Ok(()),
+        Some(RawBsonRef::String(given)) => Err(ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Mismatched $db in explain command. Expected {database} but got {given}"),
+        )),
+        Some(other) => Err(ServerError::new(
+            Code::location(13111),
+            format!(
+                "wrong type for field ($db) {} != string",
+                kind::alias(other.element_type())
+            ),
+        )),
+    }
+}
+
+/// Refuses a database without collections: a `findAndModify` is explained only where there is one.
+pub(super) fn check_there(call: &Call<'_>) -> Result<(), ServerError> {
+    if call.root().has_database(call.database) {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::NAMESPACE_NOT_FOUND,
+        format!("database {} does not exist", call.database),
+    ))
+}

@@ -1,0 +1,374 @@
+//! `findAndModify`.
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::meta;
+use odm_language::matcher::Matcher;
+use odm_language::value::{key, raw};
+
+use crate::catalog::collection::document;
+use crate::command::args::{Args, Field, GENERIC, Kind, field};
+use crate::command::call::Call;
+use crate::command::find::{project as project_one, projected};
+use crate::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::command::pictured::explain_hint;
+use crate::command::reply::reply;
+use crate::command::retry::{Retry, STATEMENT_ID};
+use crate::command::table::{Command, InTransaction, Target};
+use crate::command::update::check_filter;
+use crate::cursor::sort::Order;
+use crate::pipeline::outline;
+use crate::pipeline::projection::Projection;
+use crate::planner::agreement;
+use crate::txn::session::{Effect, Statement};
+use crate::txn::writer::Writer;
+
+pub(crate) const FIELDS: &[Field] = &[
+    field("query", Kind::Object),
+    field("fields", Kind::Object),
+    field("sort", Kind::Object),
+    field("hint", Kind::Any),
+    field("collation", Kind::Object),
+    field("arrayFilters", Kind::Objects),
+    field("remove", Kind::SafeBool),
+    field("update", Kind::Any),
+    field("upsert", Kind::SafeBool),
+    field("new", Kind::SafeBool),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    field("let", Kind::Object),
+    // A server knows these two here, and does nothing by them.
+    field("batchSize", Kind::Int),
+    field("singleBatch", Kind::Bool),
+    STATEMENT_ID,
+];
+
+pub(crate) const FIND_AND_MODIFY: Command = Command {
+    name: "findAndModify",
+    idl: "findAndModify",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: true,
+    writes: true,
+    run: find_and_modify,
+};
+
+fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let namespace = call.namespace();
+    namespace.check_write()?;
+    check(&call.args)?;
+    let args = &call.args;
+    if let Some(RawBsonRef::Array(stages)) = args.get("update") {
+        outline::check(stages, namespace.place())?;
+    }
+    call.locked.set(true);
+    call.check_not_view(&namespace)?;
+    call.locked.set(false);
+    // Nobody holds what is about to change: its writer would have to copy it.
+    let collection = call.look(&namespace, |it| it.options.collation.clone());
+    let is_there = collection.is_some();
+    let met = collection.flatten();
+    let target = Wanted {
+        filter: args
+            .document("query")
+            .unwrap_or_else(|| raw::empty_document()),
+        sort: args.filled("sort").filter(|_| !is_of_one(args)),
+        hint: args.get("hint"),
+        globals: call.globals_under(
+            args.document("collation"),
+            args.document("let"),
+            met.as_ref(),
+        )?,
+        met,
+        multi: false,
+        returns: true,
+        deadline: call.deadline(),
+    };
+    let remove = args.flag("remove");
+    let change = args.get("update").map(|update| Change {
+        update,
+        array_filters: args.array("arrayFilters"),
+        upsert: args.flag("upsert"),
+    });
+    let checked = change
+        .as_ref()
+        .map(|change| change.check(&target))
+        .transpose()?;
+    check_filter(&target)?;
+    // A server reads the whole query where it needs to know what matched.
+    let has_position = checked
+        .as_ref()
+        .is_some_and(|checked| checked.update.needs_position());
+    let sort = args.filled("sort").filter(|_| has_position).or(target.sort);
+    agreement::check(&agreement::Parts {
+        filter: None,
+        sort,
+        hint: target.hint,
+        tailable: false,
+    })?;
+    Order::parse(sort)?;
+    let returns_new = args.flag("new");
+    let projection = args
+        .filled("fields")
+        .map(|fields| returned(fields, &target, returns_new))
+        .transpose();
+    let bypass = args.flag("bypassDocumentValidation");
+    let upsert = args.flag("upsert");
+    let projection = match projection {
+        Err(error) if is_there => return Err(error),
+        // An upsert makes the collection before its projection is read.
+        Err(error) if upsert => {
+            call.write_ensured(&namespace, bypass, |_| Ok(()))?;
+            return Err(error);
+        }
+        // Where nothing can be found, nobody reads it.
+        Err(_) => None,
+        Ok(projection) => projection,
+    };
+    let mut retry = Retry::new(call.statements.take(), call.command);
+    if let Some(before) = retry.before(0) {
+        return again(call, before, retry.retried());
+    }
+    call.locked.set(true);
+    let context = call.context.clone();
+    let write = |writer: &mut Writer<'_, '_>| match (&change, &checked) {
+        (Some(change), Some(checked)) => {
+            modify::update(writer, &target, change, checked, || context.object_id())
+        }
+        _ => modify::delete(writer, &target),
+    };
+    let outcome = if change.as_ref().is_some_and(|change| change.upsert) {
+        call.write_ensured(&namespace, bypass, write).map(Some)
+    } else {
+        call.write(&namespace, bypass, write)
+    }
+    .map_err(|error| explain(error, call, &namespace))?;
+    if outcome.is_none() {
+        call.name_plan("EOF");
+    }
+    let outcome = outcome.unwrap_or_default();
+    if let Some(profile) = call.profile {
+        profile.changed(&outcome, remove);
+    }
+    let project = |document: &RawDocument| match &projection {
+        None => Ok(document.to_owned()),
+        Some(projection) => {
+            // Which element matched is known of the document as it was.
+            let matcher = Matcher::parse_query(target.filter, &target.globals)?.as_written();
+            project_one(projection, Some(&matcher), document, &target.globals)
+        }
+    };
+    let image = match (&outcome.before, &outcome.after) {
+        (_, Some(after)) if returns_new => document(after),
+        (Some(before), _) => document(before),
+        _ => None,
+    };
+    let last = last(&outcome, remove);
+    let effect = match (&outcome.upserted, remove) {
+        (Some(_), _) => Some(Effect::Inserted),
+        (None, true) => (outcome.matched > 0).then_some(Effect::Deleted),
+        (None, false) => (outcome.modified > 0).then_some(Effect::Updated),
+    };
+    if let Some(effect) = effect.filter(|_| retry.is_on()) {
+        let statement = Statement::FindAndModify {
+            last: last.clone(),
+            value: image.map(ToOwned::to_owned),
+            effect,
+        };
+        retry.remember(vec![(0, statement)]);
+    }
+    let value = image
+        .map(project)
+        .transpose()
+        .map_err(|error| explain(error, call, &namespace))?;
+    reply(fields(last, value))
+}
+
+/// The projection of what is returned.
+fn returned(
+    fields: &RawDocument,
+    target: &Wanted<'_>,
+    returns_new: bool,
+) -> Result<Projection, ServerError> {
+    if meta::mentions(RawBsonRef::Document(fields), Some("sortKey")) {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "Cannot use a $meta sortKey projection in findAndModify commands.",
+        ));
+    }
+    let projection = projected(fields, Some(target.filter), &target.globals)?;
+    if returns_new && projection.needs_position() {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "cannot use a positional projection and return the new document",
+        ));
+    }
+    Ok(projection)
+}
+
+/// The answer to what was executed before: the document comes whole, whatever `fields` says, as from a server.
+fn again(
+    call: &Call<'_>,
+    before: Statement,
+    id: Option<i32>,
+) -> Result<RawDocumentBuf, ServerError> {
+    let incompatible = |code, kind: &str| {
+        ServerError::new(
+            Code::location(code),
+            format!(
+                "findAndModify retry request: {} is not compatible with previous write in the transaction of type: {kind}",
+                pictured(call.command)
+            ),
+        )
+    };
+    let (last, value, effect) = match before {
+        Statement::FindAndModify {
+            last,
+            value,
+            effect,
+        } => (last, value, effect),
+        Statement::Insert { .. } => return Err(incompatible(40608, "i")),
+        Statement::Update { .. } => return Err(incompatible(40611, "u")),
+        Statement::Delete { .. } => return Err(incompatible(40606, "d")),
+    };
+    match effect {
+        Effect::Inserted if !call.args.flag("upsert") => return Err(incompatible(40608, "i")),
+        Effect::Deleted if !call.args.flag("remove") => return Err(incompatible(40606, "d")),
+        _ => {}
+    }
+    let mut fields = fields(last, value);
+    if let Some(id) = id {
+        fields.insert("retriedStmtId", id);
+    }
+    reply(fields)
+}
+
+/// Whether the query is an `_id` and no more: of one document, no order is asked.
+fn is_of_one(args: &Args<'_>) -> bool {
+    let mut query = args.document("query").into_iter().flat_map(raw::elements);
+    let is_plain = match query.next() {
+        Some(("_id", RawBsonRef::Document(id))) => {
+            let first = raw::elements(id).next();
+            first.is_none_or(|(name, _)| !name.starts_with('$'))
+        }
+        Some(("_id", id)) => !matches!(id, RawBsonRef::RegularExpression(_)),
+        _ => false,
+    };
+    is_plain && query.next().is_none() && args.get("collation").is_none()
+}
+
+/// The command without what any command may have.
+fn pictured(command: &RawDocument) -> String {
+    let mut own = RawDocumentBuf::new();
+    for (name, value) in command.iter().flatten() {
+        if !GENERIC.contains(&name.as_str()) {
+            own.append(name, value);
+        }
+    }
+    odm_language::value::print::value(RawBsonRef::Document(&own))
+}
+
+/// `lastErrorObject`
+fn last(outcome: &Outcome, remove: bool) -> Document {
+    let n = i32::try_from(outcome.matched).unwrap_or(1) + i32::from(outcome.upserted.is_some());
+    let mut last = doc! { "n": n };
+    if !remove {
+        last.insert("updatedExisting", outcome.matched > 0);
+    }
+    if let Some(id) = &outcome.upserted {
+        last.insert("upserted", id.clone());
+    }
+    last
+}
+
+fn fields(last: Document, value: Option<RawDocumentBuf>) -> Document {
+    let value = value
+        .and_then(|value| Document::try_from(&value).ok())
+        .map_or(Bson::Null, Bson::Document);
+    doc! { "lastErrorObject": last, "value": value }
+}
+
+/// The server names the executor in front of what an update of its own kind refuses.
+fn explain(
+    error: ServerError,
+    call: &Call<'_>,
+    namespace: &crate::catalog::namespace::Namespace,
+) -> ServerError {
+    if error.message().starts_with("planner returned error") {
+        return explain_hint(error, namespace, &call.args);
+    }
+    // Refused before there was an executor.
+    if error.message().starts_with("error processing query")
+        || is_of_search(&error)
+        || matches!(
+            error.code(),
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION
+                | Code::SNAPSHOT_UNAVAILABLE
+                | key::TOO_MANY_PARTS
+        )
+    {
+        return error;
+    }
+    let prefixed = ServerError::new(
+        error.code(),
+        format!(
+            "Plan executor error during findAndModify :: caused by :: {}",
+            error.message()
+        ),
+    );
+    match error.details() {
+        Some(details) => prefixed.with_details(details.clone()),
+        None => prefixed,
+    }
+}
+
+/// Whether a `$text` or the scores of one were refused.
+fn is_of_search(error: &ServerError) -> bool {
+    matches!(
+        error.message(),
+        "text index required for $text query"
+            | "Too many text expressions"
+            | "text expression not allowed in nor"
+            | "text expression not allowed with $natural sort order"
+            | "text and hint not allowed in same query"
+            | "text and geoNear not allowed in same query"
+            | "query requires text score metadata, but it is not available"
+    ) || error.message().starts_with("unsupported language: ")
+}
+
+/// The combinations that make no sense.
+pub(crate) fn check(args: &Args<'_>) -> Result<(), ServerError> {
+    let fault = |message: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
+    let update = args.get("update");
+    if let Some(update) = update
+        && !matches!(update, RawBsonRef::Document(_) | RawBsonRef::Array(_))
+    {
+        return fault("Update argument must be either an object or an array");
+    }
+    args.hint()?;
+    if !args.flag("remove") {
+        if update.is_none() {
+            return fault("Either an update or remove=true must be specified");
+        }
+        if matches!(update, Some(RawBsonRef::Array(_))) && args.array("arrayFilters").is_some() {
+            return fault("Cannot specify arrayFilters and a pipeline update");
+        }
+        return Ok(());
+    }
+    if update.is_some() {
+        return fault("Cannot specify both an update and remove=true");
+    }
+    if args.flag("upsert") {
+        return fault("Cannot specify both upsert=true and remove=true ");
+    }
+    if args.flag("new") {
+        return fault(
+            "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+        );
+    }
+    if args.array("arrayFilters").is_some() {
+        return fault("Cannot specify arrayFilters and remove=true");
+    }
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! `insert`.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::spec::ElementType;
+use bson::{Bson, Timestamp};
+use odm_language::clock::Clock;
+use odm_language::error::{Code, ServerError};
+use odm_language::value::raw;
+use smallvec::SmallVec;
+
+use crate::command::args::{Field, Kind, field, is_of_no_series, objects, required};
+use crate::command::call::Call;
+use crate::command::reply::Written;
+use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
+use crate::command::table::{Command, InTransaction, Target};
+use crate::txn::session::Statement;
+use crate::txn::writer::Writer;
+use crate::updater::{check_id, check_insert};
+
+/// The most documents of one command.
+const MOST: usize = 100_000;
+
+const FIELDS: &[Field] = &[
+    required("documents", Kind::Objects),
+    field("ordered", Kind::Bool),
+    field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    STATEMENT_ID,
+    STATEMENT_IDS,
+];
+
+pub(crate) const INSERT: Command = Command {
+    name: "insert",
+    idl: "insert",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: true,
+    writes: true,
+    run: insert,
+};
+
+/// Most batches are of one.
+type Batch<'a> = SmallVec<[&'a RawDocument; 1]>;
+
+/// The documents or statements of a batch.
+pub(crate) fn batch(array: &RawArray) -> Result<Batch<'_>, ServerError> {
+    check_count(objects(array).collect())
+}
+
+/// The documents or statements, unless there are none or too many.
+pub(crate) fn check_count(documents: Batch<'_>) -> Result<Batch<'_>, ServerError> {
+    if documents.is_empty() || documents.len() > MOST {
+        return Err(ServerError::new(
+            Code::INVALID_LENGTH,
+            format!(
+                "Write batch sizes must be between 1 and {MOST}. Got {} operations.",
+                documents.len()
+            ),
+        ));
+    }
+    Ok(documents)
+}
+
+/// What stops the whole command, whatever `ordered` says.
+pub(crate) fn is_fatal(error: &ServerError) -> bool {
+    matches!(
+        error.code(),
+        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE | Code::MAX_TIME_MS_EXPIRED
+    )
+}
+
+/// Inside a transaction, a capped collection takes no writes.
+pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
+    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!(
+                "Collection '{}' is a capped collection. Writes in transactions are not allowed on capped collections.",
+                writer.collection().namespace
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// What is to be inserted.
+#[derive(Debug)]
+pub(crate) struct Insert<'a> {
+    pub(crate) documents: Batch<'a>,
+    /// Whether the first failure is the end, as it is in a transaction.
+    pub(crate) ordered: bool,
+    pub(crate) bypass: bool,
+    /// Whether these are documents of a collection as it was: all is stored as it stands.
+    pub(crate) restores: bool,
+}
+
+fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let array = call.args.array_or_empty("documents");
+    let insert = Insert {
+        documents: batch(array)?,
+        ordered: call.args.bool("ordered").unwrap_or(true),
+        bypass: call.args.flag("bypassDocumentValidation"),
+        restores: false,
+    };
+    Retry::check(call.command, insert.documents.len())?;
+    insert.run(call)?.to_reply()
+}
+
+impl Insert<'_> {
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+        let namespace = call.namespace;
+        namespace.check_write()?;
+        let mut written = Written::default();
+        let context = call.context;
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
+        let times = (!self.restores).then_some(Times { clock: &clock, now });
+        let mut retry = Retry::new(call.statements.take(), call.command);
+        let mut done = Vec::new();
+        let mut write = |writer: &mut Writer<'_, '_>| {
+            for (index, document) in self.documents.iter().enumerate() {
+                if retry.before(index).is_some() {
+                    written.n += 1;
+                    continue;
+                }
+                let outcome = check_capped(writer)
+                    .and_then(|()| prepare(document, || context.object_id(), times))
+                    .and_then(|document| writer.insert(&document));
+                match outcome {
+                    Ok(_) => {
+                        written.n += 1;
+                        if retry.is_on() {
+                            let id =
+                                raw::get(document, "_id").and_then(|id| Bson::try_from(id).ok());
+                            let id = id.unwrap_or(Bson::Null);
+                            done.push((index, Statement::Insert { id }));
+                        }
+                    }
+                    Err(e) if is_fatal(&e) => return Err(e),
+                    Err(e) => {
+                        written.errors.push((index, e));
+                        if self.ordered || writer.inside.is_some() {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        if call.write(namespace, self.bypass, &mut write)?.is_none() {
+            if let Err(error) = call.check_not_view(namespace) {
+                written.errors.push((0, error));
+                return Ok(written);
+            }
+            // A trial takes neither an id nor a time of the engine.
+            let new_id = || bson::oid::ObjectId::from_bytes([0; 12]);
+            let apart = Clock::default();
+            let trial = || {
+                Some(Times {
+                    clock: &apart,
+                    now: call.now,
+                })
+            };
+            let mut documents = self.documents.iter();
+            let stored = |document: &RawDocument| prepare(document, new_id, trial()).is_ok();
+            let is_any_stored = if self.ordered || call.transaction.is_some() {
+                documents.next().is_some_and(|first| stored(first))
+            } else {
+                documents.any(|document| stored(document))
+            };
+            if is_any_stored {
+                call.write_ensured(namespace, self.bypass, write)?;
+            } else {
+                // No collection is created for documents that none can hold.
+                let refused = self
+                    .documents
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, document)| {
+                        let error = prepare(document, new_id, trial()).err()?;
+                        Some((at, error))
+                    });
+                let most = if self.ordered || call.transaction.is_some() {
+                    1
+                } else {
+                    usize::MAX
+                };
+                written.errors.extend(refused.take(most));
+                return Ok(written);
+            }
+        }
+        retry.remember(done);
+        written.retried = retry.into_retried();
+        Ok(written)
+    }
+}
+
+/// The refusal of a document with two `_id` fields.
+pub(crate) fn several_ids() -> ServerError {
+    ServerError::new(
+        Code::BAD_VALUE,
+        "can't have multiple _id fields in one document",
+    )
+}
+
+const TIMESTAMP: u8 = ElementType::Timestamp as u8;
+
+/// Where empty timestamps get their times from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times<'t> {
+    pub(crate) clock: &'t Clock,
+    pub(crate) now: bson::DateTime,
+}
+
+/// The document as it is stored: with an `_id`, which comes first. With `times`, each empty timestamp at the top becomes
+/// a time of its own.
+pub(crate) fn prepare<'d>(
+    document: &'d RawDocument,
+    new_id: impl FnOnce() -> bson::oid::ObjectId,
+    times: Option<Times<'_>>,
+) -> Result<Cow<'d, RawDocument>, ServerError> {
+    let unset = |value: RawBsonRef<'_>| {
+        matches!(
+            value,
+            RawBsonRef::Timestamp(Timestamp {
+                time: 0,
+                increment: 0
+            })
+        )
+    };
+    let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
+    let mut ids = 0;
+    for (at, element) in raw::walk(document).enumerate() {
+        if element.key_bytes() == b"_id" {
+            ids += 1;
+            if id.is_none() {
+                id = Some(element);
+                id_first = at == 0;
+            }
+        } else {
+            fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
+        }
+        nests |= element.children().is_some();
+    }
+    check_insert(document, nests)?;
+    // A replacement may have left two, and a restored document is stored as it was.
+    if ids > 1 && times.is_some() {
+        return Err(several_ids());
+    }
+    let id = id.and_then(|id| id.value());
+    if let Some(id) = id {
+        check_id(id)?;
+    }
+    if id_first && !(fills_in && times.is_some()) {
+        return Ok(Cow::Borrowed(document));
+    }
+    let mut stored = RawDocumentBuf::new();
+    match id {
+        Some(id) => stored.append(cstr!("_id"), id),
+        None => stored.append(cstr!("_id"), new_id()),
+    }
+    for element in document {
+        let (name, value) = element
+            .map_err(|e| ServerError::new(Code::INVALID_BSON, format!("invalid BSON: {e}")))?;
+        if name.as_str() == "_id" {
+            continue;
+        }
+        match times {
+            Some(times) if unset(value) => stored.append(name, times.clock.tick(times.now)),
+            _ => stored.append(name, value),
+        }
+    }
+    Ok(Cow::Owned(stored))
+}

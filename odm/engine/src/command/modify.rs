@@ -1,0 +1,320 @@
+//! Changing and removing documents that match: what `update`, `delete` and `findAndModify` share.
+
+use std::sync::Arc;
+
+use bson::Bson;
+use bson::oid::ObjectId;
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
+use smallvec::SmallVec;
+
+use crate::catalog::collection::Collection;
+use crate::command::insert::check_capped;
+use crate::command::pictured::{Pictured, SIMPLE};
+use crate::cursor::point::{self, Equality};
+use crate::cursor::query::{Deadline, Query, Shape};
+use crate::index::{self, RecordId};
+use crate::txn::write_conflict;
+use crate::txn::writer::Writer;
+use crate::updater::{Update, check_id, upsert};
+
+/// Which documents, and in which order if it matters.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) filter: &'a RawDocument,
+    pub(crate) sort: Option<&'a RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) globals: Globals,
+    /// The collation of the collection as it was when the command was read.
+    pub(crate) met: Option<Collator>,
+    pub(crate) multi: bool,
+    /// Whether what was found or made is asked for.
+    pub(crate) returns: bool,
+    pub(crate) deadline: Deadline,
+}
+
+/// What to make of them.
+#[derive(Debug)]
+pub(crate) struct Change<'a> {
+    pub(crate) update: RawBsonRef<'a>,
+    pub(crate) array_filters: Option<&'a RawArray>,
+    pub(crate) upsert: bool,
+}
+
+/// The collation of a collection, if there is one and it has one.
+pub(crate) fn collation_of(collection: Option<&Collection>) -> Option<Collator> {
+    collection?.options.collation.clone()
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) matched: i64,
+    pub(crate) modified: i64,
+    /// The `_id` of the document that was inserted.
+    pub(crate) upserted: Option<Bson>,
+    /// The last document, as it was and as it is, where that is asked for.
+    pub(crate) before: Option<Arc<[u8]>>,
+    pub(crate) after: Option<Arc<[u8]>>,
+}
+
+/// An update that has passed the checks which need no document.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) update: Update,
+}
+
+impl Change<'_> {
+    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Checked, ServerError> {
+        let update = Update::parse(self.update, self.array_filters, &target.globals)?;
+        if target.multi && update.is_replacement() {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "multi update is not supported for replacement-style update",
+            ));
+        }
+        if self.upsert
+            && let Err(refusal) = upsert::check_filter(target.filter)
+        {
+            // A server meets what is wrong in front of it first.
+            Matcher::parse_query(&upsert::before_expr(target.filter), &target.globals)?;
+            return Err(refusal);
+        }
+        Ok(Checked { update })
+    }
+}
+
+/// Most writes are of one.
+type Records = SmallVec<[RecordId; 1]>;
+
+/// What was found to be changed.
+#[derive(Debug, Default)]
+struct Matching {
+    records: Records,
+    /// What finds the position of a match; none where no array was met.
+    matcher: Option<Arc<Matcher>>,
+    /// What ended the walk early: a document of which it can't be said whether it matches. Those before it are changed
+    /// all the same, as on a server.
+    failure: Option<ServerError>,
+}
+
+/// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
+/// met twice.
+fn find(
+    writer: &mut Writer<'_, '_>,
+    target: &Target<'_>,
+    collation: &str,
+) -> Result<Matching, ServerError> {
+    // Another was made since in its place: the command is read again.
+    if writer.collection().options.collation != target.met {
+        return Err(write_conflict());
+    }
+    // A plan tells the profiler what it looks at.
+    if target.deadline.tally().is_none()
+        && target.sort.is_none()
+        && target.hint.is_none()
+        && target.globals.collator().is_none()
+        && let Some(equality) = Equality::of(target.filter)
+        && let Some(found) = equality.by_id_to_write(writer.collection())
+    {
+        let records = match found {
+            point::Found::Record(index::Placed { record, .. }) => {
+                if !target.multi {
+                    // For what is returned of it.
+                    target.globals.set_known(Known {
+                        text_score: None,
+                        record: i64::try_from(record).ok(),
+                        ..Known::default()
+                    });
+                }
+                Records::from_slice(&[record])
+            }
+            point::Found::Nothing => Records::new(),
+        };
+        // No array was met on the way to an `_id`, so there is no position.
+        return Ok(Matching {
+            records,
+            ..Matching::default()
+        });
+    }
+    let query = Query {
+        filter: Some(target.filter),
+        sort: target.sort,
+        hint: target.hint,
+        skip: 0,
+        limit: (!target.multi).then_some(1),
+        globals: target.globals.clone(),
+        shape: Shape {
+            // For what is returned of one.
+            scored: !target.multi,
+            ..Shape::default()
+        },
+    };
+    let snapshot = writer.draft.snapshot();
+    let prepared = query.prepare(Some(&snapshot)).map_err(|error| {
+        let pictured = Pictured {
+            namespace: &snapshot.namespace,
+            filter: Some(target.filter),
+            sort: target.sort,
+            projection: None,
+            // A server limits what it sorts, and takes the first of what it does not.
+            window: target
+                .sort
+                .map_or_else(String::new, |_| " limit=1".to_owned()),
+            collation,
+        };
+        pictured.explain_hint(error)
+    })?;
+    let mut matching = Matching {
+        matcher: prepared.matcher.clone(),
+        ..Matching::default()
+    };
+    let mut found = prepared.run(snapshot, target.deadline.clone())?;
+    while let Some(row) = found.next() {
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                matching.failure = Some(error);
+                break;
+            }
+        };
+        if !target.multi {
+            // For what is returned of it.
+            target.globals.set_known(Known {
+                text_score: found.score(&row),
+                record: i64::try_from(row.0).ok(),
+                ..Known::default()
+            });
+        }
+        matching.records.push(row.0);
+    }
+    Ok(matching)
+}
+
+/// Updates the matching documents. With `writer` absent there is no collection, and nothing matches.
+pub(crate) fn update(
+    writer: &mut Writer<'_, '_>,
+    target: &Target<'_>,
+    change: &Change<'_>,
+    checked: &Checked,
+    new_id: impl FnOnce() -> ObjectId,
+) -> Result<Outcome, ServerError> {
+    check_capped(writer)?;
+    let Matching {
+        records,
+        matcher,
+        failure,
+    } = find(writer, target, SIMPLE)?;
+    let mut outcome = Outcome::default();
+    for record in records {
+        writer.settle();
+        let Some(before) = writer.settled().document(record) else {
+            continue;
+        };
+        let position = match &matcher {
+            Some(matcher) if checked.update.needs_position() => matcher
+                .match_position(before)?
+                .and_then(|found| found.array_index),
+            _ => None,
+        };
+        let applied = checked
+            .update
+            .apply(before, position, &target.globals, false)?;
+        outcome.matched += 1;
+        if target.returns {
+            outcome.before = Some(before.as_bytes().into());
+            outcome.after = Some(applied.document.as_bytes().into());
+        }
+        if applied.modified || is_resorted(writer.settled(), &applied.resorted) {
+            outcome.modified += 1;
+            let description = if writer.is_watched() {
+                checked
+                    .update
+                    .describe(before, &applied.document, position)?
+            } else {
+                None
+            };
+            writer.replace(record, applied.document, description)?;
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if outcome.matched == 0 && change.upsert {
+        let inserted = inserted(target, checked, new_id)?;
+        let id = raw::get(&inserted, "_id").and_then(|id| Bson::try_from(id).ok());
+        writer.insert(&inserted)?;
+        outcome.upserted = Some(id.unwrap_or(Bson::Null));
+        if target.returns {
+            outcome.after = Some(inserted.into_bytes().into());
+        }
+    }
+    Ok(outcome)
+}
+
+/// Whether an index may be on one of the arrays that were sorted, or a validator looks at the document.
+fn is_resorted(collection: &Collection, paths: &[String]) -> bool {
+    let mut indexes = collection.indexes.iter();
+    let is_validated = !paths.is_empty() && collection.options.is_validated();
+    is_validated || indexes.any(|index| paths.iter().any(|path| index.spec.may_cover(path)))
+}
+
+/// The code of an update that makes a document too large.
+const TOO_LARGE: Code = Code::location(17419);
+
+/// The document of an upsert.
+fn inserted(
+    target: &Target<'_>,
+    checked: &Checked,
+    new_id: impl FnOnce() -> ObjectId,
+) -> Result<RawDocumentBuf, ServerError> {
+    let seed = upsert::seed(target.filter, &checked.update)?;
+    let document = checked
+        .update
+        .apply(&seed, None, &target.globals, true)
+        .map_err(|error| {
+            if error.code() == TOO_LARGE {
+                return ServerError::new(
+                    Code::location(17420),
+                    error
+                        .message()
+                        .replace("Resulting document after update", "Document to upsert"),
+                );
+            }
+            error
+        })?
+        .document;
+    if let Some(id) = raw::get(&document, "_id") {
+        check_id(id)?;
+        return Ok(document);
+    }
+    let mut with_id = RawDocumentBuf::new();
+    with_id.append(cstr!("_id"), new_id());
+    for (name, value) in document.iter().flatten() {
+        with_id.append(name, value);
+    }
+    Ok(with_id)
+}
+
+/// Removes the matching documents; the last of them is returned where only one is wanted.
+pub(crate) fn delete(
+    writer: &mut Writer<'_, '_>,
+    target: &Target<'_>,
+) -> Result<Outcome, ServerError> {
+    check_capped(writer)?;
+    let found = find(writer, target, "")?;
+    let mut outcome = Outcome::default();
+    for record in found.records {
+        if target.returns {
+            outcome.before = writer.collection().get(record).map(Arc::from);
+        }
+        writer.remove(record)?;
+        outcome.matched += 1;
+    }
+    found.failure.map_or(Ok(outcome), Err)
+}

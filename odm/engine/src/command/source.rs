@@ -1,0 +1,390 @@
+//! What a pipeline reaches beyond its input: other collections, and the ends of `$out` and `$merge`.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::raw::{RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
+
+use crate::catalog::namespace::Namespace;
+use crate::catalog::view::Resolved;
+use crate::catalog::{Edit, Root};
+use crate::command::call::Call;
+use crate::command::insert::{Times, prepare};
+use crate::command::modify;
+use crate::command::statistics::Asker;
+use crate::context::Context;
+use crate::cursor::query::{Deadline, Query, Shape, owned};
+use crate::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
+use crate::txn::writer::Writer;
+
+/// What it costs to begin a read, in the units of a deadline.
+const READ: u64 = 16;
+
+/// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
+#[derive(Debug)]
+pub(crate) struct CallSource<'c, 'a> {
+    root: Root,
+    database: &'a str,
+    call: RefCell<&'c mut Call<'a>>,
+    /// Shared by all that the aggregation reads, so that many short reads are as much work as a long one.
+    deadline: RefCell<Deadline>,
+    /// What the aggregation itself is about, where it asks about it: if that is a view, then not of what it is on.
+    told: Option<&'c Namespace>,
+    /// The same of a view that is read: what its statistics are about.
+    told_within: RefCell<Option<Namespace>>,
+}
+
+impl<'c, 'a> CallSource<'c, 'a> {
+    pub(crate) fn new(call: &'c mut Call<'a>, told: Option<&'c Namespace>) -> Self {
+        Self {
+            root: call.root(),
+            database: call.database,
+            deadline: RefCell::new(call.deadline()),
+            call: RefCell::new(call),
+            told,
+            told_within: RefCell::default(),
+        }
+    }
+
+    /// The documents of a view that match a filter. What the view itself says, it says with its own collation and
+    /// without variables from outside.
+    fn read_view(
+        &self,
+        view: &Resolved,
+        depth: usize,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let (now, random) = {
+            let call = self.call.borrow();
+            (call.now, call.context.randomness())
+        };
+        let inner = Globals::new(now)
+            .with_collator(view.collation.clone())
+            .with_random(random)
+            .at_pipeline_depth(depth);
+        let pipeline = Pipeline::parse(&view.stages, &inner)?;
+        let leading = pipeline.leading();
+        let base = leading.filter.as_deref();
+        let input = match pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => self.read(
+                &view.namespace,
+                depth,
+                base.unwrap_or_else(|| raw::empty_document()),
+                &inner,
+            )?,
+        };
+        let input = Box::new(input.into_iter().map(Ok));
+        let matcher = Matcher::parse(filter, globals)?;
+        let mut found = Vec::new();
+        let cx = Cx {
+            source: self,
+            collection: &view.namespace.collection,
+            globals: &inner,
+        };
+        let around = self
+            .told_within
+            .replace(pipeline.begins().map(|_| view.namespace.clone()));
+        // The first stage asks when it begins.
+        let documents = pipeline.run_within(input, cx);
+        self.told_within.replace(around);
+        for document in documents? {
+            let document = document?;
+            self.check_deadline()?;
+            if matcher.matches(&document)? {
+                found.push(document);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The documents of a collection or a view that match a filter.
+    fn read(
+        &self,
+        namespace: &Namespace,
+        depth: usize,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        self.deadline.borrow_mut().check(READ)?;
+        let root = self.root(namespace)?;
+        if let Some(view) = root.resolve(namespace)? {
+            return self.read_view(&view, depth, filter, globals);
+        }
+        let Some(collection) = root.collection(namespace).cloned() else {
+            return Ok(Vec::new());
+        };
+        let query = Query {
+            filter: Some(filter),
+            sort: None,
+            hint: None,
+            skip: 0,
+            limit: None,
+            globals: globals.clone(),
+            shape: Shape::default(),
+        };
+        let deadline = self.deadline.borrow().clone();
+        query
+            .prepare(Some(&collection))?
+            .run(collection, deadline)?
+            .map(|row| row.map(|(_, bytes)| owned(&bytes)))
+            .collect()
+    }
+
+    /// What is read of a name.
+    fn root(&self, namespace: &Namespace) -> Result<Cow<'_, Root>, ServerError> {
+        let mut call = self.call.borrow_mut();
+        if call.transaction.is_none() {
+            return Ok(Cow::Borrowed(&self.root));
+        }
+        call.follow(namespace)?;
+        Ok(Cow::Owned(call.root()))
+    }
+
+    fn namespace(&self, database: Option<&str>, collection: &str) -> Namespace {
+        Namespace::new(database.unwrap_or(self.database), collection)
+    }
+}
+
+/// The collection that a `$merge` writes into.
+struct MergeInto<'w, 'a, 'b> {
+    writer: &'w mut Writer<'a, 'b>,
+    collator: Option<Collator>,
+    context: &'w Context,
+    times: Times<'w>,
+    deadline: Deadline,
+}
+
+impl Merging for MergeInto<'_, '_, '_> {
+    fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError> {
+        let (filter, update, upsert, otherwise) = match write {
+            MergeWrite::Insert(document) => {
+                self.insert(document)?;
+                return Ok(true);
+            }
+            MergeWrite::Update {
+                filter,
+                update,
+                upsert,
+                otherwise,
+            } => (filter, *update, *upsert, otherwise),
+        };
+        let wanted = modify::Target {
+            filter,
+            sort: None,
+            hint: None,
+            globals: globals.clone().with_collator(self.collator.clone()),
+            met: self.collator.clone(),
+            multi: false,
+            returns: false,
+            deadline: self.deadline.clone(),
+        };
+        let change = modify::Change {
+            update,
+            array_filters: None,
+            upsert,
+        };
+        let checked = change.check(&wanted)?;
+        let new_id = || self.context.object_id();
+        let outcome = modify::update(self.writer, &wanted, &change, &checked, new_id)?;
+        let was_there = outcome.matched > 0 || outcome.upserted.is_some();
+        if let (false, Some(document)) = (was_there, otherwise) {
+            self.insert(document)?;
+            return Ok(true);
+        }
+        Ok(was_there)
+    }
+}
+
+impl MergeInto<'_, '_, '_> {
+    fn insert(&mut self, document: &RawDocument) -> Result<(), ServerError> {
+        let context = self.context;
+        let stored = prepare(document, || context.object_id(), Some(self.times))?;
+        self.writer.insert(&stored)?;
+        Ok(())
+    }
+}
+
+/// No collection, where none is made.
+struct Nowhere;
+
+impl Merging for Nowhere {
+    fn write(&mut self, _write: &MergeWrite<'_>, _globals: &Globals) -> Result<bool, ServerError> {
+        Ok(false)
+    }
+}
+
+impl Source for CallSource<'_, '_> {
+    fn find(
+        &self,
+        depth: usize,
+        collection: &str,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        self.read(&self.namespace(None, collection), depth, filter, globals)
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        self.deadline.borrow_mut().check(1)
+    }
+
+    fn statistics(
+        &self,
+        collection: &str,
+        asked: &Statistics,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let call = self.call.borrow();
+        let asker = Asker {
+            root: &self.root,
+            context: call.context,
+            now: call.now,
+        };
+        let namespace = self.namespace(None, collection);
+        let within = self.told_within.borrow();
+        let is_told = self.told == Some(&namespace) || within.as_ref() == Some(&namespace);
+        match self.root.resolve(&namespace)? {
+            Some(view) if !is_told => asker.ask(&view.namespace, asked),
+            _ => asker.ask(&namespace, asked),
+        }
+    }
+
+    fn random(&self) -> u64 {
+        self.call.borrow().context.random()
+    }
+
+    fn object_id(&self) -> ObjectId {
+        self.call.borrow().context.object_id()
+    }
+
+    fn merge(
+        &self,
+        target: Target<'_>,
+        creates: bool,
+        write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
+        let namespace = self.namespace(target.database, target.collection);
+        let mut call = self.call.borrow_mut();
+        call.locked.set(true);
+        let bypass = call.args.flag("bypassDocumentValidation");
+        if creates {
+            call.ensure(&namespace)?;
+        }
+        // As an update that names no collation, it finds by that of the collection it writes to.
+        let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
+        let (context, deadline) = (call.context.clone(), call.deadline());
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
+        let mut each = |writer: &mut Writer<'_, '_>| {
+            let mut merging = MergeInto {
+                writer,
+                collator: collator.clone(),
+                context: &context,
+                times: Times { clock: &clock, now },
+                deadline: deadline.clone(),
+            };
+            match write(&mut merging) {
+                // What is not kept is not done twice when the command is run again.
+                Err(error) if error.code() == Code::WRITE_CONFLICT => Err(error),
+                done => Ok(done),
+            }
+        };
+        let done = if creates {
+            Some(call.write_ensured(&namespace, bypass, each)?)
+        } else {
+            call.write(&namespace, bypass, &mut each)?
+        };
+        done.unwrap_or_else(|| write(&mut Nowhere))
+    }
+
+    fn name_of(&self, collection: &str) -> String {
+        self.namespace(None, collection).to_string()
+    }
+
+    fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError> {
+        let namespace = self.namespace(database, collection);
+        let call = self.call.borrow();
+        call.check_not_view(&namespace)?;
+        let is_capped = call
+            .find_collection(&namespace)
+            .is_some_and(|collection| collection.options.capped.is_some());
+        if is_capped {
+            return Err(ServerError::new(
+                Code::location(17152),
+                format!("namespace '{namespace}' is capped so it can't be used for $out"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn replace_all(
+        &self,
+        database: Option<&str>,
+        collection: &str,
+        mut documents: Vec<RawDocumentBuf>,
+    ) -> Result<(), ServerError> {
+        let namespace = self.namespace(database, collection);
+        let mut call = self.call.borrow_mut();
+        call.locked.set(true);
+        let was_there = call.find_collection(&namespace).is_some();
+        let created = call.ensure_quietly(&namespace).map_err(|error| {
+            if error.code() != Code::INVALID_NAMESPACE {
+                return error;
+            }
+            // A server renames a new collection to this one, and so finds the name illegal.
+            ServerError::new(
+                Code::ILLEGAL_OPERATION,
+                format!("error with target namespace: {}", error.message()),
+            )
+        })?;
+        let created = created
+            .then(|| {
+                call.find_collection(&namespace)
+                    .map(|collection| collection.uuid)
+            })
+            .flatten();
+        let bypass = call.args.flag("bypassDocumentValidation");
+        let context = call.context.clone();
+        let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
+        // All or nothing: an error leaves the collection as it was.
+        let written = call.write_ensured(&namespace, bypass, |writer| {
+            let records: Vec<_> = writer
+                .collection()
+                .all()
+                .map(|stored| stored.record)
+                .collect();
+            for record in records {
+                writer.remove(record)?;
+            }
+            for document in std::mem::take(&mut documents) {
+                let times = Times { clock: &clock, now };
+                writer.insert(&prepare(&document, || context.object_id(), Some(times))?)?;
+            }
+            if writer.is_watched() {
+                let from = writer.collection().made_as("agg_out");
+                writer.tell_as_moved(&from, was_there);
+            }
+            Ok(())
+        });
+        if let Some(uuid) = created.filter(|_| written.is_err()) {
+            // Another client may have replaced the collection; its writes then stay.
+            let dropped = call.alter(&namespace, |collection| {
+                Ok(if collection.uuid == uuid && collection.len() == 0 {
+                    Edit::Drop(())
+                } else {
+                    Edit::Unchanged(())
+                })
+            });
+            // The error of the write is the one to report.
+            drop(dropped);
+        }
+        written
+    }
+}

@@ -1,0 +1,351 @@
+//! `update`.
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
+use odm_language::error::{Code, ServerError};
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::raw;
+use smallvec::SmallVec;
+
+use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
+use crate::command::call::Call;
+use crate::command::insert::{batch, is_fatal};
+use crate::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::command::profile;
+use crate::command::reply::Written;
+use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
+use crate::command::table::{Command, InTransaction, Target};
+use crate::cursor::point::Equality;
+use crate::pipeline::outline;
+use crate::txn::session::{Effect, Statement};
+use crate::txn::writer::Writer;
+
+const FIELDS: &[Field] = &[
+    required("updates", Kind::Objects),
+    field("ordered", Kind::Bool),
+    field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
+    field("bypassDocumentValidation", Kind::SafeBool),
+    field("let", Kind::Object),
+    STATEMENT_ID,
+    STATEMENT_IDS,
+];
+
+pub(crate) const STATEMENT: &[Field] = &[
+    required("q", Kind::Object),
+    required("u", Kind::Any),
+    field("c", Kind::Object),
+    field("multi", Kind::Bool),
+    field("upsert", Kind::Bool),
+    field("upsertSupplied", Kind::UnsupportedBool),
+    field("arrayFilters", Kind::Objects),
+    field("collation", Kind::Object),
+    field("hint", Kind::Any),
+];
+
+pub(crate) const UPDATE: Command = Command {
+    name: "update",
+    idl: "update",
+    fields: FIELDS,
+    target: Target::Collection,
+    transaction: InTransaction::Allowed,
+    retryable: true,
+    writes: true,
+    run: update,
+};
+
+/// One of `updates`.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) q: &'a RawDocument,
+    pub(crate) u: RawBsonRef<'a>,
+    pub(crate) multi: bool,
+    pub(crate) upsert: bool,
+    pub(crate) array_filters: Option<&'a RawArray>,
+    pub(crate) collation: Option<&'a RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    /// The constants of a pipeline, beside an update that is none.
+    has_constants: bool,
+}
+
+impl<'a> Row<'a> {
+    /// A statement without options.
+    pub(crate) fn new(
+        q: &'a RawDocument,
+        u: RawBsonRef<'a>,
+        multi: bool,
+    ) -> Result<Self, ServerError> {
+        if !matches!(u, RawBsonRef::Document(_) | RawBsonRef::Array(_)) {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Update argument must be either an object or an array",
+            ));
+        }
+        Ok(Self {
+            q,
+            u,
+            multi,
+            upsert: false,
+            array_filters: None,
+            collation: None,
+            hint: None,
+            has_constants: false,
+        })
+    }
+
+    pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
+        let args = Args::of_statement(statement, "update.updates", STATEMENT)?;
+        let u = args.get("u").unwrap_or(RawBsonRef::Null);
+        let has_constants = args.get("c").is_some() && !matches!(u, RawBsonRef::Array(_));
+        if !has_constants && args.filled("c").is_some() {
+            return Err(super::args::unsupported("the option 'update.updates.c'"));
+        }
+        let q = args.document("q").unwrap_or_else(|| raw::empty_document());
+        let row = Self::new(q, u, args.flag("multi"))?;
+        Ok(Self {
+            upsert: args.flag("upsert"),
+            array_filters: args.array("arrayFilters"),
+            collation: args.filled("collation"),
+            hint: args.hint()?,
+            has_constants,
+            ..row
+        })
+    }
+
+    /// Refuses constants beside an update that is no pipeline.
+    pub(crate) fn check_constants(&self) -> Result<(), ServerError> {
+        if !self.has_constants {
+            return Ok(());
+        }
+        Err(ServerError::new(
+            Code::location(51198),
+            "Constant values may only be specified for pipeline updates",
+        ))
+    }
+
+    /// The statement as the profiler writes it.
+    fn shown(&self) -> Document {
+        let mut shown = doc! {
+            "q": profile::shown(RawBsonRef::Document(self.q)),
+            "u": profile::shown(self.u),
+            "multi": self.multi,
+            "upsert": self.upsert,
+        };
+        if let Some(filters) = self.array_filters {
+            shown.insert("arrayFilters", profile::shown(RawBsonRef::Array(filters)));
+        }
+        if let Some(collation) = self.collation {
+            shown.insert("collation", profile::shown(RawBsonRef::Document(collation)));
+        }
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profile::shown(hint));
+        }
+        shown
+    }
+
+    pub(crate) fn target(
+        &self,
+        call: &Call<'_>,
+        met: Option<&Collator>,
+        variables: Option<&RawDocument>,
+    ) -> Result<Wanted<'a>, ServerError> {
+        self.check_constants()?;
+        Ok(Wanted {
+            filter: self.q,
+            sort: None,
+            hint: self.hint,
+            globals: call.globals_under(self.collation, variables, met)?,
+            met: met.cloned(),
+            multi: self.multi,
+            returns: false,
+            deadline: call.deadline(),
+        })
+    }
+
+    pub(crate) fn change(&self) -> Change<'a> {
+        Change {
+            update: self.u,
+            array_filters: self.array_filters,
+            upsert: self.upsert,
+        }
+    }
+}
+
+/// What is to be changed.
+#[derive(Debug)]
+pub(crate) struct Update<'a> {
+    pub(crate) statements: &'a [Row<'a>],
+    /// Whether the first failure is the end.
+    pub(crate) ordered: bool,
+    pub(crate) bypass: bool,
+    pub(crate) variables: Option<&'a RawDocument>,
+}
+
+fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let array = call.args.array_or_empty("updates");
+    let statements = batch(array)?
+        .into_iter()
+        .map(Row::parse)
+        .collect::<Result<Vec<_>, _>>()?;
+    let update = Update {
+        statements: &statements,
+        ordered: call.args.bool("ordered").unwrap_or(true),
+        bypass: call.args.flag("bypassDocumentValidation"),
+        variables: call.args.document("let"),
+    };
+    Retry::check(call.command, update.statements.len())?;
+    update.run(call)?.to_reply()
+}
+
+impl Update<'_> {
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+        let namespace = call.namespace;
+        let mut retry = Retry::new(call.statements.take(), call.command);
+        let mut total = Written {
+            modified: Some(0),
+            ..Written::default()
+        };
+        namespace.check_write()?;
+        // Nobody holds what is about to change: its writer would have to copy it.
+        let collection = call.look(namespace, |it| it.options.collation.clone());
+        if collection.is_none()
+            && let Err(error) = call.check_not_view(namespace)
+        {
+            total.errors.push((0, error));
+            return Ok(total);
+        }
+        let met = collection.flatten();
+        let prepared: SmallVec<[Result<_, ServerError>; 1]> = self
+            .statements
+            .iter()
+            .map(|statement| {
+                let target = statement.target(call, met.as_ref(), self.variables)?;
+                let change = statement.change();
+                let checked = change.check(&target)?;
+                // The filter is checked even where there is nothing to match.
+                check_filter(&target)?;
+                Ok((target, change, checked))
+            })
+            .collect();
+        let upserts = self.upserts(&prepared);
+        let (context, profile) = (call.context, call.profile);
+        let mut done = Vec::new();
+        let write = |writer: &mut Writer<'_, '_>| {
+            for (index, prepared) in prepared.iter().enumerate() {
+                if let Some(before) = retry.before(index) {
+                    let (n, modified, upserted) = done_before(before);
+                    total.update(index, n, modified, upserted);
+                    continue;
+                }
+                let outcome = match prepared {
+                    Err(e) => Err(e.clone()),
+                    Ok((target, ..)) if target.multi && retry.is_on() => {
+                        Err(no_multi("multi=true"))
+                    }
+                    Ok((target, change, checked)) => {
+                        modify::update(writer, target, change, checked, || context.object_id())
+                    }
+                };
+                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
+                    profile.statement("update", row.shown(), outcome.as_ref());
+                }
+                match outcome {
+                    Ok(outcome) => {
+                        let Outcome {
+                            matched,
+                            modified,
+                            upserted,
+                            ..
+                        } = outcome;
+                        let n = matched + i64::from(upserted.is_some());
+                        if retry.is_on() && modified + i64::from(upserted.is_some()) > 0 {
+                            done.push((
+                                index,
+                                Statement::Update {
+                                    n,
+                                    modified,
+                                    upserted: upserted.clone(),
+                                },
+                            ));
+                        }
+                        total.update(index, n, modified, upserted);
+                    }
+                    Err(e) if is_fatal(&e) => return Err(e),
+                    Err(e) => {
+                        total.errors.push((index, e));
+                        if self.ordered || writer.inside.is_some() {
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(())
+        };
+        let written = if upserts {
+            Some(call.write_ensured(namespace, self.bypass, write)?)
+        } else {
+            call.write(namespace, self.bypass, write)?
+        };
+        if written.is_none() {
+            for row in self.statements.iter().filter(|_| profile.is_some()) {
+                call.name_plan("EOF");
+                if let Some(profile) = profile {
+                    profile.statement("update", row.shown(), Ok(&Outcome::default()));
+                }
+            }
+            total.fail(prepared, self.ordered || call.transaction.is_some());
+        }
+        retry.remember(done);
+        total.retried = retry.into_retried();
+        // A server reads these once it is done, whatever became of the statements.
+        for statement in self.statements {
+            if let RawBsonRef::Array(stages) = statement.u {
+                outline::check(stages, namespace.place())?;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Whether an upsert is come to, which makes the collection even if it then fails.
+    fn upserts<T>(&self, prepared: &[Result<T, ServerError>]) -> bool {
+        let failing = prepared.iter().position(Result::is_err);
+        let last = failing.filter(|_| self.ordered);
+        let count = last.map_or(self.statements.len(), |at| at + 1);
+        self.statements
+            .iter()
+            .take(count)
+            .any(|statement| statement.upsert)
+    }
+}
+
+/// The answer to a statement that was executed before, perhaps as one of another command.
+fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
+    match before {
+        Statement::Update {
+            n,
+            modified,
+            upserted,
+        } => (n, modified, upserted),
+        Statement::FindAndModify {
+            effect: Effect::Updated,
+            ..
+        } => (1, 1, None),
+        Statement::Insert { id } => (1, 0, Some(id)),
+        Statement::FindAndModify { last, .. } => (1, 0, last.get("upserted").cloned()),
+        Statement::Delete { .. } => (1, 0, None),
+    }
+}
+
+pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
+    if Equality::of(target.filter).is_some_and(|equality| equality.is_of_id()) {
+        return Ok(());
+    }
+    Matcher::parse_query(target.filter, &target.globals)?.check_constants(&target.globals)
+}
+
+pub(crate) fn no_multi(what: &str) -> ServerError {
+    ServerError::new(
+        Code::INVALID_OPTIONS,
+        format!("Cannot use (or request) retryable writes with {what}"),
+    )
+}

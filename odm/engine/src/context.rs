@@ -1,0 +1,167 @@
+//! What the engine may not make up by itself: the time, new ids, and randomness.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bson::raw::RawDocumentBuf;
+use bson::{DateTime, oid::ObjectId};
+
+/// What the in-memory engine may not make up by itself: its clock, its ids and its randomness.
+///
+/// Nothing in the engine reads them elsewhere. Give a context to
+/// `Db::memory_with` where a test moves the time (`$currentDate`, `$$NOW`,
+/// the expiry of TTL indexes) or wants the same ids and samples in every run.
+#[derive(Clone)]
+pub struct Context {
+    clock: Arc<dyn Fn() -> DateTime + Send + Sync>,
+    object_ids: Arc<dyn Fn() -> ObjectId + Send + Sync>,
+    random: Arc<dyn Fn() -> u64 + Send + Sync>,
+    surroundings: Option<Arc<dyn Surroundings>>,
+    interrupt: Option<Arc<AtomicBool>>,
+    hold: Option<u64>,
+    given: Option<Arc<[RawDocumentBuf]>>,
+}
+
+/// What the server that an engine is behind can tell, and the engine by itself can't.
+pub trait Surroundings: Send + Sync {
+    /// Where the server is: host and port.
+    fn address(&self) -> String;
+
+    /// How long commands on a collection took, so far.
+    fn latencies(&self, database: &str, collection: &str) -> Latencies;
+}
+
+/// How long the commands on a collection took, by their kinds.
+#[derive(Debug, Default, Clone)]
+pub struct Latencies {
+    pub reads: Latency,
+    pub writes: Latency,
+    pub commands: Latency,
+    /// Of ends of transactions.
+    pub transactions: Latency,
+}
+
+/// How often, and for how long.
+#[derive(Debug, Default, Clone)]
+pub struct Latency {
+    pub count: i64,
+    pub micros: i64,
+    /// How many took at least so many microseconds, and fewer than the next says.
+    pub histogram: BTreeMap<i64, i64>,
+}
+
+impl Context {
+    /// The machine's clock, fresh `ObjectId`s, and randomness from the operating system.
+    pub fn system() -> Self {
+        Self {
+            clock: Arc::new(DateTime::now),
+            object_ids: Arc::new(ObjectId::new),
+            // Each `RandomState` is seeded from the operating system's entropy.
+            random: Arc::new(|| RandomState::new().hash_one(0_u8)),
+            surroundings: None,
+            interrupt: None,
+            hold: None,
+            given: None,
+        }
+    }
+
+    /// The same, with another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Fn() -> DateTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The same, with another source of the `ObjectId`s of documents that come without an `_id`.
+    #[must_use]
+    pub fn with_object_ids(
+        mut self,
+        object_ids: impl Fn() -> ObjectId + Send + Sync + 'static,
+    ) -> Self {
+        self.object_ids = Arc::new(object_ids);
+        self
+    }
+
+    /// The same, with another source of randomness: what `$sample`, `$sampleRate`
+    /// and `$rand` draw, and the ids of collections
+    /// and cursors.
+    #[must_use]
+    pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.random = Arc::new(random);
+        self
+    }
+
+    /// The same, behind a server.
+    #[must_use]
+    pub fn within(mut self, surroundings: Arc<dyn Surroundings>) -> Self {
+        self.surroundings = Some(surroundings);
+        self
+    }
+
+    /// The same, for commands that end when this becomes true.
+    #[must_use]
+    pub fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
+        self.interrupt = Some(interrupt);
+        self
+    }
+
+    /// The same, for commands of one who holds a cursor, which this key tells.
+    #[must_use]
+    pub fn holding(mut self, hold: u64) -> Self {
+        self.hold = Some(hold);
+        self
+    }
+
+    /// The key of the cursor that is held.
+    pub(crate) fn hold(&self) -> Option<u64> {
+        self.hold
+    }
+
+    /// The same, for an aggregation that begins with these documents in place of a collection's.
+    #[must_use]
+    pub fn given(mut self, documents: Vec<RawDocumentBuf>) -> Self {
+        self.given = Some(documents.into());
+        self
+    }
+
+    /// The documents that an aggregation begins with in place of a collection's.
+    pub(crate) fn input(&self) -> Option<&Arc<[RawDocumentBuf]>> {
+        self.given.as_ref()
+    }
+
+    /// What ends a command when it becomes true.
+    pub(crate) fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
+        self.interrupt.as_ref()
+    }
+
+    /// The server around the engine, if there is one.
+    pub(crate) fn surroundings(&self) -> Option<&dyn Surroundings> {
+        self.surroundings.as_deref()
+    }
+
+    pub(crate) fn now(&self) -> DateTime {
+        (self.clock)()
+    }
+
+    pub(crate) fn object_id(&self) -> ObjectId {
+        (self.object_ids)()
+    }
+
+    /// The source of [`random`](Self::random) by itself.
+    pub(crate) fn randomness(&self) -> Arc<dyn Fn() -> u64 + Send + Sync> {
+        Arc::clone(&self.random)
+    }
+
+    pub(crate) fn random(&self) -> u64 {
+        (self.random)()
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,252 @@
+//! Runs a plan, step by step: each unit of work yields a record, or nothing yet, or the end.
+//!
+//! The units are those of a server, so that trials of several plans and what `explain` counts come out the same. Who asks
+//! for results alone lets a step do many units in one call.
+//! An execution owns its snapshot: it can be kept between two commands.
+
+mod indexed;
+mod natural;
+mod near;
+mod sorter;
+mod stage;
+mod walk;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::raw::RawDocumentBuf;
+use odm_language::error::ServerError;
+use odm_language::matcher::{Matcher, Predicate};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::Path;
+
+use crate::catalog::collection::{Version, document};
+use crate::cursor::query::Deadline;
+use crate::cursor::sort::Sort;
+use crate::index::RecordId;
+use crate::index::tree::records::{Content, Stored};
+use crate::planner::conditions;
+use crate::planner::tree::Node;
+
+pub(crate) use self::stage::Stage;
+
+/// A record and its document; or what the result is made of, if keys are enough.
+pub(crate) type Row = (RecordId, Content);
+
+/// What one unit of work came to.
+#[derive(Debug)]
+pub(crate) enum Work<R = Row> {
+    Row(R),
+    /// Not yet.
+    Again,
+    End,
+}
+
+/// A record as one step shows it to the next: nothing is taken out of the collection until it is a result.
+type Lent<'a> = (RecordId, Bytes<'a>);
+
+/// What is known of a record's document.
+#[derive(Debug, Clone, Copy)]
+enum Bytes<'a> {
+    /// Nothing was looked at yet.
+    None,
+    /// As it is stored.
+    Stored(Stored<'a>),
+    /// Made of keys.
+    Made(&'a Arc<[u8]>),
+}
+
+impl<'a> Bytes<'a> {
+    fn get(self) -> Option<&'a [u8]> {
+        match self {
+            Self::None => None,
+            Self::Stored(stored) => Some(stored.bytes),
+            Self::Made(bytes) => Some(bytes),
+        }
+    }
+
+    fn keep(self) -> Content {
+        match self {
+            Self::None => Content::NONE,
+            Self::Stored(stored) => stored.keep(),
+            Self::Made(bytes) => Content::own(Arc::clone(bytes)),
+        }
+    }
+}
+
+/// What the steps of a plan share.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) collection: Version,
+    pub(crate) matcher: Option<Arc<Matcher>>,
+    /// The matcher of what an index found, where that one looks at the conditions in another order.
+    pub(crate) behind_index: Option<Arc<Matcher>>,
+    pub(crate) sort: Option<Arc<Sort>>,
+    pub(crate) collation: Option<Collator>,
+    /// The paths of a result that is made of keys.
+    pub(crate) made_of: Option<Arc<[Path]>>,
+    /// What `$text` gave each record.
+    pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
+    /// The keys that records were found by, where they are asked for.
+    pub(crate) keys: Option<Arc<Mutex<FoundBy>>>,
+}
+
+/// The index that each record was found by, and its key there.
+pub(crate) type FoundBy = HashMap<RecordId, (String, Vec<u8>)>;
+
+impl Shared {
+    fn keys(&self) -> Option<MutexGuard<'_, FoundBy>> {
+        let keys = self.keys.as_ref()?;
+        Some(keys.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes by what a record was found, the first time.
+    fn found_by(&self, record: RecordId, index: &str, key: &[u8]) {
+        if let Some(mut keys) = self.keys() {
+            keys.entry(record)
+                .or_insert_with(|| (index.to_owned(), key.to_vec()));
+        }
+    }
+
+    /// A record was found that does not match.
+    fn forget(&self, record: RecordId) {
+        if let Some(mut keys) = self.keys() {
+            keys.remove(&record);
+        }
+    }
+
+    /// The key that a record was found by, as a document; none where no index found it.
+    fn key_of(&self, record: RecordId) -> Result<Option<RawDocumentBuf>, ServerError> {
+        let found = self.keys().and_then(|mut keys| keys.remove(&record));
+        let shown = found.and_then(|(name, key)| {
+            let stored = self.collection.stored(record)?;
+            let index = self.collection.index(&name)?;
+            Some(index.shown_key(document(stored.bytes)?, &key))
+        });
+        Ok(shown.transpose()?.flatten())
+    }
+
+    /// The text score of a record.
+    fn score(&self, record: RecordId, bytes: &[u8]) -> Option<f64> {
+        let score = self.scores.as_ref()?.get(&record)?;
+        let matcher = self.matcher.as_ref()?;
+        // One that an alternative to `$text` found may have a term, and yet not be what was asked for.
+        let accepted = matcher.text()?.listed
+            || document(bytes)
+                .is_some_and(|document| matcher.matches_by_text(document).unwrap_or(false));
+        accepted.then_some(*score)
+    }
+
+    /// What one alternative asks for, where the filter is nothing but alternatives: another one finds the rest.
+    fn alternative(&self, at: usize) -> Option<Matcher> {
+        let matcher = self.matcher.as_deref()?;
+        let children = conditions::children(matcher.predicate());
+        let [Predicate::Or(group)] = children.as_slice() else {
+            return None;
+        };
+        let own = conditions::children(group.evaluated().nth(at)?);
+        let own = matcher.with(own.into_iter().cloned().collect());
+        Some(own.behind_index().unwrap_or(own))
+    }
+
+    /// Whether what an index found matches.
+    fn matches_fetched(&self, bytes: &[u8]) -> Result<bool, ServerError> {
+        match &self.behind_index {
+            None => self.matches(bytes),
+            Some(matcher) => matcher.matches_bytes(bytes),
+        }
+    }
+
+    fn matches(&self, bytes: &[u8]) -> Result<bool, ServerError> {
+        match &self.matcher {
+            None => Ok(true),
+            Some(matcher) => matcher.matches_bytes(bytes),
+        }
+    }
+}
+
+/// A plan that runs.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    shared: Shared,
+    pub(crate) root: Stage,
+    pub(crate) deadline: Deadline,
+}
+
+impl Execution {
+    pub(crate) fn new(node: &Node, shared: Shared, deadline: Deadline) -> Self {
+        Self {
+            root: Stage::new(node, &shared, true),
+            shared,
+            deadline,
+        }
+    }
+
+    /// The key that a record was found by, where keys are asked for.
+    pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
+        self.shared.key_of(row.0)
+    }
+
+    /// The text score of a record that was found, where scores are wanted.
+    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
+        self.shared.score(row.0, &row.1)
+    }
+
+    /// Whether text scores are known.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.shared.scores.is_some()
+    }
+
+    /// One unit of work.
+    pub(crate) fn work(&mut self) -> Result<Work, ServerError> {
+        self.advance(1)
+    }
+
+    /// Works until there is a row or nothing more comes, or for so many units.
+    fn advance(&mut self, most: u64) -> Result<Work, ServerError> {
+        let mut units = most;
+        let tally = self.deadline.tally().map(Arc::clone);
+        let before = tally.as_ref().map(|_| self.root.examined());
+        let work = match self.root.advance(&self.shared, &mut units)? {
+            Work::Row((record, bytes)) => Work::Row((record, bytes.keep())),
+            Work::Again => Work::Again,
+            Work::End => Work::End,
+        };
+        self.deadline.check(most - units)?;
+        if let (Some(tally), Some((keys, documents))) = (tally, before) {
+            let (all_keys, all_documents) = self.root.examined();
+            tally.add((all_keys - keys, all_documents - documents));
+        }
+        Ok(work)
+    }
+
+    /// Goes on in a newer version of the collection.
+    pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
+        self.root.resume(&collection)?;
+        self.shared.collection = collection;
+        Ok(())
+    }
+
+    /// Index keys and documents that were looked at so far.
+    pub(crate) fn examined(&self) -> (u64, u64) {
+        self.root.examined()
+    }
+}
+
+impl Iterator for Execution {
+    type Item = Result<Row, ServerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.advance(Deadline::UNITS) {
+                Ok(Work::Row(row)) => return Some(Ok(row)),
+                Ok(Work::Again) => {}
+                Ok(Work::End) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

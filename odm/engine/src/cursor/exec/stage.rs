@@ -1,0 +1,425 @@
+//! The steps of a plan as they run, with what each has counted.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use odm_language::error::ServerError;
+use odm_language::matcher::Matcher;
+
+use crate::catalog::collection::Collection;
+use crate::catalog::special;
+use crate::cursor::exec::indexed::{Gives, Indexed};
+use crate::cursor::exec::natural::Natural;
+use crate::cursor::exec::sorter::{self, Kept, Sorter};
+use crate::cursor::exec::{Bytes, Lent, Shared, Work, near};
+use crate::index::RecordId;
+use crate::planner::special::Special;
+use crate::planner::tree::{IndexScan, Node, Step};
+
+/// What a step has done, in the words of `explain`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counters {
+    pub(crate) works: u64,
+    pub(crate) advanced: u64,
+    pub(crate) need_time: u64,
+    pub(crate) keys: u64,
+    pub(crate) docs: u64,
+    pub(crate) seeks: u64,
+    pub(crate) dups_tested: u64,
+    pub(crate) dups_dropped: u64,
+    pub(crate) already_fetched: u64,
+    pub(crate) sorted_bytes: u64,
+    pub(crate) skipped: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) counters: Counters,
+    pub(crate) inputs: Vec<Self>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    End,
+    Records(Natural),
+    Index(Box<Indexed>),
+    Near(Box<near::Search>),
+    Listed(std::vec::IntoIter<RecordId>),
+    Fetch {
+        /// Inputs have looked at the document and applied the filter.
+        fetched: bool,
+        /// The bounds of the index say all that the filter does.
+        answered: bool,
+        /// Of an alternative, what that asks for.
+        own: Option<Arc<Matcher>>,
+    },
+    Or {
+        at: usize,
+        seen: HashSet<RecordId>,
+    },
+    Merge(Merge),
+    Sort(Sorter),
+    Skip(u64),
+    Limit(u64),
+    Project,
+}
+
+#[derive(Debug)]
+struct Merge {
+    /// Inputs whose next record is not known.
+    waiting: VecDeque<usize>,
+    heap: BinaryHeap<Reverse<(Vec<u8>, usize, Kept)>>,
+    seen: HashSet<RecordId>,
+    /// The record that is shown.
+    shown: Option<Kept>,
+}
+
+impl Stage {
+    /// `alone` tells that what leaves this step need not meet another part of the filter.
+    pub(super) fn new(node: &Node, shared: &Shared, alone: bool) -> Self {
+        let mut counters = Counters::default();
+        let indexed = |scan: &IndexScan, gives| {
+            Indexed::new(scan, shared, gives)
+                .map_or(State::End, |indexed| State::Index(Box::new(indexed)))
+        };
+        let state = match &node.step {
+            Step::Nothing => State::End,
+            Step::Records { backwards } => State::Records(Natural::new(*backwards)),
+            Step::ById(scan) => indexed(scan, Gives::ById),
+            Step::Index(scan) if scan.covers => indexed(scan, Gives::Key),
+            Step::Index(scan) => indexed(scan, Gives::Record),
+            Step::CountIndex(scan) => indexed(scan, Gives::Count),
+            Step::Special(Special::Near(plan)) => {
+                State::Near(Box::new(near::Search::new(plan.as_ref().clone())))
+            }
+            Step::Special(Special::Text(scan)) => {
+                let (records, keys) = special::text_records(&shared.collection, scan);
+                counters.keys = keys;
+                State::Listed(records.into_iter())
+            }
+            Step::Fetch { all, .. } => State::Fetch {
+                fetched: node.inputs.iter().all(Node::is_fetched),
+                answered: *all
+                    && alone
+                    && node.branch.is_none()
+                    && matches!(node.inputs.as_slice(), [only] if matches!(only.step, Step::Index(_))),
+                own: node
+                    .branch
+                    .and_then(|at| shared.alternative(at))
+                    .map(Arc::new),
+            },
+            Step::Or => State::Or {
+                at: 0,
+                seen: HashSet::new(),
+            },
+            Step::Merge => State::Merge(Merge {
+                waiting: (0..node.inputs.len()).collect(),
+                heap: BinaryHeap::new(),
+                seen: HashSet::new(),
+                shown: None,
+            }),
+            Step::Sort { limit } => State::Sort(Sorter::new(
+                limit.and_then(|limit| usize::try_from(limit).ok()),
+            )),
+            Step::Skip(count) => State::Skip(*count),
+            Step::Limit(count) => State::Limit(*count),
+            Step::Project => State::Project,
+        };
+        let joins = matches!(node.step, Step::Or | Step::Merge);
+        Self {
+            counters,
+            inputs: node
+                .inputs
+                .iter()
+                .map(|input| Self::new(input, shared, alone && !joins))
+                .collect(),
+            state,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn all_counters(&self) -> Vec<Counters> {
+        let own = std::iter::once(self.counters.clone());
+        own.chain(self.inputs.iter().flat_map(Self::all_counters))
+            .collect()
+    }
+
+    pub(super) fn examined(&self) -> (u64, u64) {
+        self.inputs.iter().fold(
+            (self.counters.keys, self.counters.docs),
+            |(keys, docs), input| {
+                let (more_keys, more_docs) = input.examined();
+                (keys + more_keys, docs + more_docs)
+            },
+        )
+    }
+
+    /// Whether it is known that nothing more comes.
+    pub(crate) fn is_at_end(&self) -> bool {
+        let input = || self.inputs.first().is_none_or(Self::is_at_end);
+        match &self.state {
+            State::End => true,
+            State::Records(natural) => natural.is_at_end(),
+            State::Sort(sorter) => sorter.is_at_end(),
+            State::Index(indexed) => indexed.is_at_end(),
+            State::Near(search) => search.is_done(),
+            State::Listed(records) => records.len() == 0,
+            State::Fetch { .. } | State::Project | State::Skip(_) => input(),
+            State::Or { at, .. } => *at >= self.inputs.len(),
+            State::Merge(merge) => merge.waiting.is_empty() && merge.heap.is_empty(),
+            State::Limit(left) => *left == 0 || input(),
+        }
+    }
+
+    /// A limit has let all through that it may.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        match &self.state {
+            State::Limit(left) => *left == 0,
+            State::Index(indexed) => indexed.is_exhausted(),
+            State::Project | State::Skip(_) => self.inputs.first().is_some_and(Self::is_exhausted),
+            _ => false,
+        }
+    }
+
+    /// Goes on in a newer version of the collection, after the last record of a walk in natural order. If that one is
+    /// gone, so is the place.
+    pub(super) fn resume(&mut self, collection: &Collection) -> Result<(), ServerError> {
+        if let State::Records(natural) = &mut self.state {
+            natural.resume(collection)?;
+        }
+        self.inputs
+            .iter_mut()
+            .try_for_each(|input| input.resume(collection))
+    }
+
+    /// Whether a walk in natural order has a place to go on from.
+    pub(crate) fn has_place(&self) -> bool {
+        matches!(&self.state, State::Records(natural) if natural.has_place())
+            || self.inputs.iter().any(Self::has_place)
+    }
+
+    /// Works until it has a row or is at its end, or for so many units, of which it takes off what it did. It may stop
+    /// before, and does one at least.
+    pub(super) fn advance<'a>(
+        &'a mut self,
+        shared: &'a Shared,
+        units: &mut u64,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
+        let Self {
+            counters,
+            inputs,
+            state,
+        } = self;
+        let before = *units;
+        let work = state.advance(counters, inputs, shared, units)?;
+        if *units == before {
+            *units = before.saturating_sub(1);
+        }
+        let done = before - *units;
+        counters.works += done;
+        counters.need_time += done;
+        match &work {
+            Work::Row(_) => {
+                counters.advanced += 1;
+                counters.need_time -= 1;
+            }
+            Work::Again => {}
+            Work::End => counters.need_time -= 1,
+        }
+        Ok(work)
+    }
+
+    /// Gives its rows away, for so many units of work. The answer tells whether it is at its end.
+    fn feed(
+        &mut self,
+        shared: &Shared,
+        units: &mut u64,
+        mut take: impl FnMut(Lent<'_>) -> Result<(), ServerError>,
+    ) -> Result<bool, ServerError> {
+        if let State::Records(natural) = &mut self.state {
+            let before = *units;
+            let counters = &mut self.counters;
+            let (ended, rows) = natural.feed(counters, shared, units, &mut take)?;
+            let done = before - *units;
+            counters.works += done;
+            counters.advanced += rows;
+            counters.need_time += done - rows - u64::from(ended);
+            return Ok(ended);
+        }
+        while *units > 0 {
+            match self.advance(shared, units)? {
+                Work::Row(row) => take(row)?,
+                Work::Again => {}
+                Work::End => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl State {
+    /// What does one unit of work of its own leaves `units` as they are.
+    fn advance<'a>(
+        &'a mut self,
+        counters: &mut Counters,
+        inputs: &'a mut [Stage],
+        shared: &'a Shared,
+        units: &mut u64,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
+        match self {
+            Self::End => Ok(Work::End),
+            Self::Records(natural) => natural.advance(counters, shared, units),
+            Self::Index(indexed) => indexed.step(counters, shared),
+            Self::Near(search) => search.step(counters, &shared.collection),
+            Self::Listed(records) => Ok(records
+                .next()
+                .map_or(Work::End, |record| Work::Row((record, Bytes::None)))),
+            Self::Fetch {
+                fetched,
+                answered,
+                own,
+            } => {
+                let Some(input) = inputs.first_mut().filter(|input| !input.is_at_end()) else {
+                    return Ok(Work::End);
+                };
+                let (record, bytes) = match input.advance(shared, units)? {
+                    Work::Row(row) => row,
+                    other => return Ok(other),
+                };
+                if *fetched || bytes.get().is_some() {
+                    counters.docs += 1;
+                    counters.already_fetched += 1;
+                    return Ok(Work::Row((record, bytes)));
+                }
+                let Some(stored) = shared.collection.stored(record) else {
+                    return Ok(Work::Again);
+                };
+                counters.docs += 1;
+                let matches = match own {
+                    _ if *answered => true,
+                    Some(own) => own.matches_bytes(stored.bytes)?,
+                    None => shared.matches_fetched(stored.bytes)?,
+                };
+                Ok(if matches {
+                    Work::Row((record, Bytes::Stored(stored)))
+                } else {
+                    shared.forget(record);
+                    Work::Again
+                })
+            }
+            Self::Or { at, seen } => {
+                let count = inputs.len();
+                let Some(input) = inputs.get_mut(*at) else {
+                    return Ok(Work::End);
+                };
+                match input.advance(shared, units)? {
+                    Work::Row(row) => {
+                        counters.dups_tested += 1;
+                        if seen.insert(row.0) {
+                            return Ok(Work::Row(row));
+                        }
+                        counters.dups_dropped += 1;
+                        Ok(Work::Again)
+                    }
+                    Work::Again => Ok(Work::Again),
+                    Work::End => {
+                        *at += 1;
+                        Ok(if *at < count { Work::Again } else { Work::End })
+                    }
+                }
+            }
+            Self::Merge(merge) => merge.advance(counters, inputs, shared, units),
+            Self::Sort(sorter) => {
+                if sorter.is_sorted() {
+                    return Ok(sorter.next(shared).map_or(Work::End, Work::Row));
+                }
+                let Some(input) = inputs.first_mut() else {
+                    sorter.finish();
+                    return Ok(Work::Again);
+                };
+                let ended = input.feed(shared, units, |row| {
+                    let size = row.1.get().map_or(0, <[u8]>::len);
+                    counters.sorted_bytes += u64::try_from(size).unwrap_or(0);
+                    sorter.add(row, shared)
+                })?;
+                if ended {
+                    sorter.finish();
+                }
+                Ok(Work::Again)
+            }
+            Self::Skip(left) => {
+                let work = next(inputs, shared, units)?;
+                if *left > 0 && matches!(work, Work::Row(_)) {
+                    *left -= 1;
+                    counters.skipped += 1;
+                    return Ok(Work::Again);
+                }
+                Ok(work)
+            }
+            Self::Limit(left) => {
+                if *left == 0 {
+                    return Ok(Work::End);
+                }
+                let work = next(inputs, shared, units)?;
+                if matches!(work, Work::Row(_)) {
+                    *left -= 1;
+                }
+                Ok(work)
+            }
+            Self::Project => next(inputs, shared, units),
+        }
+    }
+}
+
+fn next<'a>(
+    inputs: &'a mut [Stage],
+    shared: &'a Shared,
+    units: &mut u64,
+) -> Result<Work<Lent<'a>>, ServerError> {
+    match inputs.first_mut() {
+        Some(input) => input.advance(shared, units),
+        None => Ok(Work::End),
+    }
+}
+
+impl Merge {
+    fn advance<'a>(
+        &'a mut self,
+        counters: &mut Counters,
+        inputs: &mut [Stage],
+        shared: &'a Shared,
+        units: &mut u64,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
+        let Some(at) = self.waiting.front().copied() else {
+            let Some(Reverse((_, at, kept))) = self.heap.pop() else {
+                return Ok(Work::End);
+            };
+            self.waiting.push_back(at);
+            return Ok(Work::Row(self.shown.insert(kept).lend(shared)));
+        };
+        let work = match inputs.get_mut(at) {
+            Some(input) => input.advance(shared, units)?,
+            None => Work::End,
+        };
+        match work {
+            Work::Row(row) => {
+                counters.dups_tested += 1;
+                if self.seen.insert(row.0) {
+                    let mut key = Vec::new();
+                    sorter::key_into(row, shared, &mut key)?;
+                    self.heap.push(Reverse((key, at, Kept::of(row))));
+                    self.waiting.pop_front();
+                } else {
+                    counters.dups_dropped += 1;
+                }
+            }
+            Work::Again => {}
+            Work::End => {
+                self.waiting.pop_front();
+            }
+        }
+        Ok(Work::Again)
+    }
+}

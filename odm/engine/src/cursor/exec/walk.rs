@@ -1,0 +1,402 @@
+//! A walk over an index within the bounds of its fields.
+//!
+//! Where all keys that matter stand beside each other, it is one range. Elsewhere each key is checked field by field,
+//! and one that lies outside tells where to go on: keys between are not looked at.
+
+use std::ops::{Bound, Range};
+use std::sync::Arc;
+
+use odm_language::value::key::{self, Direction};
+
+use crate::index::tree::entries::Entries;
+use crate::index::tree::{Held, Leaf};
+use crate::index::{Index, Key, RecordId, hash_key, key_of, record_of};
+use crate::planner::interval::{Edge, Interval, after};
+use crate::planner::tree::IndexScan;
+
+/// The length of a hash in a key.
+const HASH: usize = 8;
+
+/// One field's bounds, in the order of the walk.
+#[derive(Debug)]
+struct Field {
+    /// The stored bytes are those of the descending order.
+    flipped: bool,
+    hashed: bool,
+    /// The walk meets the greater values first.
+    descends: bool,
+    intervals: Arc<[Interval]>,
+}
+
+#[derive(Debug)]
+pub(super) struct Walk {
+    backwards: bool,
+    /// What is left of the range, in the order of the index.
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    /// None where the range alone decides.
+    fields: Option<Vec<Field>>,
+    here: Option<Here>,
+    done: bool,
+    /// How often the walk went to a place in the index.
+    pub(super) seeks: u64,
+    /// The key of the entry that was met last, where keys are asked for.
+    pub(super) key: Option<Vec<u8>>,
+}
+
+/// The leaf that is being read, and the places in it that are still to come.
+#[derive(Debug)]
+struct Here {
+    held: Held<Entries>,
+    places: Range<usize>,
+    /// The range ends in this leaf.
+    is_last: bool,
+}
+
+/// What became of one step.
+pub(super) enum Met {
+    /// An entry within the bounds, by its record.
+    Record(RecordId),
+    /// A key outside of them: the walk went on elsewhere.
+    Outside,
+    /// A key behind all of them.
+    Last,
+    End,
+}
+
+/// What a key's fields say.
+enum Checked {
+    Within,
+    Done,
+    /// Go on at this key.
+    Seek(Bound<Vec<u8>>),
+}
+
+impl Walk {
+    pub(super) fn new(index: &Index, scan: &IndexScan) -> Self {
+        let parts: Vec<(bool, bool)> = if scan.path.is_some() {
+            vec![(false, false); 2]
+        } else {
+            index
+                .spec
+                .parts
+                .iter()
+                .map(|part| (part.direction == Direction::Descending, part.hashed))
+                .collect()
+        };
+        let fields: Vec<Field> = scan
+            .fields
+            .iter()
+            .zip(parts)
+            .map(|(intervals, (flipped, hashed))| {
+                let descends = flipped != scan.backwards;
+                let mut intervals = Arc::clone(intervals);
+                if hashed || descends {
+                    let mut own = intervals.to_vec();
+                    if hashed {
+                        own.iter_mut().for_each(hash);
+                        own.sort_by(|one, other| one.low.key.cmp(&other.low.key));
+                    }
+                    if descends {
+                        own.reverse();
+                    }
+                    intervals = own.into();
+                }
+                Field {
+                    flipped,
+                    hashed,
+                    descends,
+                    intervals,
+                }
+            })
+            .collect();
+        let mut walk = Self {
+            backwards: scan.backwards,
+            low: Bound::Unbounded,
+            high: Bound::Unbounded,
+            done: fields.iter().any(|field| field.intervals.is_empty()),
+            fields: None,
+            here: None,
+            seeks: 0,
+            key: None,
+        };
+        if let Some(limits) = &scan.limits {
+            walk.low = limits.min.clone().map_or(Bound::Unbounded, Bound::Included);
+            walk.high = limits.max.clone().map_or(Bound::Unbounded, Bound::Excluded);
+            return walk;
+        }
+        if scan.is_one_range() {
+            let mut prefix = Vec::new();
+            for field in &fields {
+                let Some(interval) = field.intervals.first() else {
+                    break;
+                };
+                if !interval.is_point() {
+                    (walk.low, walk.high) = interval.bounds(&prefix, field.flipped);
+                    return walk;
+                }
+                extend(&mut prefix, &interval.low, field);
+            }
+            walk.high = exclusive(after(prefix.clone()));
+            walk.low = Bound::Included(prefix);
+            return walk;
+        }
+        if !walk.done {
+            walk.seek(start(&[], &fields, 0, 0));
+        }
+        walk.fields = Some(fields);
+        walk
+    }
+
+    /// Goes on at a key, or before it if the walk is backwards.
+    fn seek(&mut self, at: Bound<Vec<u8>>) {
+        if self.backwards {
+            self.high = at;
+        } else {
+            self.low = at;
+        }
+        self.here = None;
+    }
+
+    /// The leaf where the range begins, with the places that are within it.
+    fn enter(&self, index: &Index) -> Option<Here> {
+        let (low, high) = (borrow(&self.low), borrow(&self.high));
+        let (from, until) = if self.backwards {
+            (high, low)
+        } else {
+            (low, high)
+        };
+        let (held, at) = index.seek(from, self.backwards)?;
+        let leaf = held.leaf()?;
+        let (places, is_last) = if self.backwards {
+            let first = leaf.start(until);
+            (first..at + 1, first > 0)
+        } else {
+            let end = leaf.end(until);
+            (at..end, end < leaf.len())
+        };
+        Some(Here {
+            held,
+            places,
+            is_last,
+        })
+    }
+
+    /// The place of the next entry, in the leaf that is now `here`.
+    fn next_place(&mut self, index: &Index) -> Option<usize> {
+        loop {
+            let Some(here) = &mut self.here else {
+                self.here = Some(self.enter(index)?);
+                continue;
+            };
+            let next = if self.backwards {
+                here.places.next_back()
+            } else {
+                here.places.next()
+            };
+            if next.is_some() || here.is_last {
+                return next;
+            }
+            // The next leaf is the one behind this one's last entry.
+            let leaf = here.held.leaf()?;
+            let edge = if self.backwards {
+                0
+            } else {
+                leaf.len().checked_sub(1)?
+            };
+            let edge = Bound::Excluded(leaf.get(edge)?.to_vec());
+            self.seek(edge);
+        }
+    }
+
+    pub(super) fn step(&mut self, index: &Index) -> Met {
+        if self.seeks == 0 {
+            self.seeks = 1;
+        }
+        if self.done {
+            return Met::End;
+        }
+        let place = self.next_place(index);
+        let leaf = self.here.as_ref().and_then(|here| here.held.leaf());
+        let Some(entry) = place.and_then(|place| leaf?.get(place)) else {
+            self.done = true;
+            return Met::End;
+        };
+        if let Some(key) = &mut self.key {
+            key.clear();
+            key.extend_from_slice(key_of(entry));
+        }
+        let Some(fields) = &self.fields else {
+            return Met::Record(record_of(entry));
+        };
+        match check(key_of(entry), fields) {
+            Checked::Within => Met::Record(record_of(entry)),
+            Checked::Done => {
+                self.done = true;
+                Met::Last
+            }
+            Checked::Seek(at) => {
+                self.seeks += 1;
+                self.seek(at);
+                Met::Outside
+            }
+        }
+    }
+}
+
+/// Makes it one of hashes. Every value is every hash.
+fn hash(interval: &mut Interval) {
+    if interval.is_point() {
+        let hash = Key::from_slice(&hash_key(&interval.low.key).to_be_bytes());
+        interval.low.key.clone_from(&hash);
+        interval.high.key = hash;
+    } else {
+        interval.low.key = Key::new();
+        interval.high.key = Key::from_slice(&[u8::MAX; HASH + 1]);
+    }
+}
+
+fn extend(bytes: &mut Vec<u8>, edge: &Edge, field: &Field) {
+    if field.flipped {
+        bytes.extend(edge.key.iter().map(|byte| !byte));
+    } else {
+        bytes.extend_from_slice(&edge.key);
+    }
+}
+
+fn exclusive(bound: Bound<Vec<u8>>) -> Bound<Vec<u8>> {
+    match bound {
+        Bound::Included(bytes) => Bound::Excluded(bytes),
+        other => other,
+    }
+}
+
+/// The first key of the walk that starts with a prefix, has an interval's values in field `at`, and later fields'
+/// first ones.
+fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<Vec<u8>> {
+    let mut bytes = prefix.to_vec();
+    let backwards = fields
+        .first()
+        .is_some_and(|field| field.flipped != field.descends);
+    for (number, field) in fields.iter().enumerate().skip(at) {
+        let which = if number == at { interval } else { 0 };
+        let Some(interval) = field.intervals.get(which) else {
+            break;
+        };
+        let edge = if field.descends {
+            &interval.high
+        } else {
+            &interval.low
+        };
+        if !edge.inclusive {
+            let mut here = bytes.clone();
+            extend(&mut here, edge, field);
+            // Not the edge itself: what comes behind it in the walk.
+            return match (backwards, field.flipped) {
+                (false, _) => match (field.flipped, is_value(edge)) {
+                    (false, false) => Bound::Included(here),
+                    _ => after(here),
+                },
+                (true, _) => Bound::Excluded(here),
+            };
+        }
+        extend(&mut bytes, edge, field);
+        // what comes next in a key stands behind a whole value, or hash
+        let is_whole = if field.hashed {
+            edge.key.len() == HASH
+        } else {
+            is_value(edge)
+        };
+        if !is_whole {
+            break;
+        }
+    }
+    if backwards {
+        exclusive(after(bytes))
+    } else {
+        Bound::Included(bytes)
+    }
+}
+
+/// Whether an edge is a value, not the begin of a kind of values.
+fn is_value(edge: &Edge) -> bool {
+    key::length(&edge.key, false) == Some(edge.key.len())
+}
+
+fn check(bytes: &[u8], fields: &[Field]) -> Checked {
+    let mut at = 0;
+    let mut room = false;
+    for (number, field) in fields.iter().enumerate() {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = if field.hashed {
+            Some(HASH)
+        } else {
+            key::length(rest, field.flipped)
+        };
+        let Some(stored) = length.and_then(|length| rest.get(..length)) else {
+            return Checked::Done;
+        };
+        let flipped: Vec<u8>;
+        let value = if field.flipped {
+            flipped = stored.iter().map(|byte| !byte).collect();
+            flipped.as_slice()
+        } else {
+            stored
+        };
+        let prefix = bytes.get(..at).unwrap_or_default();
+        // The first interval that does not lie behind the walk.
+        let behind = |interval: &Interval| {
+            if field.descends {
+                is_below(value, &interval.low)
+            } else {
+                is_above(value, &interval.high)
+            }
+        };
+        let which = field.intervals.partition_point(behind);
+        let Some(interval) = field.intervals.get(which) else {
+            if !room {
+                return Checked::Done;
+            }
+            let backwards = field.flipped != field.descends;
+            return Checked::Seek(if backwards {
+                Bound::Excluded(prefix.to_vec())
+            } else {
+                after(prefix.to_vec())
+            });
+        };
+        let ahead = if field.descends {
+            is_above(value, &interval.high)
+        } else {
+            is_below(value, &interval.low)
+        };
+        if ahead {
+            return Checked::Seek(start(prefix, fields, number, which));
+        }
+        let end = if field.descends {
+            &interval.low
+        } else {
+            &interval.high
+        };
+        room |= which + 1 < field.intervals.len() || value != end.key.as_slice();
+        at += stored.len();
+    }
+    Checked::Within
+}
+
+fn is_below(value: &[u8], edge: &Edge) -> bool {
+    let key = edge.key.as_slice();
+    value < key || (value == key && !edge.inclusive)
+}
+
+fn is_above(value: &[u8], edge: &Edge) -> bool {
+    let key = edge.key.as_slice();
+    value > key || (value == key && !edge.inclusive)
+}
+
+fn borrow(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    match bound {
+        Bound::Included(bytes) => Bound::Included(bytes),
+        Bound::Excluded(bytes) => Bound::Excluded(bytes),
+        Bound::Unbounded => Bound::Unbounded,
+    }
+}

@@ -1,0 +1,399 @@
+//! Cursors between commands: what is left of a result, by id.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{DateTime, Timestamp};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::raw;
+
+use crate::catalog::Catalog;
+use crate::catalog::changes::Interest;
+use crate::catalog::collection::{Version, document};
+use crate::catalog::namespace::Namespace;
+use crate::cursor::tally::Tally;
+use crate::index::tree::records::Content;
+use crate::txn::session::SessionId;
+
+/// How long a cursor may lie unused, in milliseconds.
+const LIFETIME: i64 = 10 * 60_000;
+
+/// One document of a result: as it is stored, or made for the result.
+#[derive(Debug, Clone)]
+pub enum Item {
+    Stored(Content),
+    Made(RawDocumentBuf),
+}
+
+impl Item {
+    pub fn document(&self) -> &RawDocument {
+        match self {
+            Self::Stored(bytes) => document(bytes).unwrap_or_else(|| raw::empty_document()),
+            Self::Made(document) => document,
+        }
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Stored(bytes) => bytes.len(),
+            Self::Made(document) => document.as_bytes().len(),
+        }
+    }
+}
+
+/// Documents still to come.
+pub(crate) trait Results: Send {
+    fn next(&mut self) -> Option<Result<Item, ServerError>>;
+
+    /// Whether the end is known to be reached. A scan knows only after it has looked for one more document, and then
+    /// the server keeps the cursor open, too.
+    fn is_at_end(&self) -> bool;
+
+    /// Goes on in a newer version of the collection; only tailable cursors do.
+    fn resume(&mut self, _collection: Version) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    /// Reads what was written meanwhile, up to so many documents; only change streams do. What fails is told behind
+    /// what did not.
+    fn catch_up(&mut self, _catalog: &Catalog, _wanted: usize) {}
+
+    /// Where a change stream can be resumed behind a batch; a document may be held back for the next.
+    fn resume_token(&self, _last: Option<&RawDocument>, _is_held: bool) -> Option<RawDocumentBuf> {
+        None
+    }
+
+    /// Whether more may come after the end.
+    fn has_place(&self) -> bool {
+        false
+    }
+}
+
+/// What becomes of a cursor at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// It is closed.
+    No,
+    /// It stays open, for documents to come.
+    Tailable,
+    /// The same, and `getMore` may say how long to wait for them.
+    AwaitData,
+}
+
+pub(crate) struct Cursor {
+    pub(crate) namespace: Namespace,
+    pub(crate) results: Box<dyn Results>,
+    /// A document that did not fit in the last batch.
+    pub(crate) held: Option<Item>,
+    /// The collection that the cursor reads; if it goes, the cursor goes.
+    pub(crate) collection: Option<[u8; 16]>,
+    /// The session that opened it.
+    pub(crate) session: Option<SessionId>,
+    /// The transaction that opened it: no other command may go on with it.
+    pub(crate) transaction: Option<(SessionId, i64)>,
+    /// The moment that it reads, where the client asked for one.
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) no_timeout: bool,
+    pub(crate) tail: Tail,
+    pub(crate) used: i64,
+    /// What its query looks at, where it was profiled from the beginning.
+    pub(crate) tally: Option<Arc<Tally>>,
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cursor")
+            .field("namespace", &self.namespace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The open cursors of an engine. One that somebody reads from stays among them: nobody else can read from it meanwhile,
+/// and whoever closes it has the reader told.
+#[derive(Debug, Default)]
+pub(crate) struct Cursors {
+    open: Mutex<HashMap<i64, Entry>>,
+    /// The key of the last [`Hold`].
+    keys: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// None while somebody reads from it.
+    cursor: Option<Cursor>,
+    /// Its session, which is known while somebody reads, too.
+    session: Option<SessionId>,
+    /// Who waits with it, and looks again and again.
+    holder: Option<u64>,
+    /// By what it was closed while somebody had it.
+    closed: Option<Closed>,
+}
+
+/// What closes a cursor that somebody has.
+#[derive(Debug, Clone, Copy)]
+enum Closed {
+    /// `killCursors`
+    Killed,
+    /// Its session was killed, or what the reader does.
+    Interrupted,
+}
+
+impl Closed {
+    fn error(self) -> ServerError {
+        let code = match self {
+            Self::Killed => Code::CURSOR_KILLED,
+            Self::Interrupted => Code::INTERRUPTED,
+        };
+        ServerError::new(code, "operation was interrupted").within("Executor error during getMore")
+    }
+}
+
+impl Entry {
+    fn is_in_use(&self) -> bool {
+        self.cursor.is_none() || self.holder.is_some()
+    }
+
+    /// Marks it as closed, if somebody has it. False where nobody does: then it can just go.
+    fn close(&mut self, by: Closed) -> bool {
+        let is_in_use = self.is_in_use();
+        if is_in_use {
+            self.closed.get_or_insert(by);
+        }
+        is_in_use
+    }
+}
+
+impl Cursors {
+    fn open(&self) -> MutexGuard<'_, HashMap<i64, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a cursor and gives it an id, positive and unused.
+    pub(crate) fn keep(&self, cursor: Cursor, mut random: impl FnMut() -> u64) -> i64 {
+        let entry = Entry {
+            session: cursor.session.clone(),
+            cursor: Some(cursor),
+            holder: None,
+            closed: None,
+        };
+        let mut open = self.open();
+        let mut id = i64::try_from(random() >> 1).unwrap_or(1).max(1);
+        while open.contains_key(&id) {
+            id = id.checked_add(1).unwrap_or(1);
+        }
+        open.insert(id, entry);
+        id
+    }
+
+    /// Takes a cursor to read from it, if `check` lets this reader: who is refused has disturbed nobody. `hold` is the
+    /// key of the [`Hold`] that the reader has, if any.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such cursor, that somebody else reads from it, or that it was closed while it was held.
+    pub(crate) fn pin(
+        &self,
+        id: i64,
+        hold: Option<u64>,
+        check: impl FnOnce(&Cursor) -> Result<(), ServerError>,
+    ) -> Result<(Pin<'_>, Cursor), ServerError> {
+        let mut open = self.open();
+        let Some(entry) = open.get_mut(&id) else {
+            return Err(ServerError::new(
+                Code::CURSOR_NOT_FOUND,
+                format!("cursor id {id} not found"),
+            ));
+        };
+        let is_anothers = entry.holder.is_some() && entry.holder != hold;
+        let Some(cursor) = entry.cursor.take_if(|_| !is_anothers) else {
+            return Err(ServerError::new(
+                Code::CURSOR_IN_USE,
+                format!("cursor id {id} is already in use"),
+            ));
+        };
+        let checked = match entry.closed {
+            Some(closed) => Err(closed.error()),
+            None => check(&cursor),
+        };
+        if let Err(error) = checked {
+            entry.cursor = Some(cursor);
+            return Err(error);
+        }
+        let pin = Pin {
+            cursors: self,
+            id,
+            is_kept: false,
+        };
+        Ok((pin, cursor))
+    }
+
+    /// Keeps a cursor for one who waits with it for documents to come, so that nobody else reads from it between two
+    /// looks. None where the cursor is gone or in use, or does not wait.
+    pub(crate) fn hold(&self, id: i64) -> Option<(Hold<'_>, Interest)> {
+        let mut open = self.open();
+        let entry = open.get_mut(&id).filter(|entry| !entry.is_in_use())?;
+        let cursor = entry.cursor.as_ref()?;
+        if cursor.tail != Tail::AwaitData {
+            return None;
+        }
+        let interest = Interest::of(&cursor.namespace);
+        let key = self.keys.fetch_add(1, Ordering::Relaxed);
+        entry.holder = Some(key);
+        let hold = Hold {
+            cursors: self,
+            id,
+            key,
+        };
+        Some((hold, interest))
+    }
+
+    /// Closes a cursor; false if there is none. Who reads from it is told.
+    pub(crate) fn kill(&self, id: i64) -> bool {
+        let mut open = self.open();
+        let Some(entry) = open.get_mut(&id) else {
+            return false;
+        };
+        let is_in_use = entry.close(Closed::Killed);
+        let gone = (!is_in_use).then(|| open.remove(&id));
+        drop(open);
+        drop(gone); // what it has read goes while others go on
+        true
+    }
+
+    /// How many are open.
+    pub(crate) fn count(&self) -> usize {
+        self.open().len()
+    }
+
+    /// How many of them somebody reads from.
+    pub(crate) fn count_in_use(&self) -> usize {
+        let open = self.open();
+        open.values().filter(|entry| entry.is_in_use()).count()
+    }
+
+    /// Closes the cursors of sessions that are killed.
+    pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
+        self.open().retain(|_, entry| {
+            let is_wanted = entry.session.as_ref().is_some_and(&wanted);
+            !is_wanted || entry.close(Closed::Interrupted)
+        });
+    }
+
+    /// Closes cursors that nobody has used for long.
+    pub(crate) fn expire(&self, now: DateTime) {
+        let now = now.timestamp_millis();
+        let is_fresh =
+            |cursor: &Cursor| cursor.no_timeout || now.saturating_sub(cursor.used) <= LIFETIME;
+        self.open()
+            .retain(|_, entry| entry.is_in_use() || entry.cursor.as_ref().is_some_and(is_fresh));
+    }
+}
+
+/// The place of a cursor that is being read from. Without it, the cursor is closed, unless it was [kept](Self::keep).
+#[derive(Debug)]
+pub(crate) struct Pin<'c> {
+    cursors: &'c Cursors,
+    id: i64,
+    is_kept: bool,
+}
+
+impl Pin<'_> {
+    /// Puts the cursor back, for others to read from.
+    ///
+    /// # Errors
+    ///
+    /// That it was closed meanwhile.
+    pub(crate) fn keep(mut self, cursor: Cursor) -> Result<(), ServerError> {
+        let mut open = self.cursors.open();
+        let Some(entry) = open.get_mut(&self.id) else {
+            return Ok(()); // nobody takes it away but who has this place
+        };
+        if let Some(closed) = entry.closed {
+            drop(open);
+            return Err(closed.error());
+        }
+        entry.cursor = Some(cursor);
+        drop(open);
+        self.is_kept = true;
+        Ok(())
+    }
+}
+
+impl Drop for Pin<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.cursors.open().remove(&self.id);
+        }
+    }
+}
+
+/// A cursor in the hands of one who waits with it, until it is dropped.
+#[derive(Debug)]
+pub struct Hold<'c> {
+    cursors: &'c Cursors,
+    id: i64,
+    key: u64,
+}
+
+impl Hold<'_> {
+    /// What lets its owner read, and nobody else.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Whoever waits has waited enough.
+    ///
+    /// # Errors
+    ///
+    /// That the cursor was closed meanwhile.
+    pub fn end(self) -> Result<(), ServerError> {
+        let closed = self.cursors.open().get(&self.id).and_then(|it| it.closed);
+        closed.map_or(Ok(()), |closed| Err(closed.error()))
+    }
+
+    /// Closes the cursor, as the one who waits with it is interrupted: the error to tell.
+    pub fn interrupt(self) -> ServerError {
+        let mut open = self.cursors.open();
+        let closed = open
+            .get_mut(&self.id)
+            .map(|entry| *entry.closed.get_or_insert(Closed::Interrupted));
+        drop(open);
+        closed.unwrap_or(Closed::Interrupted).error()
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let mut open = self.cursors.open();
+        let Some(entry) = open.get_mut(&self.id) else {
+            return;
+        };
+        if entry.holder == Some(self.key) {
+            entry.holder = None;
+            if entry.closed.is_some() {
+                open.remove(&self.id);
+            }
+        }
+    }
+}
+
+/// Documents that are all there.
+#[derive(Debug)]
+pub(crate) struct Ready(pub(crate) std::vec::IntoIter<RawDocumentBuf>);
+
+impl Results for Ready {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        self.0.next().map(|document| Ok(Item::Made(document)))
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

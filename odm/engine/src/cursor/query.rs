@@ -1,0 +1,492 @@
+//! One query: planned once, then run over a snapshot.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bson::DateTime;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Globals, meta};
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::{Direction, check_parts};
+use odm_language::value::number::Number;
+use odm_language::value::path::Path;
+use odm_language::value::raw;
+
+use crate::catalog::collection::{Collection, Version, document};
+use crate::catalog::special::text_scores;
+use crate::context::Context;
+use crate::cursor::exec::{Execution, Row, Shared};
+use crate::cursor::sort::{Order, Sort};
+use crate::cursor::tally::Tally;
+use crate::cursor::trial::{self, Tried};
+use crate::planner::special::{self, text::TextScan};
+use crate::planner::tree::{Node, Step};
+use crate::planner::{self, Wanted, agreement};
+
+/// The time by which an operation must end.
+#[derive(Debug, Clone)]
+pub(crate) struct Deadline {
+    context: Option<Context>,
+    at: Option<DateTime>,
+    /// True where somebody wants the operation to end.
+    interrupt: Option<Arc<AtomicBool>>,
+    /// The work that was done since the last look at the clock.
+    units: u64,
+    /// Where the profiler counts what is looked at.
+    tally: Option<Arc<Tally>>,
+}
+
+impl Deadline {
+    /// How much work is done between two looks at the clock.
+    pub(crate) const UNITS: u64 = 256;
+
+    /// `max_time` after the command began; never, if `max_time` is `None`.
+    pub(crate) fn new(context: &Context, began: DateTime, max_time: Option<Duration>) -> Self {
+        let at = max_time.map(|limit| {
+            let millis = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+            DateTime::from_millis(began.timestamp_millis().saturating_add(millis))
+        });
+        Self {
+            context: at.map(|_| context.clone()),
+            at,
+            interrupt: context.interrupt().map(Arc::clone),
+            units: 0,
+            tally: None,
+        }
+    }
+
+    /// No limit.
+    pub(crate) fn none() -> Self {
+        Self {
+            context: None,
+            at: None,
+            interrupt: None,
+            units: 0,
+            tally: None,
+        }
+    }
+
+    /// The same, where what is looked at is counted.
+    #[must_use]
+    pub(crate) fn tallied(mut self, tally: Option<Arc<Tally>>) -> Self {
+        self.tally = tally;
+        self
+    }
+
+    pub(crate) fn tally(&self) -> Option<&Arc<Tally>> {
+        self.tally.as_ref()
+    }
+
+    /// Whether there is a limit.
+    pub(crate) fn is_some(&self) -> bool {
+        self.at.is_some()
+    }
+
+    /// Looks at the clock now and then, after so much work.
+    pub(crate) fn check(&mut self, units: u64) -> Result<(), ServerError> {
+        if self.at.is_none() && self.interrupt.is_none() {
+            return Ok(());
+        }
+        self.units += units;
+        if self.units < Self::UNITS {
+            return Ok(());
+        }
+        self.units = 0;
+        if let Some(interrupt) = &self.interrupt
+            && interrupt.load(Ordering::Relaxed)
+        {
+            return Err(interrupted());
+        }
+        if let (Some(at), Some(context)) = (self.at, &self.context)
+            && context.now() > at
+        {
+            return Err(ServerError::new(
+                Code::MAX_TIME_MS_EXPIRED,
+                "operation exceeded time limit",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The refusal to go on, where somebody wants it to end.
+pub fn interrupted() -> ServerError {
+    ServerError::new(Code::INTERRUPTED, "operation was interrupted")
+}
+
+/// What to look for.
+#[derive(Debug)]
+pub(crate) struct Query<'a> {
+    pub(crate) filter: Option<&'a RawDocument>,
+    pub(crate) sort: Option<&'a RawDocument>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) skip: u64,
+    pub(crate) limit: Option<u64>,
+    pub(crate) globals: Globals,
+    pub(crate) shape: Shape<'a>,
+}
+
+/// What is made of the records, as far as it matters to the plan.
+#[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a command asks for each on its own"
+)]
+pub(crate) struct Shape<'a> {
+    pub(crate) projection: Option<&'a RawDocument>,
+    /// Only the number of the results matters.
+    pub(crate) counts: bool,
+    pub(crate) min: Option<&'a RawDocument>,
+    pub(crate) max: Option<&'a RawDocument>,
+    /// The scores of a `$text` are asked for.
+    pub(crate) scored: bool,
+    /// The keys that records are found by are asked for.
+    pub(crate) keyed: bool,
+    /// The cursor is to stay open at the end.
+    pub(crate) tailable: bool,
+}
+
+impl Shape<'_> {
+    /// The paths of which the results are made, if they are made of paths alone.
+    fn made_of(&self) -> Option<Vec<Path>> {
+        if self.counts {
+            return Some(Vec::new());
+        }
+        let mut id = true;
+        let mut paths = Vec::new();
+        for (name, value) in raw::elements(self.projection?) {
+            let keeps = match value {
+                RawBsonRef::Boolean(keeps) => keeps,
+                value => Number::from_raw(value)?.to_f64() != 0.0,
+            };
+            if name == "_id" {
+                id = keeps;
+            } else if keeps && !name.ends_with(".$") {
+                paths.push(Path::new(name));
+            } else {
+                return None;
+            }
+        }
+        if id {
+            paths.push(Path::new("_id"));
+        }
+        (!paths.is_empty()).then_some(paths)
+    }
+}
+
+/// A query that knows how it may run.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    pub(crate) matcher: Option<Arc<Matcher>>,
+    /// The candidates; several are decided by trial.
+    pub(crate) plans: Vec<Node>,
+    pub(crate) sort: Option<Arc<Sort>>,
+    /// What the `$text` of the filter asks of its index, where its scores are wanted.
+    text: Option<Arc<TextScan>>,
+    skip: u64,
+    /// With those that are skipped.
+    limit: Option<u64>,
+    collation: Option<Collator>,
+    made_of: Option<Arc<[Path]>>,
+    keyed: bool,
+}
+
+impl Query<'_> {
+    /// The filter, unless it is empty. Refuses what is wrong with it, and with what stands beside it.
+    pub(crate) fn matcher(
+        &self,
+        collection: Option<&Collection>,
+    ) -> Result<Option<Matcher>, ServerError> {
+        let matcher = match self.filter {
+            Some(filter) if !filter.is_empty() => {
+                let mut matcher = Matcher::parse_query(filter, &self.globals)?;
+                matcher
+                    .bind_text(collection.and_then(Collection::text_fields))
+                    .map_err(|error| match collection {
+                        None if error.code() == Code::INDEX_NOT_FOUND => missing(&error),
+                        _ => error,
+                    })?;
+                matcher.check_constants(&self.globals)?;
+                matcher.compare_fields();
+                Some(matcher)
+            }
+            _ => None,
+        };
+        agreement::check(&agreement::Parts {
+            filter: matcher.as_ref().map(Matcher::predicate),
+            sort: self.sort,
+            hint: self.hint,
+            tailable: self.shape.tailable,
+        })?;
+        Ok(matcher)
+    }
+
+    /// Checks the filter and the sort, and finds plans. `collection` is absent if there is none: then only the checks
+    /// count.
+    pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
+        let matcher = self.matcher(collection)?.map(Arc::new);
+        let order = Order::parse(self.sort)?;
+        let sorts_by_score = matches!(&order, Order::Fields(sort) if !sort.scores.is_empty());
+        let has_text = matcher
+            .as_deref()
+            .is_some_and(|matcher| matcher.text().is_some());
+        if sorts_by_score && !has_text {
+            return Err(meta::unavailable());
+        }
+        let mut prepared = Prepared {
+            matcher,
+            text: None,
+            plans: vec![Node::leaf(Step::Nothing)],
+            sort: match &order {
+                Order::Fields(sort) => Some(Arc::new(sort.clone())),
+                Order::None | Order::Natural { .. } => None,
+            },
+            skip: self.skip,
+            limit: self.limit.map(|limit| limit.saturating_add(self.skip)),
+            collation: self.globals.collator().cloned(),
+            made_of: self.shape.made_of().map(Into::into),
+            keyed: self.shape.keyed,
+        };
+        let Some(collection) = collection else {
+            return Ok(prepared);
+        };
+        let mut pick = |plans: Vec<Node>| {
+            let collection = Version::new(collection.clone());
+            let order = plans.clone();
+            let tried = prepared.tried(plans, &collection, &Deadline::none(), None)?;
+            let best = tried.first().map(|tried| &tried.node);
+            Ok(order
+                .iter()
+                .position(|plan| Some(plan) == best)
+                .unwrap_or(0))
+        };
+        // No index has a field of this name, so that none gives the order.
+        let by_score = (vec![Path::new("$meta")], vec![Direction::Descending]);
+        let wanted = Wanted {
+            filter: prepared.matcher.as_deref().map(Matcher::predicate),
+            sort: prepared.sort.as_ref().map(|sort| {
+                if sorts_by_score {
+                    (by_score.0.as_slice(), by_score.1.as_slice())
+                } else {
+                    (sort.paths.as_slice(), sort.directions.as_slice())
+                }
+            }),
+            natural: match order {
+                Order::Natural { backwards } => Some(backwards),
+                Order::None | Order::Fields(_) => None,
+            },
+            hint: self.hint,
+            collation: prepared.collation.as_ref(),
+            skip: self.skip,
+            limit: self.limit,
+            min: self.shape.min,
+            max: self.shape.max,
+            made_of: prepared.made_of.as_deref(),
+            projects: self.shape.projection.is_some(),
+            counts: self.shape.counts,
+            scored: has_text && (sorts_by_score || self.shape.scored),
+        };
+        let plans = planner::plan(&collection.indexes, &wanted, &mut pick)?;
+        let sorts = |step: &Step| matches!(step, Step::Sort { .. });
+        if let Some(sort) = &prepared.sort
+            && plans.iter().any(|plan| plan.any(&sorts))
+        {
+            check_parts(sort.paths.len())?;
+        }
+        let text = special::text::scan(&collection.indexes, &wanted)?;
+        prepared.text = text.filter(|text| text.scored).map(Arc::new);
+        prepared.plans = plans;
+        Ok(prepared)
+    }
+}
+
+impl Prepared {
+    fn execution(&self, node: &Node, collection: Version, deadline: Deadline) -> Execution {
+        let behind_index = self
+            .matcher
+            .as_deref()
+            .filter(|_| node.is_bounded())
+            .and_then(Matcher::behind_index);
+        let shared = Shared {
+            matcher: self.matcher.clone(),
+            behind_index: behind_index.map(Arc::new),
+            sort: self.sort.clone(),
+            collation: self.collation.clone(),
+            made_of: self.made_of.clone(),
+            scores: self
+                .text
+                .as_ref()
+                .map(|text| Arc::new(text_scores(&collection, text))),
+            collection,
+            keys: self.keyed.then(Arc::default),
+        };
+        Execution::new(node, shared, deadline)
+    }
+
+    /// Tries plans; the best is the first.
+    fn tried(
+        &self,
+        plans: Vec<Node>,
+        collection: &Version,
+        deadline: &Deadline,
+        limit: Option<u64>,
+    ) -> Result<Vec<Tried>, ServerError> {
+        let plans = plans
+            .into_iter()
+            .map(|node| {
+                let execution = self.execution(&node, Version::clone(collection), deadline.clone());
+                (node, execution)
+            })
+            .collect();
+        trial::run(plans, collection.len(), limit)
+    }
+
+    /// Tries the candidates, the best of which comes first. One alone needs no trial.
+    pub(crate) fn decide(
+        &self,
+        collection: &Version,
+        deadline: &Deadline,
+    ) -> Result<Vec<Tried>, ServerError> {
+        if let [only] = self.plans.as_slice() {
+            let execution = self.execution(only, Version::clone(collection), deadline.clone());
+            return Ok(vec![Tried::untried(only.clone(), execution)]);
+        }
+        self.tried(self.plans.clone(), collection, deadline, self.limit)
+    }
+
+    /// Walks over the records in their order, whatever index was chosen.
+    pub(crate) fn use_no_index(&mut self) {
+        let natural = |step: &Step| matches!(step, Step::Records { .. } | Step::Nothing);
+        if self.plans.iter().any(|plan| plan.any(&natural)) {
+            return;
+        }
+        let mut node = Node::leaf(Step::Records { backwards: false });
+        if self.skip > 0 {
+            node = node.under(Step::Skip(self.skip));
+        }
+        if let Some(limit) = self.limit {
+            node = node.under(Step::Limit(limit.saturating_sub(self.skip)));
+        }
+        self.plans = vec![node];
+    }
+
+    /// Starts the query on a snapshot.
+    pub(crate) fn run(self, collection: Version, deadline: Deadline) -> Result<Found, ServerError> {
+        if let [only] = self.plans.as_slice() {
+            count_use(only, &collection);
+            if let Some(tally) = deadline.tally() {
+                tally.plan(only, &collection);
+            }
+            return Ok(Found {
+                ready: VecDeque::new(),
+                execution: self.execution(only, collection, deadline),
+            });
+        }
+        // What the other plans look at in the trial is not counted.
+        let untallied = deadline.clone().tallied(None);
+        let mut best = self.decide(&collection, &untallied)?.into_iter().next();
+        if let Some(best) = &mut best {
+            count_use(&best.node, &collection);
+            if let Some(tally) = deadline.tally() {
+                tally.plan(&best.node, &collection);
+                tally.add(best.execution.examined());
+            }
+            best.execution.deadline = deadline;
+        }
+        best.map(Found::from)
+            .ok_or_else(|| ServerError::new(Code::INTERNAL_ERROR, "the planner found no plan"))
+    }
+}
+
+/// Notes which indexes a plan goes by, or that it goes by none.
+fn count_use(plan: &Node, collection: &Collection) {
+    if plan.any(&|step| matches!(step, Step::Records { .. })) {
+        collection
+            .shared
+            .scans
+            .total
+            .fetch_add(1, Ordering::Relaxed);
+    }
+    for index in &collection.indexes {
+        if plan.any(&|step| step.index() == Some(&*index.spec.name)) {
+            index.spec.uses.add();
+        }
+    }
+}
+
+/// The matching records, in order.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// What a trial found.
+    ready: VecDeque<Row>,
+    pub(crate) execution: Execution,
+}
+
+impl From<Tried> for Found {
+    fn from(tried: Tried) -> Self {
+        Self {
+            ready: tried.rows,
+            execution: tried.execution,
+        }
+    }
+}
+
+impl Found {
+    /// The text score of a record that was found, where scores are wanted.
+    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
+        self.execution.score(row)
+    }
+
+    /// The key that a record was found by, where keys are asked for.
+    pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
+        self.execution.key_of(row)
+    }
+
+    /// Whether text scores are known.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.execution.is_scored()
+    }
+
+    /// Goes on in a newer version of the collection: what a tailable cursor does.
+    pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
+        self.execution.resume(collection)
+    }
+
+    /// Whether there is a place to go on from.
+    pub(crate) fn has_place(&self) -> bool {
+        self.execution.root.has_place()
+    }
+
+    /// Whether it is known, without looking further, that nothing more comes.
+    pub(crate) fn is_at_end(&self) -> bool {
+        // A server's sort learns of its end by being asked for one more; it does the limiting itself.
+        self.ready.is_empty() && self.execution.root.is_exhausted()
+    }
+}
+
+impl Iterator for Found {
+    type Item = Result<Row, ServerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.ready.pop_front() {
+            Some(row) => Some(Ok(row)),
+            None => self.execution.next(),
+        }
+    }
+}
+
+/// What a refusal for want of an index says where there is no collection, whose name is not known here.
+pub(crate) const NO_COLLECTION: &str = " (no such collection)";
+
+fn missing(error: &ServerError) -> ServerError {
+    ServerError::new(error.code(), format!("{}{NO_COLLECTION}", error.message()))
+}
+
+/// A document of one's own, from a record's bytes.
+pub(crate) fn owned(bytes: &[u8]) -> RawDocumentBuf {
+    document(bytes).map_or_else(RawDocumentBuf::new, RawDocument::to_owned)
+}

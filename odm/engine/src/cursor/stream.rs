@@ -1,0 +1,400 @@
+//! Change streams: cursors over what was written.
+
+mod event;
+mod token;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use bson::oid::ObjectId;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::value::{print, raw};
+
+use crate::catalog::Catalog;
+use crate::catalog::changes::{Event, Place, Read, What};
+use crate::catalog::namespace::Namespace;
+use crate::cursor::open::{Item, Results};
+use crate::pipeline::{Cx, Merging, Pipeline, Source, Statistics, Target};
+
+pub(crate) use self::token::Token;
+
+/// The label of errors after which a stream can't be resumed.
+const FATAL: &str = "NonResumableChangeStreamError";
+
+/// How many events are read of the log at once: as many as are wanted, within these.
+const AT_ONCE: (usize, usize) = (16, 256);
+
+/// What is watched.
+#[derive(Debug)]
+pub(crate) enum Scope {
+    Collection(Namespace),
+    Database(Arc<str>),
+    Cluster,
+}
+
+/// `fullDocument`: which document an update's event tells.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lookup {
+    Never,
+    /// The current one.
+    Now,
+    /// The one that the update made; whether it must be known.
+    Image(bool),
+}
+
+/// `fullDocumentBeforeChange`
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Images {
+    Never,
+    /// Whether it must be known.
+    Told(bool),
+}
+
+/// What events tell, and which there are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub(crate) lookup: Lookup,
+    pub(crate) images: Images,
+    /// `showExpandedEvents`: of definitions, too.
+    pub(crate) expanded: bool,
+}
+
+/// One open change stream.
+pub(crate) struct Stream {
+    pub(crate) scope: Scope,
+    pub(crate) told: Told,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) globals: Globals,
+    read: Place,
+    /// The event behind which it goes on must be met first.
+    expected: Option<Token>,
+    ready: VecDeque<RawDocumentBuf>,
+    failed: Option<ServerError>,
+    /// Where it can be resumed once all that is ready was taken.
+    reached: Token,
+    is_over: bool,
+}
+
+impl Scope {
+    /// Whether a stream tells of the event.
+    fn watches(&self, event: &Event) -> bool {
+        let namespace = &event.change.namespace;
+        match self {
+            // Of views nothing is told there.
+            Self::Collection(watched) => {
+                (namespace == watched && event.change.uuid.is_some())
+                    || matches!(&event.change.what, What::Rename { to, .. } if to == watched)
+            }
+            Self::Database(watched) => {
+                namespace.database == *watched && !namespace.collection.starts_with("system.")
+            }
+            Self::Cluster => {
+                !matches!(&*namespace.database, "admin" | "config" | "local")
+                    && !namespace.collection.starts_with("system.")
+            }
+        }
+    }
+
+    /// Whether a stream ends behind the event, of which it tells.
+    fn ends_with(&self, event: &Event) -> bool {
+        matches!(
+            (self, &event.change.what),
+            (
+                Self::Collection(_),
+                What::Drop | What::Rename { .. } | What::DropDatabase
+            ) | (Self::Database(_), What::DropDatabase)
+        )
+    }
+}
+
+impl Stream {
+    /// A stream that begins at a token.
+    pub(crate) fn new(
+        scope: Scope,
+        told: Told,
+        pipeline: Pipeline,
+        globals: Globals,
+        from: Token,
+    ) -> Self {
+        let (read, expected) = match from {
+            Token::Before(_) => (from.place(), None),
+            Token::Of { time, number, .. } => ((time, number), Some(from)),
+        };
+        Self {
+            scope,
+            told,
+            pipeline,
+            globals,
+            read,
+            expected,
+            ready: VecDeque::new(),
+            failed: None,
+            reached: from,
+            is_over: false,
+        }
+    }
+
+    fn take(&mut self, event: &Event, catalog: &Catalog) -> Result<(), ServerError> {
+        self.read = event.place();
+        let is_told = self.told.expanded || !event.change.is_expanded();
+        if !is_told || !self.scope.watches(event) {
+            if self.expected.is_none() {
+                self.pass(event);
+            }
+            return Ok(());
+        }
+        let mut is_new = true;
+        if let Some(expected) = self.expected {
+            let is_end = matches!(expected, Token::Of { is_end: true, .. });
+            if !is_end && !self.lets_pass(event, catalog)? {
+                return Ok(());
+            }
+            self.expected = None;
+            let token = event::token(event, is_end);
+            if token != expected {
+                return Err(ServerError::new(
+                    Code::CHANGE_STREAM_FATAL_ERROR,
+                    format!(
+                        "cannot resume stream; the resume token was not found. {}",
+                        compact(&token.document())
+                    ),
+                )
+                .with_label(FATAL));
+            }
+            if is_end {
+                return Ok(());
+            }
+            is_new = false;
+        }
+        if is_new {
+            let document = event::document(event, catalog, self.told)?;
+            self.push(event, document, false)?;
+        }
+        if self.scope.ends_with(event) {
+            self.is_over = true;
+            self.push(event, event::end(event), true)?;
+        }
+        Ok(())
+    }
+
+    /// Goes by an event that is not told. Those of one transaction have one time, and another may have been told.
+    fn pass(&mut self, event: &Event) {
+        let before = Token::Before(event.time);
+        if before.place() > self.reached.place() {
+            self.reached = before;
+        }
+    }
+
+    /// Whether the stages let an event pass. A server looks for the event behind which it goes on behind them.
+    fn lets_pass(&self, event: &Event, catalog: &Catalog) -> Result<bool, ServerError> {
+        let document = event::document(event, catalog, self.told)?;
+        Ok(run(&self.pipeline, document, &self.globals)?.is_some())
+    }
+
+    /// Has the pipeline see a document.
+    fn push(
+        &mut self,
+        event: &Event,
+        document: RawDocumentBuf,
+        is_end: bool,
+    ) -> Result<(), ServerError> {
+        let token = event::token(event, is_end);
+        let Some(document) = run(&self.pipeline, document, &self.globals)? else {
+            if is_end {
+                self.reached = token;
+            } else {
+                self.pass(event);
+            }
+            return Ok(());
+        };
+        self.reached = token;
+        let id = token.document();
+        match raw::get(&document, "_id") {
+            Some(RawBsonRef::Document(found)) if found.as_bytes() == id.as_bytes() => {
+                self.ready.push_back(document);
+                Ok(())
+            }
+            found => {
+                let shown = found.map_or_else(
+                    || "{}".to_owned(),
+                    |found| format!("{{ _id: {} }}", print::value(found)),
+                );
+                let expected = print::document(&id);
+                let expected = expected.trim_matches(['{', '}', ' ']);
+                Err(ServerError::new(
+                    Code::CHANGE_STREAM_FATAL_ERROR,
+                    format!(
+                        "Encountered an event whose _id field, which contains the resume token, was modified by the \
+                         pipeline. Modifying the _id field of an event makes it impossible to resume the stream from \
+                         that point. Only transformations that retain the unmodified _id field are allowed. Expected: \
+                         {{ _id: {{ {expected} }} }} but found: {shown}"
+                    ),
+                )
+                .with_label(FATAL))
+            }
+        }
+    }
+
+    fn read_on(&mut self, catalog: &Catalog, wanted: usize) -> Result<(), ServerError> {
+        while self.ready.len() < wanted && !self.is_over {
+            let (least, most) = AT_ONCE;
+            let missing = wanted.saturating_sub(self.ready.len());
+            let events = match catalog.changes.read(self.read, missing.clamp(least, most)) {
+                Read::Events(events) => events,
+                Read::Lost => {
+                    return Err(ServerError::new(
+                        Code::CHANGE_STREAM_HISTORY_LOST,
+                        "Resume of change stream was not possible, as the resume point may no longer be in the oplog.",
+                    )
+                    .with_label(FATAL));
+                }
+            };
+            if events.is_empty() {
+                break;
+            }
+            for event in events {
+                if self.ready.len() >= wanted || self.is_over {
+                    break;
+                }
+                self.take(&event, catalog)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Results for Stream {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        match self.ready.pop_front() {
+            Some(document) => Some(Ok(Item::Made(document))),
+            None => self.failed.take().map(Err),
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.is_over && self.ready.is_empty()
+    }
+
+    fn has_place(&self) -> bool {
+        !self.is_over
+    }
+
+    fn catch_up(&mut self, catalog: &Catalog, wanted: usize) {
+        if self.failed.is_none()
+            && let Err(error) = self.read_on(catalog, wanted)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn resume_token(&self, last: Option<&RawDocument>, is_held: bool) -> Option<RawDocumentBuf> {
+        // Behind the last document there are others that were read already.
+        if (is_held || !self.ready.is_empty())
+            && let Some(RawBsonRef::Document(token)) = last.and_then(|last| raw::get(last, "_id"))
+        {
+            return Some(token.to_owned());
+        }
+        Some(self.reached.document())
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a pipeline makes of a document.
+fn run(
+    pipeline: &Pipeline,
+    document: RawDocumentBuf,
+    globals: &Globals,
+) -> Result<Option<RawDocumentBuf>, ServerError> {
+    let input = Box::new(std::iter::once(Ok(document)));
+    let cx = Cx {
+        source: &Nothing,
+        collection: "",
+        globals,
+    };
+    pipeline.run_within(input, cx)?.next().transpose()
+}
+
+/// A document in messages about change streams.
+fn compact(document: &RawDocument) -> String {
+    print::document(document)
+        .replace("{ ", "{")
+        .replace(" }", "}")
+}
+
+/// The stages behind a change stream reach no other collections.
+struct Nothing;
+
+impl Source for Nothing {
+    fn find(
+        &self,
+        _depth: usize,
+        _collection: &str,
+        _filter: &RawDocument,
+        _globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn statistics(
+        &self,
+        _collection: &str,
+        _asked: &Statistics,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn object_id(&self) -> ObjectId {
+        ObjectId::from_bytes([0; 12])
+    }
+
+    fn merge(
+        &self,
+        _target: Target<'_>,
+        _creates: bool,
+        _write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn check_replaced(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+    ) -> Result<(), ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn replace_all(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+        _documents: Vec<RawDocumentBuf>,
+    ) -> Result<(), ServerError> {
+        Err(unreachable_here())
+    }
+}
+
+fn unreachable_here() -> ServerError {
+    ServerError::new(
+        Code::ILLEGAL_OPERATION,
+        "a stage behind $changeStream reached for another collection",
+    )
+}

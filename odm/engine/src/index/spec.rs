@@ -1,0 +1,392 @@
+//! An index's specification: the server's normal form, and its refusals.
+
+pub(crate) mod given;
+mod id;
+pub(in crate::index) mod kept;
+pub(in crate::index) mod projection;
+mod same;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
+use odm_language::value::key::Direction;
+use odm_language::value::path::Path;
+use odm_language::value::{kind, print};
+
+use crate::index::geo::Grid;
+use crate::index::uses::Uses;
+use crate::index::wildcard::Wildcard;
+use crate::index::{partial, special, text};
+
+/// How the values of a document become the entries of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Values in order.
+    Ordered,
+    /// One field's hash, perhaps among ordered fields.
+    Hashed,
+    /// A key for every path.
+    Wildcard,
+    /// The terms of a document's strings, among ordered fields: only `$text` uses it.
+    Text,
+    /// The cells of a geometry, perhaps among ordered fields: 2dsphere and 2d.
+    Geo,
+}
+
+/// One field of an index.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) direction: Direction,
+    pub(crate) hashed: bool,
+    pub(crate) geo: Option<Grid>,
+}
+
+/// The part of a collection that a partial index covers.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) document: Document,
+    pub(crate) matcher: Matcher,
+}
+
+/// A checked specification.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own, as in the server's specification"
+)]
+pub(crate) struct Spec {
+    pub(crate) name: String,
+    pub(crate) key: Document,
+    pub(crate) kind: Kind,
+    /// The paths of the fields, and beside them how each is kept.
+    pub(crate) paths: Vec<Path>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) unique: bool,
+    /// Not unique, but no more duplicates are let in: on the way to unique, as `collMod` makes it.
+    pub(crate) prepare_unique: bool,
+    pub(crate) sparse: bool,
+    pub(crate) hidden: bool,
+    pub(crate) partial: Option<Partial>,
+    /// What a text index reads.
+    pub(crate) text: Option<text::TextIndex>,
+    /// `expireAfterSeconds`, of a TTL index.
+    pub(crate) ttl: Option<i64>,
+    pub(crate) collation: Option<Collator>,
+    /// Of a wildcard index, the paths that it holds.
+    pub(crate) wildcard: Option<Wildcard>,
+    /// Of the version that has no decimals.
+    pub(crate) is_first_version: bool,
+    /// What `listIndexes` shows.
+    pub(crate) document: Document,
+    /// What messages and events show: the options as they were given, in their order.
+    pub(crate) kept: Document,
+    pub(crate) uses: Uses,
+}
+
+/// The options in the order in which the server lists them.
+const LISTED: &[&str] = &[
+    "background",
+    "unique",
+    "hidden",
+    "partialFilterExpression",
+    "sparse",
+    "expireAfterSeconds",
+    "storageEngine",
+    "weights",
+    "default_language",
+    "language_override",
+    "textIndexVersion",
+    "2dsphereIndexVersion",
+    "bits",
+    "min",
+    "max",
+    "collation",
+    "coarsestIndexedLevel",
+    "finestIndexedLevel",
+    "wildcardProjection",
+    "prepareUnique",
+];
+
+/// Options that the server takes and does not keep.
+const IGNORED: &[&str] = &["ns", "dropDups", "key", "name", "v"];
+
+/// The options of an index.
+pub(crate) fn known_options() -> impl Iterator<Item = &'static str> {
+    LISTED.iter().chain(IGNORED).copied()
+}
+
+const BOOLEANS: &[&str] = &["background", "unique", "sparse", "hidden", "prepareUnique"];
+
+impl Spec {
+    /// The index on `_id` that every collection has.
+    pub(crate) fn id(collation: Option<&Collator>) -> Self {
+        let key = bson::doc! { "_id": 1 };
+        let mut document = bson::doc! { "v": 2, "key": key.clone(), "name": "_id_" };
+        if let Some(collation) = collation {
+            document.insert("collation", collation.document());
+        }
+        Self {
+            name: "_id_".to_owned(),
+            key,
+            kind: Kind::Ordered,
+            paths: vec![Path::new("_id")],
+            parts: vec![Part {
+                direction: Direction::Ascending,
+                hashed: false,
+                geo: None,
+            }],
+            unique: true,
+            prepare_unique: false,
+            sparse: false,
+            hidden: false,
+            partial: None,
+            text: None,
+            ttl: None,
+            collation: collation.cloned(),
+            wildcard: None,
+            is_first_version: false,
+            kept: document.clone(),
+            document,
+            uses: Uses::default(),
+        }
+    }
+
+    /// Whether a write that would double a key is refused.
+    pub(crate) fn refuses_duplicates(&self) -> bool {
+        self.unique || self.prepare_unique
+    }
+
+    pub(crate) fn is_id(&self) -> bool {
+        self.name == "_id_"
+    }
+
+    /// Of a `key` as it was given, the options as they are listed, and the whole as it is `kept`.
+    fn assemble(
+        key: &Document,
+        collation: Option<Collator>,
+        mut options: Document,
+        kept: Document,
+    ) -> Result<Self, ServerError> {
+        let special = special::kind(key);
+        let mut document = Document::new();
+        for always in ["v", "key", "name"] {
+            document.insert(always, kept.get(always));
+        }
+        if let Some(collation) = &collation {
+            options.insert("collation", collation.document());
+        }
+        for option in LISTED {
+            if let Some(value) = options.remove(*option) {
+                document.insert(*option, value);
+            }
+        }
+        let flag = |option: &str| document.get_bool(option).unwrap_or(false);
+        let partial = match document.get_document("partialFilterExpression") {
+            Ok(filter) => Some(partial::compile(filter, collation.as_ref())?),
+            Err(_) => None,
+        };
+        Ok(Self {
+            kind: match special {
+                None => Kind::Ordered,
+                Some("hashed") => Kind::Hashed,
+                Some("text") => Kind::Text,
+                Some("wildcard") => Kind::Wildcard,
+                Some(_) => Kind::Geo,
+            },
+            wildcard: key
+                .keys()
+                .next()
+                .filter(|_| special == Some("wildcard"))
+                .map(|field| {
+                    Wildcard::new(field, document.get_document("wildcardProjection").ok())
+                }),
+            paths: key.keys().map(|path| Path::new(path)).collect(),
+            parts: key
+                .values()
+                .map(|value| Part {
+                    direction: if number(value).is_some_and(|value| value < 0.0) {
+                        Direction::Descending
+                    } else {
+                        Direction::Ascending
+                    },
+                    hashed: matches!(value, Bson::String(word) if word == "hashed"),
+                    geo: Grid::of(value, &document),
+                })
+                .collect(),
+            unique: flag("unique"),
+            prepare_unique: flag("prepareUnique"),
+            sparse: flag("sparse"),
+            hidden: flag("hidden"),
+            partial,
+            text: (special == Some("text")).then(|| text::TextIndex::new(&document)),
+            ttl: document
+                .get("expireAfterSeconds")
+                .and_then(number)
+                .map(whole),
+            collation,
+            key: document.get_document("key").cloned().unwrap_or_default(),
+            name: document.get_str("name").unwrap_or_default().to_owned(),
+            is_first_version: document.get_i32("v").is_ok_and(|version| version == 1),
+            document,
+            kept,
+            uses: Uses::default(),
+        })
+    }
+
+    /// The specification with an option changed, as `collMod` does.
+    pub(crate) fn with_option(&self, option: &str, value: Bson) -> Result<Self, ServerError> {
+        let mut options = self.document.clone();
+        for known in ["v", "key", "name"] {
+            options.remove(known);
+        }
+        if value == Bson::Boolean(false) {
+            options.remove(option);
+        } else {
+            options.insert(option, value);
+        }
+        options.remove("collation");
+        let mut kept = self.kept.clone();
+        // What changes goes to the end.
+        kept.remove(option);
+        if let Some(value) = options.get(option) {
+            kept.insert(option, value);
+        }
+        Self::assemble(&self.key, self.collation.clone(), options, kept)
+    }
+
+    /// The specification as messages show it.
+    pub(crate) fn shown(&self) -> String {
+        show(&self.kept)
+    }
+}
+
+/// Key patterns are equal if their fields are, in order, with equal directions.
+pub(crate) fn same_key(one: &Document, other: &Document) -> bool {
+    one.len() == other.len()
+        && one
+            .iter()
+            .zip(other)
+            .all(|((key, value), (other_key, other_value))| {
+                key == other_key
+                    && match (number(value), number(other_value)) {
+                        (Some(one), Some(other)) => (one - other).abs() < f64::EPSILON,
+                        _ => value == other_value,
+                    }
+            })
+}
+
+/// A document in the form of the server's messages.
+pub(crate) fn show(document: &Document) -> String {
+    RawDocumentBuf::try_from(document)
+        .map(|raw| print::document(&raw))
+        .unwrap_or_default()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "directions and seconds are small"
+)]
+pub(crate) fn number(value: &Bson) -> Option<f64> {
+    match value {
+        Bson::Int32(value) => Some(f64::from(*value)),
+        Bson::Int64(value) => Some(*value as f64),
+        Bson::Double(value) => Some(*value),
+        Bson::Decimal128(decimal) => {
+            let value = decimal.to_string().parse().ok()?;
+            // One too small for a double is still not zero.
+            let is_zero = decimal
+                .to_string()
+                .bytes()
+                .take_while(|byte| *byte != b'E')
+                .all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+            Some(if value == 0.0 && !is_zero {
+                f64::MIN_POSITIVE
+            } else {
+                value
+            })
+        }
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+pub(crate) fn refused(message: impl Into<String>) -> ServerError {
+    ServerError::new(Code::CANNOT_CREATE_INDEX, message)
+}
+
+fn type_of(value: &Bson) -> &'static str {
+    kind::alias(value.element_type())
+}
+
+pub(crate) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "The field '{field}' must be {expected}, but got {}",
+            type_of(value)
+        ),
+    )
+}
+
+/// The options in their stored form.
+fn options(
+    given: &Document,
+    key: &Document,
+    name: &str,
+    collation: Option<&Collator>,
+) -> Result<Document, ServerError> {
+    if name.is_empty() {
+        return Err(refused("index name cannot be empty"));
+    }
+    if name.contains('\0') {
+        return Err(refused("index name cannot contain NUL bytes"));
+    }
+    let mut options = Document::new();
+    for (field, value) in given {
+        let field = field.as_str();
+        if IGNORED.contains(&field) || !LISTED.contains(&field) || field == "collation" {
+            continue;
+        }
+        let value = match field {
+            "unique" | "hidden" | "prepareUnique" | "background" | "sparse" => {
+                let value = match value {
+                    Bson::Boolean(value) => *value,
+                    other => number(other).is_some_and(|value| value != 0.0),
+                };
+                if !value && !matches!(field, "background" | "sparse") {
+                    continue;
+                }
+                Bson::Boolean(value)
+            }
+            _ => kept::stored(field, value),
+        };
+        options.insert(field, value);
+    }
+    special::check(key, &options, collation)?;
+    let sparse = options.get_bool("sparse").unwrap_or(false);
+    if sparse && options.contains_key("partialFilterExpression") {
+        return Err(refused(
+            "cannot mix \"partialFilterExpression\" and \"sparse\" options",
+        ));
+    }
+    if let Ok(filter) = options.get_document("partialFilterExpression") {
+        partial::check(filter)?;
+    }
+    if let Some(engines) = options.get("storageEngine") {
+        kept::check_engines(engines)?;
+    }
+    special::complete(given, key, &mut options)?;
+    Ok(options)
+}
+
+/// The globals of a stored filter: it has no variables.
+pub(crate) fn stored_globals() -> Globals {
+    Globals::stored()
+}

@@ -1,0 +1,260 @@
+//! A leaf of packed byte strings, one after the other.
+
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use crate::index::tree::packed::{Moved, Packed};
+use crate::index::tree::{Leaf, split_off};
+
+/// So many entries a leaf holds.
+const MOST: usize = 128;
+
+/// So many bytes a leaf holds, unless they are of one entry.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// Sorted byte strings of eight bytes at least: each ends in a record id.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    bytes: Packed,
+    /// Where each ends.
+    ends: Vec<u32>,
+}
+
+/// A leaf is copied when it is about to change, and mostly to grow: the copy has room, so that it is not copied again.
+impl Clone for Entries {
+    fn clone(&self) -> Self {
+        let bytes = self.bytes.with_room(growth(self.bytes.len(), 64));
+        let room = length(self.bytes.begin());
+        let mut ends = Vec::with_capacity(self.ends.len() + growth(self.ends.len(), 4));
+        ends.extend(self.ends.iter().map(|end| end - room));
+        Self { bytes, ends }
+    }
+}
+
+/// By how much to grow what is full, at least: doubling would leave a third of all leaves' memory unused.
+fn growth(length: usize, least: usize) -> usize {
+    (length / 8).max(least)
+}
+
+impl Entries {
+    #[inline]
+    fn begin_of(&self, at: usize) -> usize {
+        match at.checked_sub(1) {
+            None => self.bytes.begin(),
+            Some(before) => self.end_of(before),
+        }
+    }
+
+    #[inline]
+    fn end_of(&self, at: usize) -> usize {
+        self.ends
+            .get(at)
+            .and_then(|end| usize::try_from(*end).ok())
+            .unwrap_or(self.bytes.end())
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> Option<&[u8]> {
+        let end = usize::try_from(*self.ends.get(at)?).ok()?;
+        self.bytes.get(self.begin_of(at), end)
+    }
+
+    #[inline]
+    pub(crate) fn last(&self) -> Option<&[u8]> {
+        self.get(self.ends.len().checked_sub(1)?)
+    }
+
+    /// Where the entry is, or where it is to be: most that are new belong at the end.
+    fn find_to_insert(&self, entry: &[u8]) -> Result<usize, usize> {
+        match self.last() {
+            Some(last) if compare(last, entry) == Ordering::Less => Err(self.ends.len()),
+            _ => self.find(entry),
+        }
+    }
+
+    /// Adds an entry unless it is there.
+    pub(crate) fn insert(&mut self, entry: &[u8]) {
+        let Err(at) = self.find_to_insert(entry) else {
+            return;
+        };
+        // Where keys come in order, a leaf is filled up, and a split gives back what is too much.
+        let in_order = at == self.ends.len();
+        if self.bytes.room() < entry.len() {
+            self.close();
+            let old = self.bytes.len();
+            let more = if in_order { old } else { 0 };
+            self.bytes.reserve(more.max(entry.len()));
+        }
+        let start = self.begin_of(at);
+        if self.ends.capacity() == self.ends.len() {
+            let count = self.ends.len();
+            let more = if in_order { count } else { growth(count, 0) };
+            self.ends.reserve_exact(more.max(4));
+        }
+        let added = length(entry.len());
+        if in_order {
+            self.bytes.push(entry);
+            self.ends.push(length(start) + added);
+            return;
+        }
+        self.ends.insert(at, length(start));
+        self.resize(at, entry.len());
+        if let Some(place) = self.bytes.get_mut(self.begin_of(at), self.end_of(at)) {
+            place.copy_from_slice(entry);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, entry: &[u8]) {
+        // Often the oldest goes first.
+        if self.is_at(0, entry) {
+            self.remove_at(0);
+        } else if let Ok(at) = self.find(entry) {
+            self.remove_at(at);
+        }
+    }
+
+    pub(crate) fn remove_at(&mut self, at: usize) {
+        if at < self.ends.len() {
+            self.resize(at, 0);
+            self.ends.remove(at);
+        }
+    }
+
+    /// Makes an entry's room larger or smaller.
+    fn resize(&mut self, at: usize, size: usize) {
+        let (start, end) = (self.begin_of(at), self.end_of(at));
+        let (before, size_after) = (length(end - start), length(size));
+        match self.bytes.resize(start, end, size) {
+            Moved::Before => {
+                for end in self.ends.get_mut(..at).unwrap_or_default() {
+                    *end = *end + before - size_after;
+                }
+            }
+            Moved::Behind => {
+                for end in self.ends.get_mut(at..).unwrap_or_default() {
+                    *end = *end + size_after - before;
+                }
+            }
+        }
+    }
+
+    /// Gives up the room in front.
+    fn close(&mut self) {
+        let room = length(self.bytes.close());
+        if room > 0 {
+            for end in &mut self.ends {
+                *end -= room;
+            }
+        }
+    }
+}
+
+/// The first eight bytes as a number, with zeros behind fewer: where two differ, the one with the lower number comes
+/// first.
+#[inline]
+fn head(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    let mut first = [0; 8];
+    for (to, from) in first.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    u64::from_be_bytes(first)
+}
+
+/// Compares bytes as slices do. Most keys differ within eight bytes, which are one number.
+#[inline]
+fn compare(one: &[u8], other: &[u8]) -> Ordering {
+    head(one).cmp(&head(other)).then_with(|| one.cmp(other))
+}
+
+/// Where a leaf begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    head: u64,
+    bytes: SmallVec<[u8; 24]>,
+}
+
+/// Leaves are far below 4 GB: a document is at most 16 MB, and so are its keys.
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+impl Leaf for Entries {
+    type Key = [u8];
+    type Edge = Edge;
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn edge(&self) -> Option<Self::Edge> {
+        self.get(0).map(|first| Edge {
+            head: head(first),
+            bytes: SmallVec::from_slice(first),
+        })
+    }
+
+    #[inline]
+    fn compare(edge: &Edge, key: &[u8]) -> Ordering {
+        edge.head
+            .cmp(&head(key))
+            .then_with(|| (*edge.bytes).cmp(key))
+    }
+
+    fn find(&self, key: &[u8]) -> Result<usize, usize> {
+        let first = head(key);
+        let (mut low, mut high) = (0, self.ends.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let order = self
+                .bytes
+                .word(self.begin_of(middle))
+                .cmp(&first)
+                .then_with(|| self.get(middle).unwrap_or_default().cmp(key));
+            match order {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return Ok(middle),
+            }
+        }
+        Err(low)
+    }
+
+    fn is_at(&self, at: usize, key: &[u8]) -> bool {
+        self.get(at) == Some(key)
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.ends.len() > MOST || self.bytes.len() > MOST_BYTES
+    }
+
+    fn is_small(&self) -> bool {
+        self.ends.len() < MOST / 2 && self.bytes.len() < MOST_BYTES / 2
+    }
+
+    fn fits(&self, other: &Self) -> bool {
+        self.ends.len() + other.ends.len() <= MOST / 2
+            && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
+    }
+
+    fn split(&mut self, at: usize, grows: bool) -> Self {
+        self.close();
+        let start = self.begin_of(at);
+        let bytes = self.bytes.split(start, grows);
+        let mut ends = split_off(&mut self.ends, at, grows);
+        for end in &mut ends {
+            *end -= length(start);
+        }
+        Self { bytes, ends }
+    }
+
+    fn append(&mut self, other: &Self) {
+        let (start, room) = (length(self.bytes.end()), length(other.bytes.begin()));
+        self.bytes.push(other.bytes.live());
+        self.ends
+            .extend(other.ends.iter().map(|end| end - room + start));
+    }
+}

@@ -1,0 +1,198 @@
+//! Where something lies in a tree, and the ways to it.
+
+use std::ops::Bound;
+
+use triomphe::Arc;
+
+use crate::index::tree::{Leaf, Node};
+
+/// A leaf that somebody reads: it stays as it is, whatever becomes of the tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
+
+impl<L: Leaf> Held<L> {
+    pub(crate) fn leaf(&self) -> Option<&L> {
+        self.0.leaf()
+    }
+}
+
+/// A walk from leaf to leaf below one branch, which stays as it is, whatever becomes of the tree.
+#[derive(Debug)]
+pub(crate) struct Leaves<L: Leaf> {
+    /// A branch above leaves, or the only leaf.
+    above: Arc<Node<L>>,
+    at: usize,
+}
+
+impl<L: Leaf> Leaves<L> {
+    fn node(&self) -> Option<&Arc<Node<L>>> {
+        match &*self.above {
+            Node::Leaf(_) => Some(&self.above),
+            Node::Branch(branch) => branch.children.get(self.at),
+        }
+    }
+
+    /// Where the walk is.
+    pub(crate) fn leaf(&self) -> Option<&L> {
+        self.node()?.leaf()
+    }
+
+    pub(crate) fn place(&self, at: usize) -> Option<Place<'_, L>> {
+        Some(Place {
+            node: self.node()?,
+            at,
+        })
+    }
+
+    /// A leaf that the walk comes to soon: so many leaves on.
+    pub(crate) fn ahead(&self, leaves: usize, backwards: bool) -> Option<&L> {
+        let Node::Branch(branch) = &*self.above else {
+            return None;
+        };
+        let at = if backwards {
+            self.at.checked_sub(leaves)?
+        } else {
+            self.at + leaves
+        };
+        branch.children.get(at)?.leaf()
+    }
+
+    /// Goes on to the leaf beside this one. The answer is false where the branch has no more.
+    pub(crate) fn go_on(&mut self, backwards: bool) -> bool {
+        let Node::Branch(branch) = &*self.above else {
+            return false;
+        };
+        let next = if backwards {
+            self.at.checked_sub(1)
+        } else {
+            Some(self.at + 1).filter(|next| *next < branch.children.len())
+        };
+        self.at = next.unwrap_or(self.at);
+        next.is_some()
+    }
+}
+
+/// The most branches on a way. Neighbours that fit in one are joined, so that a tree with more would not fit in memory.
+const DEEPEST: usize = 14;
+
+/// The way from the root of a tree to a place: of each branch the child, and the place in the leaf.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    children: [u8; DEEPEST],
+    depth: u8,
+    at: u32,
+}
+
+impl Way {
+    /// Goes on to a child. What is no such place is found to be none later.
+    #[inline]
+    pub(super) fn go(&mut self, child: usize) {
+        if let Some(place) = self.children.get_mut(usize::from(self.depth)) {
+            *place = u8::try_from(child).unwrap_or(u8::MAX);
+            self.depth += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn end(&mut self, at: usize) {
+        self.at = u32::try_from(at).unwrap_or(u32::MAX);
+    }
+
+    #[inline]
+    pub(super) fn children(&self) -> &[u8] {
+        self.children
+            .get(..usize::from(self.depth))
+            .unwrap_or_default()
+    }
+
+    /// The place in the leaf.
+    #[inline]
+    pub(crate) fn at(self) -> usize {
+        usize::try_from(self.at).unwrap_or(usize::MAX)
+    }
+}
+
+/// Where something lies in a tree.
+#[derive(Debug)]
+pub(crate) struct Place<'t, L: Leaf> {
+    pub(super) node: &'t Arc<Node<L>>,
+    pub(crate) at: usize,
+}
+
+#[expect(
+    clippy::expl_impl_clone_on_copy,
+    reason = "derived, it would ask the same of leaves"
+)]
+impl<L: Leaf> Clone for Place<'_, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L: Leaf> Copy for Place<'_, L> {}
+
+impl<'t, L: Leaf> Place<'t, L> {
+    pub(crate) fn leaf(self) -> Option<&'t L> {
+        self.node.leaf()
+    }
+
+    pub(crate) fn hold(self) -> Held<L> {
+        Held(Arc::clone(self.node))
+    }
+}
+
+impl<L: Leaf> Node<L> {
+    pub(super) fn seek(
+        this: &Arc<Self>,
+        from: Bound<&L::Key>,
+        backwards: bool,
+    ) -> Option<(Held<L>, usize)> {
+        let (leaves, at) = Self::leaves(this, from, backwards)?;
+        Some((Held(Arc::clone(leaves.node()?)), at))
+    }
+
+    pub(super) fn leaves(
+        this: &Arc<Self>,
+        from: Bound<&L::Key>,
+        backwards: bool,
+    ) -> Option<(Leaves<L>, usize)> {
+        let here = |at| Leaves {
+            above: Arc::clone(this),
+            at,
+        };
+        let branch = match &**this {
+            Self::Leaf(leaf) => {
+                let at = first_place(leaf, from, backwards)?;
+                return Some((here(0), at));
+            }
+            Self::Branch(branch) => branch,
+        };
+        let within = |child: usize, from: Bound<&L::Key>| {
+            let node = branch.children.get(child)?;
+            match &**node {
+                Self::Leaf(leaf) => {
+                    let at = first_place(leaf, from, backwards)?;
+                    Some((here(child), at))
+                }
+                Self::Branch(_) => Self::leaves(node, from, backwards),
+            }
+        };
+        // Where the first has nothing, its neighbour's end is next.
+        if backwards {
+            let last = branch.bound(from, branch.edges.len());
+            within(last, from).or_else(|| within(last.checked_sub(1)?, Bound::Unbounded))
+        } else {
+            let first = branch.bound(from, 0);
+            within(first, from).or_else(|| within(first + 1, Bound::Unbounded))
+        }
+    }
+}
+
+/// The place in a leaf where a walk from a bound begins.
+fn first_place<L: Leaf>(leaf: &L, from: Bound<&L::Key>, backwards: bool) -> Option<usize> {
+    if backwards {
+        leaf.end(from).checked_sub(1)
+    } else {
+        Some(leaf.start(from)).filter(|at| *at < leaf.len())
+    }
+}

@@ -1,0 +1,47 @@
+//! The in-memory engine of `mongodb-odm`: commands of MongoDB 6.0 in, replies out.
+//!
+//! [`Service`] is the one way in, for the memory store, the server behind a port and the tools that load and dump files.
+//! Programs depend on `mongodb-odm`: the items of this crate change without notice, but for [`Context`], which
+//! `mongodb-odm` re-exports.
+//!
+//! The engine knows no models, opens no sockets and reads no clock but that of its [`Context`].
+
+#[cfg(test)]
+#[path = "../../language/src/cases.rs"]
+pub(crate) mod cases;
+// What `cases` calls it.
+#[cfg(test)]
+use odm_language::error;
+
+mod catalog;
+mod command;
+mod context;
+mod cursor;
+mod index;
+mod pipeline;
+mod planner;
+mod service;
+pub mod tools;
+mod txn;
+mod updater;
+
+pub use crate::catalog::Root;
+pub use crate::catalog::changes::Interest;
+pub use crate::catalog::collection::Collection;
+pub use crate::catalog::namespace::Namespace;
+pub use crate::catalog::options::to_raw;
+pub use crate::catalog::view::View;
+pub use crate::command::args;
+pub use crate::command::fork::Fork;
+pub use crate::command::general;
+pub use crate::command::reply;
+pub use crate::command::request::{Answer, Request};
+pub use crate::command::table::InTransaction;
+pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
+pub use crate::context::{Context, Latencies, Latency, Surroundings};
+pub use crate::cursor::open::Hold;
+pub use crate::cursor::query::interrupted;
+pub use crate::service::{AWAIT, Listener, Patience, Service, is_empty_batch};
+pub use crate::txn::TRANSIENT;
+pub use crate::txn::lsid::NOBODY;
+pub use crate::txn::session::Mode;

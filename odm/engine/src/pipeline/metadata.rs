@@ -1,0 +1,139 @@
+//! Where in a pipeline `$text` may stand, and where what it found is still known.
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument};
+
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Globals, meta};
+use odm_language::value::raw::{array_document, elements, values};
+
+/// Stages that give each document on as they get it, one by one, or with what is known of it. Sorted.
+const TRANSPARENT: &[&str] = &[
+    "$addFields",
+    "$limit",
+    "$lookup",
+    "$match",
+    "$project",
+    "$redact",
+    "$replaceRoot",
+    "$replaceWith",
+    "$set",
+    "$skip",
+    "$sort",
+    "$unset",
+    "$unwind",
+];
+
+/// The stages with their names, their places, and whether a `$text` has searched by then.
+fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
+    let mut is_searched = false;
+    let each = values(stages).filter_map(stage).enumerate();
+    each.map(move |(at, (name, spec))| {
+        let has_text = match (name, spec) {
+            ("$match", RawBsonRef::Document(filter)) => has_text(filter),
+            _ => false,
+        };
+        is_searched |= has_text;
+        // A pipeline of its own asks for itself.
+        let own = matches!(name, "$lookup" | "$unionWith");
+        Asked {
+            name,
+            is_first: at == 0,
+            has_text,
+            asks: !own && meta::mentions(spec, None),
+            lacks_score: !own && !is_searched && meta::mentions(spec, Some("textScore")),
+        }
+    })
+}
+
+/// What a stage asks for.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own about the stage"
+)]
+struct Asked<'s> {
+    name: &'s str,
+    is_first: bool,
+    has_text: bool,
+    asks: bool,
+    lacks_score: bool,
+}
+
+/// Refuses what of searches and metadata is not supported.
+pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), ServerError> {
+    let mut opaque = None;
+    for stage in searched(stages) {
+        let name = stage.name;
+        if stage.has_text && stage.is_first && globals.is_inner_pipeline() {
+            return Err(unsupported("$text inside another stage's pipeline"));
+        }
+        let transparent = TRANSPARENT.binary_search(&name).is_ok();
+        // What lacks a score is refused as a server does.
+        if stage.asks && !stage.lacks_score {
+            if let Some(opaque) = opaque {
+                return Err(unsupported(&format!("$meta after {opaque}")));
+            }
+            if !transparent && name != "$group" {
+                return Err(unsupported(&format!("$meta in {name}")));
+            }
+        }
+        if !transparent {
+            opaque = opaque.or(Some(name));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a `$text` that is not in a leading `$match`, and a score where nothing was searched.
+pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in searched(stages) {
+        if stage.has_text && !stage.is_first {
+            return Err(ServerError::new(
+                Code::location(17313),
+                "$match with $text is only allowed as the first pipeline stage",
+            ));
+        }
+        if stage.lacks_score {
+            return Err(meta::unavailable());
+        }
+    }
+    Ok(())
+}
+
+/// Whether any stage asks for what is known of a document.
+pub(super) fn is_asked(stages: &RawArray) -> bool {
+    values(stages).any(|stage| meta::mentions(stage, None))
+}
+
+fn stage(stage: RawBsonRef<'_>) -> Option<(&str, RawBsonRef<'_>)> {
+    match stage {
+        RawBsonRef::Document(stage) => elements(stage).next(),
+        _ => None,
+    }
+}
+
+/// Whether the name is anywhere in the filter: as a server does, this does not ask what it means there.
+fn has_text(filter: &RawDocument) -> bool {
+    elements(filter).any(|(name, value)| {
+        name == "$text"
+            || match value {
+                RawBsonRef::Document(inner) => has_text(inner),
+                RawBsonRef::Array(inner) => has_text(array_document(inner)),
+                _ => false,
+            }
+    })
+}
+
+fn unsupported(what: &str) -> ServerError {
+    ServerError::new(
+        Code::COMMAND_NOT_SUPPORTED,
+        format!("{what} is not supported by the in-memory engine"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_transparent_stages_are_sorted() {
+        assert!(super::TRANSPARENT.is_sorted());
+    }
+}

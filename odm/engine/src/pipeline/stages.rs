@@ -1,0 +1,205 @@
+//! The table of stages.
+
+mod change_stream;
+mod count;
+mod facet;
+mod foreign;
+mod graph_lookup;
+mod group;
+mod inhibit;
+mod limit;
+mod lookup;
+mod matching;
+mod merge;
+mod out;
+mod sample;
+mod shapes;
+mod skip;
+mod sort;
+mod sort_by_count;
+mod statistics;
+mod union_with;
+mod unwind;
+
+use bson::raw::RawBsonRef;
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::refusal;
+
+use crate::pipeline::outline::Place;
+use crate::pipeline::stage::Stage;
+
+/// Reads what comes before all else of a pipeline.
+pub(super) type Outline = fn(RawBsonRef<'_>, Place<'_>) -> Result<(), ServerError>;
+
+type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
+
+/// Sorted by name: the stage, what reads it, and its options.
+const STAGES: &[(&str, Parse, &[&str])] = &[
+    ("$_internalInhibitOptimization", inhibit::parse, &[]),
+    ("$addFields", shapes::set, &[]),
+    ("$changeStream", change_stream::parse, &[]),
+    ("$collStats", statistics::collection, statistics::PARTS),
+    ("$count", count::parse, &[]),
+    ("$facet", facet::parse, &[]),
+    (
+        "$graphLookup",
+        graph_lookup::parse,
+        &[
+            "as",
+            "connectFromField",
+            "connectToField",
+            "depthField",
+            "from",
+            "maxDepth",
+            "restrictSearchWithMatch",
+            "startWith",
+        ],
+    ),
+    ("$group", group::parse, &[]),
+    ("$indexStats", statistics::indexes, &[]),
+    ("$limit", limit::parse, &[]),
+    (
+        "$lookup",
+        lookup::parse,
+        &[
+            "as",
+            "foreignField",
+            "from",
+            "let",
+            "localField",
+            "pipeline",
+        ],
+    ),
+    ("$match", matching::parse, &[]),
+    (
+        "$merge",
+        merge::parse,
+        &["into", "let", "on", "whenMatched", "whenNotMatched"],
+    ),
+    ("$out", out::parse, &["coll", "db"]),
+    ("$planCacheStats", statistics::plans, &[]),
+    ("$project", shapes::project, &[]),
+    ("$replaceRoot", shapes::replace, &["newRoot"]),
+    ("$replaceWith", shapes::replace, &[]),
+    ("$sample", sample::parse, &["size"]),
+    ("$set", shapes::set, &[]),
+    ("$skip", skip::parse, &[]),
+    ("$sort", sort::parse, &[]),
+    ("$sortByCount", sort_by_count::parse, &[]),
+    ("$unionWith", union_with::parse, &["coll", "pipeline"]),
+    ("$unset", shapes::unset, &[]),
+    (
+        "$unwind",
+        unwind::parse,
+        &["includeArrayIndex", "path", "preserveNullAndEmptyArrays"],
+    ),
+];
+
+/// The stages that name other collections or have pipelines within; sorted.
+const OUTLINES: &[(&str, Outline)] = &[
+    ("$changeStream", change_stream::outline),
+    ("$collStats", statistics::outline),
+    ("$facet", facet::outline),
+    ("$graphLookup", graph_lookup::outline),
+    ("$lookup", lookup::outline),
+    ("$merge", merge::outline),
+    ("$out", out::outline),
+    ("$unionWith", union_with::outline),
+];
+
+/// Known to the server, not run here; sorted. They are refused by name.
+const UNSUPPORTED: &[&str] = &[
+    "$bucket",
+    "$bucketAuto",
+    "$currentOp",
+    "$densify",
+    "$documents",
+    "$fill",
+    "$geoNear",
+    "$listCachedAndActiveUsers",
+    "$listCatalog",
+    "$listLocalSessions",
+    "$listSessions",
+    "$mergeCursors",
+    "$operationMetrics",
+    "$queue",
+    "$redact",
+    "$search",
+    "$setVariableFromSubPipeline",
+    "$setWindowFields",
+    "$shardedDataDistribution",
+];
+
+/// Parses one stage.
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let row = STAGES
+        .binary_search_by_key(&name, |(known, ..)| known)
+        .ok()
+        .and_then(|index| STAGES.get(index));
+    match row {
+        Some((name, parse, _)) => parse(name, spec, globals),
+        None if UNSUPPORTED.binary_search(&name).is_ok() => Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!(
+                "the stage {name} is not supported by the in-memory engine{}",
+                refusal::because(name)
+            ),
+        )),
+        None => Err(unknown(name)),
+    }
+}
+
+/// What reads the outline of the stage of this name, if it has one; fails where no stage has the name.
+pub(super) fn outline(name: &str) -> Result<Option<Outline>, ServerError> {
+    let known = STAGES
+        .binary_search_by_key(&name, |(known, ..)| known)
+        .is_ok()
+        || UNSUPPORTED.binary_search(&name).is_ok();
+    if !known {
+        return Err(unknown(name));
+    }
+    let row = OUTLINES.binary_search_by_key(&name, |(known, _)| known);
+    Ok(row.ok().and_then(|at| OUTLINES.get(at)).map(|row| row.1))
+}
+
+#[cfg(test)]
+pub(crate) use self::group::runs as runs_accumulator;
+
+/// Every stage, and whether it is run here.
+#[cfg(test)]
+pub(crate) fn known() -> Vec<(&'static str, bool)> {
+    let run = STAGES.iter().map(|(name, ..)| (*name, true));
+    run.chain(UNSUPPORTED.iter().map(|name| (*name, false)))
+        .collect()
+}
+
+/// The options of the stages that have some.
+#[cfg(test)]
+pub(crate) fn known_options() -> Vec<(&'static str, &'static [&'static str])> {
+    let run = STAGES.iter().map(|(name, _, options)| (*name, *options));
+    run.filter(|(_, options)| !options.is_empty()).collect()
+}
+
+fn unknown(name: &str) -> ServerError {
+    ServerError::new(
+        Code::location(40324),
+        format!("Unrecognized pipeline stage name: '{name}'"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted() {
+        assert!(STAGES.is_sorted_by_key(|(name, ..)| *name));
+        assert!(UNSUPPORTED.is_sorted());
+        assert!(OUTLINES.is_sorted_by_key(|(name, _)| *name));
+    }
+}

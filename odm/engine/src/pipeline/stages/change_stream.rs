@@ -1,0 +1,30 @@
+//! `$changeStream`: the first stage, which the command opens a cursor for; anywhere else it is refused.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Globals, text};
+
+use crate::pipeline::outline::Place;
+use crate::pipeline::stage::Stage;
+use crate::pipeline::{CHANGE_STREAM, not_first};
+
+pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
+    if let RawBsonRef::Document(_) = spec {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::location(6_188_500),
+        format!(
+            "$changeStream must take a nested object but found: {}",
+            text::element("$changeStream", spec)
+        ),
+    ))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    _spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    Err(not_first(CHANGE_STREAM))
+}

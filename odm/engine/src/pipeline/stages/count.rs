@@ -1,0 +1,47 @@
+//! `$count`: one document with the number of documents, none for none.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Globals, append};
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+
+#[derive(Debug)]
+struct Count(String);
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let refuse = |code, message| Err(ServerError::new(Code::location(code), message));
+    match spec {
+        RawBsonRef::String("") => refuse(40157, "the count field must be a non-empty string"),
+        RawBsonRef::String(name) if name.starts_with('$') => {
+            refuse(40158, "the count field cannot be a $-prefixed path")
+        }
+        RawBsonRef::String(name) if name.contains('\0') => {
+            refuse(40159, "the count field cannot contain a null byte")
+        }
+        RawBsonRef::String(name) if name.contains('.') => {
+            refuse(40160, "the count field cannot contain '.'")
+        }
+        RawBsonRef::String(name) => Ok(Box::new(Count(name.to_owned()))),
+        _ => refuse(40156, "the count field must be a non-empty string"),
+    }
+}
+
+impl Stage for Count {
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut count = 0_i64;
+        for document in input {
+            document?;
+            count += 1;
+        }
+        let number = i32::try_from(count).map_or(RawBsonRef::Int64(count), RawBsonRef::Int32);
+        let mut document = RawDocumentBuf::new();
+        append(&mut document, &self.0, number);
+        Ok(Box::new((count > 0).then_some(Ok(document)).into_iter()))
+    }
+}

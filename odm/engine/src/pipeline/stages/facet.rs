@@ -1,0 +1,179 @@
+//! `$facet`: several pipelines over the same documents, one array each.
+
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::memory;
+use odm_language::expression::meta;
+use odm_language::expression::{Globals, append, field_path, text};
+use odm_language::value::raw::{elements, values};
+
+use crate::pipeline::outline::{self, Place};
+use crate::pipeline::stage::{Cx, Other, Stage};
+use crate::pipeline::{CHANGE_STREAM, Documents, Pipeline};
+
+#[derive(Debug)]
+struct Facet(Vec<(String, Pipeline)>);
+
+/// Stages that cannot stand inside; sorted.
+const OUTSIDE_ONLY: &[&str] = &[
+    "$changeStream",
+    "$collStats",
+    "$facet",
+    "$geoNear",
+    "$indexStats",
+    "$merge",
+    "$out",
+    "$planCacheStats",
+];
+
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let facets = facets(spec)?;
+    facets
+        .into_iter()
+        .try_for_each(|(_, stages)| outline::check(stages, place))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let mut parsed = Vec::new();
+    for (name, stages) in facets(spec)? {
+        let pipeline = Pipeline::parse(stages, globals);
+        // What may only be first is refused here wherever it is.
+        if pipeline.is_ok() || pipeline.as_ref().is_err_and(is_of_place) {
+            check_inside(stages)?;
+        }
+        let pipeline = pipeline?;
+        if pipeline.searches_text(globals) {
+            return Err(meta::unavailable());
+        }
+        parsed.push((name.to_owned(), pipeline));
+    }
+    Ok(Box::new(Facet(parsed)))
+}
+
+/// Whether a pipeline was refused for where in it a stage stands.
+fn is_of_place(error: &ServerError) -> bool {
+    [40601, 40602].map(Code::location).contains(&error.code())
+}
+
+/// Refuses the stages that cannot stand inside.
+fn check_inside(stages: &RawArray) -> Result<(), ServerError> {
+    for stage in values(stages) {
+        if let RawBsonRef::Document(stage) = stage
+            && let Some((inner, _)) = elements(stage).next()
+            && OUTSIDE_ONLY.contains(&inner)
+        {
+            let inner = match inner {
+                "$changeStream" => CHANGE_STREAM,
+                inner => inner,
+            };
+            return refuse(
+                40600,
+                format!("{inner} is not allowed to be used within a $facet stage"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn refuse<T>(code: i32, message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// The names and the stages.
+fn facets(spec: RawBsonRef<'_>) -> Result<Vec<(&str, &RawArray)>, ServerError> {
+    let facets = match spec {
+        RawBsonRef::Document(facets) if !facets.is_empty() => facets,
+        other => {
+            return refuse(
+                40169,
+                format!(
+                    "the $facet specification must be a non-empty object, but found: {}",
+                    text::element("$facet", other)
+                ),
+            );
+        }
+    };
+    elements(facets).map(facet).collect()
+}
+
+fn facet<'s>(
+    (name, value): (&'s str, RawBsonRef<'s>),
+) -> Result<(&'s str, &'s RawArray), ServerError> {
+    if name.is_empty() {
+        let empty = "FieldPath field names may not be empty strings.";
+        return refuse(15998, empty.to_owned());
+    }
+    if name.contains('.') || name.starts_with('$') {
+        field_path(name)?;
+        return refuse(
+            16412,
+            "FieldPath field names may not contain '.'. Consider using $getField or $setField."
+                .to_owned(),
+        );
+    }
+    let RawBsonRef::Array(stages) = value else {
+        return refuse(
+            40170,
+            format!(
+                "arguments to $facet must be arrays, {name} is type {}",
+                text::type_name(Some(value))
+            ),
+        );
+    };
+    for (at, stage) in values(stages).enumerate() {
+        let RawBsonRef::Document(_) = stage else {
+            return refuse(
+                40171,
+                format!(
+                    "elements of arrays in $facet spec must be non-empty objects, {name} argument contained an element of type {}: {}",
+                    text::type_name(Some(stage)),
+                    text::element(&at.to_string(), stage)
+                ),
+            );
+        };
+    }
+    Ok((name, stages))
+}
+
+impl Stage for Facet {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let documents: Vec<RawDocumentBuf> = input.collect::<Result<_, _>>()?;
+        let mut result = RawDocumentBuf::new();
+        for (name, pipeline) in &self.0 {
+            let copies = Box::new(documents.clone().into_iter().map(Ok));
+            let mut array = RawArrayBuf::new();
+            for document in pipeline.stream(0, copies, cx)? {
+                array.push(document?);
+                let size = result.as_bytes().len() + array.as_bytes().len();
+                if size > memory::LIMIT {
+                    return Err(ServerError::new(
+                        Code::location(4_031_700),
+                        format!(
+                            "document constructed by $facet is {size} bytes, which exceeds the limit of {} bytes",
+                            memory::LIMIT
+                        ),
+                    ));
+                }
+            }
+            append(&mut result, name, RawBsonRef::Array(&array));
+        }
+        Ok(Box::new(std::iter::once(Ok(result))))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.0
+            .iter()
+            .try_for_each(|(_, pipeline)| pipeline.check_constants(globals))
+    }
+
+    fn collections(&self) -> Vec<Other> {
+        self.0
+            .iter()
+            .flat_map(|(_, pipeline)| pipeline.collections())
+            .collect()
+    }
+}

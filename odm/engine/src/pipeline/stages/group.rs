@@ -1,0 +1,145 @@
+//! `$group`: one document for each value of an expression, with accumulators over its documents.
+
+mod field;
+
+#[cfg(test)]
+pub(crate) use self::field::runs;
+
+use std::collections::HashMap;
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Expression, Globals, Scope, Value, append};
+use odm_language::value::key;
+use odm_language::value::number::Number;
+use odm_language::value::raw::elements;
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+
+use self::field::{Field, State};
+
+#[derive(Debug)]
+pub(super) struct Group {
+    id: Id,
+    fields: Vec<Field>,
+}
+
+/// What groups are made by.
+#[derive(Debug)]
+enum Id {
+    Expression(Expression),
+    /// `{name: expression}`: with this one field, and no other number of them, a missing value is null.
+    One(String, Expression),
+}
+
+impl Id {
+    fn parse(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
+        if let RawBsonRef::Document(document) = spec
+            && !elements(document).any(|(name, _)| name.starts_with('$'))
+            && elements(document).any(|(_, value)| is_flag(value))
+        {
+            return refuse(17390, "$group does not support inclusion-style expressions");
+        }
+        let whole = Expression::parse(spec, scope)?;
+        if let RawBsonRef::Document(document) = spec {
+            let mut fields = elements(document);
+            if let (Some((name, value)), None) = (fields.next(), fields.next())
+                && !name.starts_with('$')
+            {
+                return Ok(Self::One(name.to_owned(), Expression::parse(value, scope)?));
+            }
+        }
+        Ok(Self::Expression(whole))
+    }
+
+    fn eval<'a>(
+        &'a self,
+        document: &'a RawDocument,
+        globals: &'a Globals,
+    ) -> Result<Value<'a>, ServerError> {
+        match self {
+            Self::Expression(expression) => expression.eval(document, globals),
+            Self::One(name, expression) => {
+                let mut id = RawDocumentBuf::new();
+                append(&mut id, name, expression.eval(document, globals)?.or_null());
+                Ok(Value::Owned(RawBson::Document(id)))
+            }
+        }
+    }
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(spec) = spec else {
+        return refuse(15947, "a group's fields must be specified in an object");
+    };
+    let scope = globals.scope();
+    let mut id = None;
+    let mut fields = Vec::new();
+    for (name, value) in elements(spec) {
+        if name == "_id" {
+            id = Some(Id::parse(value, &scope)?);
+        } else {
+            fields.push(Field::parse(name, value, &scope)?);
+        }
+    }
+    match id {
+        Some(id) => Ok(Box::new(Group { id, fields })),
+        None => refuse(15955, "a group specification must include an _id"),
+    }
+}
+
+fn is_flag(value: RawBsonRef<'_>) -> bool {
+    matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some()
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+impl Stage for Group {
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        let (Id::Expression(id) | Id::One(_, id)) = &self.id;
+        id.check_constants(globals)?;
+        self.fields
+            .iter()
+            .try_for_each(|field| field.check_constants(globals))
+    }
+
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut groups: Vec<(RawBson, Vec<State>)> = Vec::new();
+        for document in input {
+            let document = document?;
+            let id = self.id.eval(&document, cx.globals)?;
+            let place = *places
+                .entry(key::of(id.or_null(), cx.globals.collator()))
+                .or_insert(groups.len());
+            if place == groups.len() {
+                let fresh = self
+                    .fields
+                    .iter()
+                    .map(|field| field.start(id.or_null(), cx.globals))
+                    .collect::<Result<_, _>>()?;
+                groups.push((id.or_null().into(), fresh));
+            }
+            if let Some((_, states)) = groups.get_mut(place) {
+                for (field, state) in self.fields.iter().zip(states) {
+                    field.add(state, &document, cx.globals)?;
+                }
+            }
+        }
+        Ok(Box::new(groups.into_iter().map(|(id, states)| {
+            let mut document = RawDocumentBuf::new();
+            append(&mut document, "_id", id.as_raw_bson_ref());
+            for (field, state) in self.fields.iter().zip(states) {
+                append(&mut document, &field.name, state.finish().as_raw_bson_ref());
+            }
+            Ok(document)
+        })))
+    }
+}

@@ -1,0 +1,303 @@
+//! One field of `$group`: its accumulator, and what it is fed.
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::accumulate::Accumulator;
+use odm_language::expression::ranked::{self, Keep, Ranked};
+use odm_language::expression::{Expression, Globals, Scope, text};
+use odm_language::refusal;
+use odm_language::value::key::{self, Direction};
+use odm_language::value::raw::{elements, empty_document};
+
+use crate::pipeline::sort::SortPattern;
+use crate::pipeline::stages::group::refuse;
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    argument: Expression,
+    rule: Rule,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Plain(Accumulator),
+    Ranked {
+        keep: Keep,
+        /// `None` for `$top` and `$bottom`, which keep one value and give it bare.
+        n: Option<Expression>,
+        sort: Vec<(Expression, Direction)>,
+    },
+}
+
+/// What one group has of one field.
+#[derive(Debug)]
+pub(super) enum State {
+    Plain(Accumulator),
+    Many(Ranked),
+    One(Ranked),
+}
+
+impl State {
+    pub(super) fn finish(self) -> RawBson {
+        match self {
+            Self::Plain(accumulator) => accumulator.finish(),
+            Self::Many(ranked) => RawBson::Array(ranked.into_array()),
+            Self::One(ranked) => ranked.into_value(),
+        }
+    }
+}
+
+/// Whether an accumulator is run here.
+#[cfg(test)]
+pub(crate) fn runs(operator: &str) -> bool {
+    Keep::new(operator).is_some() || Accumulator::new(operator).is_some()
+}
+
+impl Field {
+    pub(super) fn parse(
+        name: &str,
+        spec: RawBsonRef<'_>,
+        scope: &Scope,
+    ) -> Result<Self, ServerError> {
+        if name.contains('.') {
+            return refuse(40235, format!("The field name '{name}' cannot contain '.'"));
+        }
+        if name.starts_with('$') {
+            return refuse(
+                40236,
+                format!("The field name '{name}' cannot be an operator name"),
+            );
+        }
+        let (operator, argument) = accumulator(name, spec)?;
+        if operator == "$accumulator" {
+            return Err(ServerError::new(
+                Code::COMMAND_NOT_SUPPORTED,
+                format!(
+                    "the accumulator {operator} is not supported by the in-memory engine{}",
+                    refusal::because(operator)
+                ),
+            ));
+        }
+        let (rule, argument) = if let Some(keep) = Keep::new(operator) {
+            Rule::ranked(operator, keep, argument, scope)?
+        } else {
+            let Some(fresh) = Accumulator::new(operator) else {
+                return refuse(15952, format!("unknown group operator '{operator}'"));
+            };
+            let argument = match argument {
+                RawBsonRef::Document(none) if operator == "$count" && none.is_empty() => {
+                    RawBsonRef::Null
+                }
+                _ if operator == "$count" => {
+                    return Err(ServerError::new(
+                        Code::TYPE_MISMATCH,
+                        "$count takes no arguments, i.e. $count:{}",
+                    ));
+                }
+                argument => argument,
+            };
+            (Rule::Plain(fresh), Expression::parse(argument, scope)?)
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            argument,
+            rule,
+        })
+    }
+
+    pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        if let Rule::Ranked { n: Some(n), .. } = &self.rule {
+            n.check_constants(globals)?;
+        }
+        self.argument.check_constants(globals)
+    }
+
+    /// The state of a new group. How many values it keeps is computed from the group's id.
+    pub(super) fn start(
+        &self,
+        id: RawBsonRef<'_>,
+        globals: &Globals,
+    ) -> Result<State, ServerError> {
+        Ok(match &self.rule {
+            Rule::Plain(fresh) => State::Plain(fresh.clone()),
+            Rule::Ranked { keep, n: None, .. } => State::One(Ranked::new(*keep, 1)),
+            Rule::Ranked {
+                keep, n: Some(n), ..
+            } => {
+                let root = match id {
+                    RawBsonRef::Document(id) => id,
+                    _ => empty_document(),
+                };
+                let n = ranked::size(n.eval(root, globals)?.get())?;
+                State::Many(Ranked::new(*keep, n))
+            }
+        })
+    }
+
+    pub(super) fn add(
+        &self,
+        state: &mut State,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<(), ServerError> {
+        let value = self.argument.eval(document, globals)?;
+        match state {
+            State::Plain(accumulator) => accumulator.add(&value, globals),
+            State::Many(ranked) | State::One(ranked) => {
+                let key = match &self.rule {
+                    Rule::Ranked {
+                        sort,
+                        keep: Keep::Top | Keep::Bottom,
+                        ..
+                    } => sort_key(sort, document, globals)?,
+                    _ => key::of(value.or_null(), globals.collator()),
+                };
+                ranked.add(&value, || key);
+                ranked.check_size()
+            }
+        }
+    }
+}
+
+/// The key of `$top` and `$bottom`. Unlike `$sort` they compare arrays as they are, but for an empty one, which
+/// comes first.
+fn sort_key(
+    sort: &[(Expression, Direction)],
+    document: &RawDocument,
+    globals: &Globals,
+) -> Result<Vec<u8>, ServerError> {
+    let mut bytes = Vec::new();
+    for (path, direction) in sort {
+        let value = path.eval(document, globals)?;
+        let value = match value.or_null() {
+            RawBsonRef::Array(array) if array.is_empty() => RawBsonRef::Undefined,
+            value => value,
+        };
+        key::append(&mut bytes, value, *direction, globals.collator());
+    }
+    Ok(bytes)
+}
+
+/// The name and the argument of `{$sum: "$a"}`.
+fn accumulator<'r>(
+    name: &str,
+    spec: RawBsonRef<'r>,
+) -> Result<(&'r str, RawBsonRef<'r>), ServerError> {
+    let no_accumulator = || {
+        refuse(
+            40234,
+            format!("The field '{name}' must be an accumulator object"),
+        )
+    };
+    let RawBsonRef::Document(spec) = spec else {
+        return no_accumulator();
+    };
+    let mut parts = elements(spec);
+    let Some((operator, argument)) = parts.next() else {
+        return no_accumulator();
+    };
+    if parts.next().is_some() {
+        return refuse(
+            40238,
+            format!("The field '{name}' must specify one accumulator"),
+        );
+    }
+    if !operator.starts_with('$') {
+        return no_accumulator();
+    }
+    if matches!(argument, RawBsonRef::Array(_)) {
+        return refuse(
+            40237,
+            format!("The {operator} accumulator is a unary operator"),
+        );
+    }
+    Ok((operator, argument))
+}
+
+impl Rule {
+    /// The rule, and the expression whose values it keeps.
+    fn ranked(
+        operator: &str,
+        keep: Keep,
+        argument: RawBsonRef<'_>,
+        scope: &Scope,
+    ) -> Result<(Self, Expression), ServerError> {
+        let is_sorted = matches!(keep, Keep::Top | Keep::Bottom);
+        let RawBsonRef::Document(document) = argument else {
+            let code = match keep {
+                Keep::First | Keep::Last => 5_787_801,
+                Keep::Max | Keep::Min => 5_787_900,
+                Keep::Top | Keep::Bottom => 5_788_001,
+            };
+            return refuse(
+                code,
+                format!(
+                    "specification must be an object; found {}",
+                    text::element(operator, argument)
+                ),
+            );
+        };
+        let single = is_sorted && !operator.ends_with('N');
+        let (mut n, mut input, mut sort) = (None, None, None);
+        for (name, value) in elements(document) {
+            match name {
+                "n" if !single => n = Some(Expression::parse(value, scope)?),
+                "input" if !is_sorted => input = Some(Expression::parse(value, scope)?),
+                "output" if is_sorted => input = Some(Expression::parse(value, scope)?),
+                "sortBy" if is_sorted => sort = Some(sort_by(value, scope)?),
+                other if is_sorted => {
+                    return refuse(
+                        5_788_002,
+                        format!("Unknown argument to {operator} '{other}'"),
+                    );
+                }
+                other => {
+                    return refuse(
+                        5_787_901,
+                        format!("Unknown argument for 'n' operator: {other}"),
+                    );
+                }
+            }
+        }
+        let missing = |code, name| refuse(code, format!("Missing value for '{name}'"));
+        if n.is_none() && !single {
+            return missing(if is_sorted { 5_788_003 } else { 5_787_906 }, "n");
+        }
+        let Some(input) = input else {
+            return if is_sorted {
+                missing(5_788_004, "output")
+            } else {
+                missing(5_787_907, "input")
+            };
+        };
+        let sort = match sort {
+            None if is_sorted => return missing(5_788_005, "sortBy"),
+            sort => sort.unwrap_or_default(),
+        };
+        Ok((Self::Ranked { keep, n, sort }, input))
+    }
+}
+
+/// The `sortBy` of `$top` and `$bottom`.
+fn sort_by(
+    value: RawBsonRef<'_>,
+    scope: &Scope,
+) -> Result<Vec<(Expression, Direction)>, ServerError> {
+    let RawBsonRef::Document(spec) = value else {
+        return refuse(10065, "invalid parameter: expected an object (sortBy)");
+    };
+    if spec.is_empty() {
+        return Ok(Vec::new());
+    }
+    SortPattern::parse(spec)?
+        .parts()
+        .map(|(path, direction)| {
+            let path = format!("${path}");
+            Ok((
+                Expression::parse(RawBsonRef::String(&path), scope)?,
+                direction,
+            ))
+        })
+        .collect()
+}

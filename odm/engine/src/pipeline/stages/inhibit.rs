@@ -1,0 +1,42 @@
+//! `$_internalInhibitOptimization`: passes every document on; the plan takes over nothing behind it.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::value::print;
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+
+#[derive(Debug)]
+struct Inhibit;
+
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    match spec {
+        RawBsonRef::Document(options) if options.is_empty() => Ok(Box::new(Inhibit)),
+        RawBsonRef::Document(options) => Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            format!(
+                "{name} must take an empty object but found: {}",
+                print::document(options)
+            ),
+        )),
+        other => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "{name} must take a nested object but found: {}",
+                print::field(name, other)
+            ),
+        )),
+    }
+}
+
+impl Stage for Inhibit {
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(input)
+    }
+}

@@ -1,0 +1,258 @@
+//! `$lookup`: the documents of another collection that belong to each document.
+
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::memory;
+use odm_language::expression::{Expression, Globals, check_variable_name, field_path, text};
+use odm_language::value::path::Path;
+use odm_language::value::raw::{elements, get};
+
+use crate::pipeline::outline::{self, Place};
+use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stages::foreign::{self, any_of, both, spread};
+use crate::pipeline::stages::unwind::with;
+use crate::pipeline::{Documents, Other, Pipeline, not_first};
+
+#[derive(Debug)]
+struct Lookup {
+    from: String,
+    fields: Option<(Path, String)>,
+    variables: Vec<(String, Expression)>,
+    pipeline: Pipeline,
+    /// Whether every document finds the same: it is then looked for once.
+    is_uncorrelated: bool,
+    into: Vec<String>,
+    collections: Vec<Other>,
+    /// How many pipelines its own is inside of, this stage included.
+    depth: usize,
+}
+
+fn refuse<T>(message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::FAILED_TO_PARSE, message))
+}
+
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let (_, from, stages) = read(spec)?;
+    if let Some(from) = &from {
+        place.check(None, from, |name| {
+            format!("invalid $lookup namespace: {name}")
+        })?;
+    }
+    match stages {
+        None => Ok(()),
+        Some(RawBsonRef::Array(stages))
+            if from.is_some() || foreign::has_documents(Some(stages)) =>
+        {
+            outline::check(stages, place)
+        }
+        Some(RawBsonRef::Array(_)) => refuse(
+            "$lookup stage without explicit collection must have a pipeline with $documents as first stage",
+        ),
+        Some(_) => no_stages(),
+    }
+}
+
+fn no_stages<T>() -> Result<T, ServerError> {
+    Err(ServerError::new(
+        Code::TYPE_MISMATCH,
+        "'pipeline' option must be specified as an array",
+    ))
+}
+
+/// The specification, the collection that it names, and what its pipeline is.
+type Read<'s> = (&'s RawDocument, Option<String>, Option<RawBsonRef<'s>>);
+
+fn read(spec: RawBsonRef<'_>) -> Result<Read<'_>, ServerError> {
+    let RawBsonRef::Document(spec) = spec else {
+        return refuse(format!(
+            "the $lookup stage specification must be an object, but found {}",
+            text::type_name(Some(spec))
+        ));
+    };
+    let stages = get(spec, "pipeline");
+    let from = match get(spec, "from") {
+        Some(from) => Some(foreign::from("$lookup", from)?),
+        None if stages.is_none() => {
+            return refuse("must specify 'pipeline' when 'from' is empty");
+        }
+        None => None,
+    };
+    Ok((spec, from, stages))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let (spec, from, _) = read(spec)?;
+    let (mut local, mut foreign, mut into) = (None, None, None);
+    let mut variables = Vec::new();
+    let mut has_let = false;
+    let mut stages = None;
+    for (name, value) in elements(spec) {
+        let kind = text::type_name(Some(value));
+        match (name, value) {
+            ("pipeline", RawBsonRef::Array(array)) => {
+                stages = Some(array.to_owned());
+            }
+            ("pipeline", _) => return no_stages(),
+            ("let", RawBsonRef::Document(lets)) => {
+                has_let = true;
+                for (name, value) in elements(lets) {
+                    check_variable_name(name)?;
+                    let scope = globals.scope().with_plain_sets();
+                    variables.push((name.to_owned(), Expression::parse(value, &scope)?));
+                }
+            }
+            ("let", _) => {
+                return refuse(format!(
+                    "$lookup argument '{}' must be an object, is type {kind}",
+                    text::element(name, value)
+                ));
+            }
+            ("from", _) => {}
+            ("localField", RawBsonRef::String(text)) => local = Some(text),
+            ("foreignField", RawBsonRef::String(text)) => foreign = Some(text.to_owned()),
+            ("as", RawBsonRef::String(text)) => into = Some(field_path(text)?),
+            (other, RawBsonRef::String(_)) => {
+                return refuse(format!("unknown argument to $lookup: {other}"));
+            }
+            (other, value) => {
+                return refuse(format!(
+                    "$lookup argument '{other}' must be a string, found {}: {kind}",
+                    text::element(other, value)
+                ));
+            }
+        }
+    }
+    let Some(into) = into else {
+        return refuse("must specify 'as' field for a $lookup");
+    };
+    let fields = match (local, foreign) {
+        (Some(local), Some(foreign)) => {
+            field_path(local)?;
+            field_path(&foreign)?;
+            Some((Path::new(local), foreign))
+        }
+        (None, None) if stages.is_some() => None,
+        _ => {
+            return refuse(
+                "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
+            );
+        }
+    };
+    if has_let && stages.is_none() {
+        return refuse("$lookup with a 'let' argument must also specify 'pipeline'");
+    }
+    let from = from.unwrap_or_default();
+    let inner = globals.clone().inner_pipeline()?;
+    let depth = inner.pipeline_depth();
+    let mut collections = vec![Other {
+        database: None,
+        collection: from.clone(),
+        depth: Some(depth),
+    }];
+    // Compiled once, with the variables in reach; each document binds their values.
+    let bound = variables.iter().fold(inner, |globals, (name, _)| {
+        globals.with_variable(name, RawBson::Null)
+    });
+    let is_random = stages.as_ref().is_some_and(|stages| {
+        let shown = text::stored(RawBsonRef::Array(stages));
+        shown.contains("$rand") || shown.contains("$sample")
+    });
+    let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
+    let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
+    collections.extend(pipeline.collections());
+    // The fields are a filter before it.
+    if let (Some(stage), Some(_)) = (pipeline.begins(), &fields) {
+        return Err(not_first(stage));
+    }
+    Ok(Box::new(Lookup {
+        from,
+        fields,
+        variables,
+        pipeline,
+        is_uncorrelated,
+        into,
+        collections,
+        depth,
+    }))
+}
+
+impl Lookup {
+    /// What is found for one document.
+    fn found(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
+        let equality = self
+            .fields
+            .as_ref()
+            .map(|(local, foreign)| filter(local, foreign, document));
+        let mut globals = cx.globals.clone();
+        for (name, expression) in &self.variables {
+            let value = expression.eval(document, cx.globals)?.into_owned();
+            globals = globals.with_binding(name, value);
+        }
+        let leading = self.pipeline.leading().filter;
+        let skip = usize::from(leading.is_some());
+        let filter = both(equality, leading);
+        let others = match self.pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => cx.source.find(self.depth, &self.from, &filter, &globals)?,
+        };
+        let inner = Cx {
+            source: cx.source,
+            collection: &self.from,
+            globals: &globals,
+        };
+        let mut found = RawArrayBuf::new();
+        let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
+        for other in self.pipeline.stream(skip, input, inner)? {
+            found.push(other?);
+            if found.as_bytes().len() > memory::LIMIT {
+                return Err(ServerError::new(
+                    Code::location(4568),
+                    format!(
+                        "Total size of documents in {} matching pipeline's $lookup stage exceeds {} bytes",
+                        self.from,
+                        memory::LIMIT
+                    ),
+                ));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What the foreign field must equal: any of the local values; null stands for none, and an empty array has as little
+/// to look for as a missing field.
+fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf {
+    let mut wanted = spread(local, document);
+    if wanted.is_empty() {
+        wanted.push(RawBsonRef::Null);
+    }
+    any_of(foreign, wanted.into_iter())
+}
+
+impl Stage for Lookup {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut same: Option<RawArrayBuf> = None;
+        Ok(Box::new(input.map(move |document| {
+            let document = document?;
+            let found = match same.take() {
+                Some(found) => found,
+                None => self.found(&document, cx)?,
+            };
+            let joined = with(&document, &self.into, Some(RawBsonRef::Array(&found)));
+            same = self.is_uncorrelated.then_some(found);
+            Ok(joined)
+        })))
+    }
+
+    fn collections(&self) -> Vec<Other> {
+        self.collections.clone()
+    }
+
+    fn tells_of(&self) -> Option<(&str, &'static str)> {
+        Some((&self.from, self.pipeline.begins()?))
+    }
+}

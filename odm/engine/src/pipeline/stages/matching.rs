@@ -1,0 +1,56 @@
+//! `$match`: keeps the documents that a filter matches.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::matcher::{Matcher, without_where};
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Planned, Stage};
+
+#[derive(Debug)]
+struct Match {
+    filter: RawDocumentBuf,
+    matcher: Matcher,
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(filter) = spec else {
+        return Err(ServerError::new(
+            Code::location(15959),
+            "the match filter must be an expression in an object",
+        ));
+    };
+    Ok(Box::new(Match {
+        filter: filter.to_owned(),
+        matcher: Matcher::parse(filter, globals).map_err(without_where)?,
+    }))
+}
+
+impl Stage for Match {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(input.filter_map(move |document| {
+            let document = match document {
+                Ok(document) => document,
+                Err(error) => return Some(Err(error)),
+            };
+            match self.matcher.matches_in(&document, cx.globals) {
+                Ok(true) => Some(Ok(document)),
+                Ok(false) => None,
+                Err(error) => Some(Err(error)),
+            }
+        })))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.matcher.check_constants(globals)
+    }
+
+    fn planned(&self) -> Planned<'_> {
+        Planned::Filter(&self.filter)
+    }
+}

@@ -1,0 +1,61 @@
+//! `$sample`: so many documents at random, in random order.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+use odm_language::value::number::Number;
+use odm_language::value::raw::elements;
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+
+#[derive(Debug)]
+struct Sample(usize);
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
+    let RawBsonRef::Document(spec) = spec else {
+        return refuse(
+            28745,
+            "the $sample stage specification must be an object".to_owned(),
+        );
+    };
+    let mut size = None;
+    for (name, value) in elements(spec) {
+        if name != "size" {
+            return refuse(28748, format!("unrecognized option to $sample: {name}"));
+        }
+        let Some(number) = Number::from_raw(value) else {
+            return refuse(
+                28746,
+                "size argument to $sample must be a number".to_owned(),
+            );
+        };
+        size = number.to_i64_truncated();
+    }
+    match size.map(usize::try_from) {
+        Some(Ok(size)) => Ok(Box::new(Sample(size))),
+        Some(Err(_)) => refuse(
+            28747,
+            "size argument to $sample must not be negative".to_owned(),
+        ),
+        None => refuse(28749, "$sample stage must specify a size".to_owned()),
+    }
+}
+
+impl Stage for Sample {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut documents: Vec<_> = input.collect::<Result<_, _>>()?;
+        let mut picked = Vec::new();
+        while picked.len() < self.0 && !documents.is_empty() {
+            let among = u64::try_from(documents.len()).unwrap_or(u64::MAX);
+            let index = usize::try_from(cx.source.random() % among).unwrap_or(0);
+            picked.push(Ok(documents.swap_remove(index)));
+        }
+        Ok(Box::new(picked.into_iter()))
+    }
+}

@@ -1,0 +1,34 @@
+//! `$skip`: all but the first documents.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::ServerError;
+use odm_language::expression::Globals;
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stages::limit::count;
+
+#[derive(Debug)]
+struct Skip(u64);
+
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    Ok(Box::new(Skip(count(name, spec, 5_107_200)?)))
+}
+
+impl Stage for Skip {
+    fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut left = self.0;
+        Ok(Box::new(input.filter(move |document| {
+            // A failure is never skipped.
+            if left > 0 && document.is_ok() {
+                left -= 1;
+                return false;
+            }
+            true
+        })))
+    }
+}

@@ -1,0 +1,56 @@
+//! `$sort`: stable, by the order of BSON values.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+
+use crate::pipeline::Documents;
+use crate::pipeline::sort::SortPattern;
+use crate::pipeline::stage::{Cx, Planned, Stage};
+
+#[derive(Debug)]
+struct Sort {
+    spec: RawDocumentBuf,
+    pattern: SortPattern,
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    _globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(spec) = spec else {
+        return Err(ServerError::new(
+            Code::location(15973),
+            "the $sort key specification must be an object",
+        ));
+    };
+    Ok(Box::new(Sort {
+        spec: spec.to_owned(),
+        pattern: SortPattern::parse(spec)?,
+    }))
+}
+
+impl Stage for Sort {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut keyed = Vec::new();
+        for document in input {
+            let document = document?;
+            let known = cx.globals.known();
+            let key = self
+                .pattern
+                .key(&document, cx.globals.collator(), known.text_score)?;
+            keyed.push((key, document, known));
+        }
+        keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
+        Ok(Box::new(keyed.into_iter().map(|(_, document, known)| {
+            // What was known of a document still is.
+            cx.globals.set_known(known);
+            Ok(document)
+        })))
+    }
+
+    fn planned(&self) -> Planned<'_> {
+        Planned::Sort(&self.spec)
+    }
+}

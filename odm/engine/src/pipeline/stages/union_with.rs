@@ -1,0 +1,186 @@
+//! `$unionWith`: the documents, then those of another collection.
+
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Globals, text};
+use odm_language::value::raw::{elements, values};
+
+use crate::pipeline::outline::{self, Place};
+use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stages::foreign;
+use crate::pipeline::{Documents, Other, Pipeline};
+
+#[derive(Debug)]
+struct UnionWith {
+    collection: String,
+    pipeline: Pipeline,
+    /// How many pipelines its own is inside of, this stage included.
+    depth: usize,
+}
+
+/// What is written.
+struct Spec<'s> {
+    /// None where the pipeline has documents of its own.
+    collection: Option<&'s str>,
+    stages: Option<RawArrayBuf>,
+}
+
+pub(super) fn outline(spec: RawBsonRef<'_>, place: Place<'_>) -> Result<(), ServerError> {
+    let spec = Spec::read(spec)?;
+    if let Some(collection) = spec.collection {
+        outline::check_readable(place.database, collection)?;
+    }
+    spec.stages
+        .map_or(Ok(()), |stages| outline::check(&stages, place))
+}
+
+pub(super) fn parse(
+    _name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let spec = Spec::read(spec)?;
+    let inner = globals.clone().inner_pipeline()?;
+    let depth = inner.pipeline_depth();
+    let stages = spec.stages.unwrap_or_default();
+    let pipeline = Pipeline::parse_inner("$unionWith", 31441, &stages, &inner)?;
+    Ok(Box::new(UnionWith {
+        collection: spec.collection.unwrap_or_default().to_owned(),
+        pipeline,
+        depth,
+    }))
+}
+
+fn refuse<T>(message: String) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::FAILED_TO_PARSE, message))
+}
+
+/// The stages, past the nulls among them.
+fn stages(array: &RawArray) -> Result<RawArrayBuf, ServerError> {
+    let mut stages = RawArrayBuf::new();
+    for (at, stage) in values(array).enumerate() {
+        match stage {
+            RawBsonRef::Document(stage) => stages.push(stage),
+            RawBsonRef::Null | RawBsonRef::Undefined => {}
+            other => return Err(wrong_type(&format!("pipeline.{at}"), other, "object")),
+        }
+    }
+    Ok(stages)
+}
+
+fn wrong_type(field: &str, found: RawBsonRef<'_>, wanted: &str) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "BSON field '$unionWith.{field}' is the wrong type '{}', expected type '{wanted}'",
+            text::type_name(Some(found))
+        ),
+    )
+}
+
+impl<'s> Spec<'s> {
+    fn read(spec: RawBsonRef<'s>) -> Result<Self, ServerError> {
+        let mut read = Self {
+            collection: None,
+            stages: None,
+        };
+        match spec {
+            RawBsonRef::String(name) => read.collection = Some(name),
+            RawBsonRef::Document(spec) => {
+                elements(spec).try_for_each(|(name, value)| read.field(name, value))?;
+            }
+            other => {
+                return refuse(format!(
+                    "the $unionWith stage specification must be an object or string, but found {}",
+                    text::type_name(Some(other))
+                ));
+            }
+        }
+        if read.collection.is_none() && !foreign::has_documents(read.stages.as_deref()) {
+            return refuse("$unionWith stage without explicit collection must have a pipeline with $documents as first stage".to_owned());
+        }
+        Ok(read)
+    }
+
+    fn field(&mut self, name: &str, value: RawBsonRef<'s>) -> Result<(), ServerError> {
+        match (name, value) {
+            ("coll", RawBsonRef::String(name)) => self.collection = Some(name),
+            ("coll", RawBsonRef::Null | RawBsonRef::Undefined) => {}
+            ("pipeline", RawBsonRef::Array(array)) => self.stages = Some(stages(array)?),
+            ("pipeline", RawBsonRef::Null | RawBsonRef::Undefined) => {
+                return Err(ServerError::new(
+                    Code::location(10065),
+                    "invalid parameter: expected an object (pipeline)",
+                ));
+            }
+            ("coll" | "pipeline", other) => {
+                let wanted = if name == "coll" { "string" } else { "array" };
+                return Err(wrong_type(name, other, wanted));
+            }
+            (other, _) => {
+                return Err(ServerError::new(
+                    Code::location(40415),
+                    format!("BSON field '$unionWith.{other}' is an unknown field."),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stage for UnionWith {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        // Read when the first input has ended, as the server does.
+        let mut other = None;
+        let mut input = input;
+        Ok(Box::new(std::iter::from_fn(move || {
+            if let Some(document) = input.next() {
+                return Some(document);
+            }
+            if other.is_none() {
+                other = Some(
+                    self.documents(cx)
+                        .unwrap_or_else(|error| Box::new(std::iter::once(Err(error)))),
+                );
+            }
+            other.as_mut()?.next()
+        })))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.pipeline.check_constants(globals)
+    }
+
+    fn tells_of(&self) -> Option<(&str, &'static str)> {
+        Some((&self.collection, self.pipeline.begins()?))
+    }
+
+    fn collections(&self) -> Vec<Other> {
+        let mut collections = self.pipeline.collections();
+        collections.push(Other {
+            database: None,
+            collection: self.collection.clone(),
+            depth: Some(self.depth),
+        });
+        collections
+    }
+}
+
+impl UnionWith {
+    fn documents<'a>(&'a self, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let leading = self.pipeline.leading();
+        let filter = leading.filter.unwrap_or_default();
+        let found = match self.pipeline.begins() {
+            Some(_) => Vec::new(),
+            None => cx
+                .source
+                .find(self.depth, &self.collection, &filter, cx.globals)?,
+        };
+        let inner = Cx {
+            collection: &self.collection,
+            ..cx
+        };
+        self.pipeline
+            .stream(0, Box::new(found.into_iter().map(Ok)), inner)
+    }
+}

@@ -1,0 +1,183 @@
+//! Runs the cases of `tests/cases/stage`, recorded from a real server.
+
+use bson::Document;
+use bson::raw::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
+use odm_language::error::ServerError;
+use odm_language::expression::Globals;
+use odm_language::matcher::Matcher;
+
+use super::outline::{self, Place};
+use super::projection::Projection;
+use super::{Pipeline, Source};
+use crate::cases;
+
+/// One collection, `stage_cases`.
+struct Held(Vec<RawDocumentBuf>);
+
+impl Source for Held {
+    fn find(
+        &self,
+        _depth: usize,
+        collection: &str,
+        filter: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let matcher = Matcher::parse(filter, globals)?;
+        let mut found = Vec::new();
+        for document in self.0.iter().filter(|_| collection == "stage_cases") {
+            if matcher.matches(document)? {
+                found.push(document.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    fn check_deadline(&self) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn statistics(
+        &self,
+        _collection: &str,
+        _asked: &super::Statistics,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Ok(Vec::new())
+    }
+
+    fn random(&self) -> u64 {
+        7
+    }
+
+    fn object_id(&self) -> bson::oid::ObjectId {
+        bson::oid::ObjectId::from_bytes([7; 12])
+    }
+
+    fn merge(
+        &self,
+        _target: super::Target<'_>,
+        _creates: bool,
+        _write: &mut dyn FnMut(&mut dyn super::Merging) -> Result<(), ServerError>,
+    ) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn check_replaced(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+    ) -> Result<(), ServerError> {
+        Ok(())
+    }
+
+    fn replace_all(
+        &self,
+        _database: Option<&str>,
+        _collection: &str,
+        _documents: Vec<RawDocumentBuf>,
+    ) -> Result<(), ServerError> {
+        Ok(())
+    }
+}
+
+fn raw(document: &Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(document).unwrap()
+}
+
+fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    let globals = Globals::new(cases::NOW);
+    if let Ok(projection) = case.get_document("projection") {
+        let matcher = Matcher::parse(&raw(case.get_document("filter").unwrap()), &globals)?;
+        let projection = Projection::parse(&raw(projection), &globals, &|| Ok(()))?;
+        projection.check_constants(&globals)?;
+        let mut found = Vec::new();
+        for document in &source.0 {
+            if let Some(at) = matcher.match_position(document)? {
+                let projected = projection.apply(document, at.array_index, &globals);
+                found.push(projected.map_err(|e| e.within("Executor error during find command"))?);
+            }
+        }
+        return Ok(found);
+    }
+    let stages = case.get_array("pipeline").unwrap().iter().cloned();
+    let stages: RawArrayBuf = stages
+        .map(|stage| RawBson::try_from(stage).unwrap())
+        .collect();
+    let place = Place {
+        database: "exprs",
+        is_name: |_, collection| !collection.is_empty(),
+    };
+    outline::check(&stages, place)?;
+    let pipeline = Pipeline::parse(&stages, &globals)?;
+    let input = Box::new(source.0.iter().cloned().map(Ok));
+    let cx = super::Cx {
+        source,
+        collection: "stage_cases",
+        globals: &globals,
+    };
+    pipeline.run(0, input, cx)?.collect()
+}
+
+fn check(case: &Document, source: &Held) -> Result<(), String> {
+    let got = run(case, source);
+    let wanted = match cases::error(case) {
+        Some(error) => Err(error),
+        None => Ok(case
+            .get_array("result")
+            .unwrap()
+            .iter()
+            .map(|document| raw(document.as_document().unwrap()))
+            .collect::<Vec<_>>()),
+    };
+    let same = match (&got, &wanted) {
+        (Ok(got), Ok(wanted)) => got == wanted,
+        (Err(got), Err(wanted)) => cases::parts(got) == *wanted,
+        _ => false,
+    };
+    if same {
+        return Ok(());
+    }
+    let decoded = |documents: Vec<RawDocumentBuf>| -> Vec<String> {
+        documents
+            .into_iter()
+            .map(|document| Document::try_from(document).unwrap().to_string())
+            .collect()
+    };
+    Err(format!(
+        "{:?}{:?}\n    wanted {:?}\n    got    {:?}",
+        case.get("pipeline"),
+        case.get("projection"),
+        wanted.map(decoded),
+        got.map(decoded)
+    ))
+}
+
+fn file(name: &str) {
+    let source = Held(cases::read("stage/documents").iter().map(raw).collect());
+    cases::run(&format!("stage/{name}"), |case| check(case, &source));
+}
+
+cases::files!("stage", file, input: ["documents"], [
+    combined,
+    count,
+    facet,
+    find,
+    group,
+    group_more,
+    group_ranked,
+    group_sets,
+    inhibit,
+    limit_skip,
+    lookup,
+    r#match,
+    pipeline,
+    project,
+    replace,
+    sample,
+    set,
+    shapes,
+    sort,
+    sort_by_count,
+    union_with,
+    unset,
+    unwind,
+]);

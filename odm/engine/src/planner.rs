@@ -1,0 +1,548 @@
+//! Which indexes, if any, may serve a query, and how.
+//!
+//! [`plan`] answers with one plan or with several candidates, the way a server finds them: every index whose first
+//! field the filter bounds, an `$or` whose alternatives all have an index, and indexes that give the order. Which
+//! candidate is best is found by trial (`cursor::trial`). A hint leaves only its own index.
+//!
+//! What this module is not: it reads no documents and runs nothing. Where documents are looked at, the whole filter is
+//! applied, so bounds may be too wide but never too narrow.
+
+pub(crate) mod agreement;
+mod bounds;
+mod complete;
+pub(crate) mod conditions;
+pub(crate) mod geo;
+mod hint;
+pub(crate) mod interval;
+pub(crate) mod order;
+pub(crate) mod special;
+pub(crate) mod tree;
+mod wildcard;
+
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use odm_language::error::ServerError;
+use odm_language::matcher::{Comparison, Predicate, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::Path;
+
+use crate::index::Index;
+use crate::index::spec::Kind;
+
+use bounds::{Draft, Given};
+use conditions::{Condition, Conditions};
+use hint::Hinted;
+use interval::Interval;
+use order::Sort;
+use tree::{IndexScan, Node, Step};
+
+/// So many candidates are tried; a server stops at the same number.
+const MOST_CANDIDATES: usize = 64;
+
+/// What a plan is for.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) filter: Option<&'a Predicate>,
+    pub(crate) sort: Option<Sort<'a>>,
+    /// `$natural`, and whether it is backwards.
+    pub(crate) natural: Option<bool>,
+    pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) collation: Option<&'a Collator>,
+    pub(crate) skip: u64,
+    pub(crate) limit: Option<u64>,
+    pub(crate) min: Option<&'a RawDocument>,
+    pub(crate) max: Option<&'a RawDocument>,
+    /// The paths of which the results are made, if they are made of paths alone; none for a count.
+    pub(crate) made_of: Option<&'a [Path]>,
+    /// There is a projection.
+    pub(crate) projects: bool,
+    /// Only the number of the results matters.
+    pub(crate) counts: bool,
+    /// The scores of a `$text` matter.
+    pub(crate) scored: bool,
+}
+
+/// Finds the best of several plans for the same records.
+pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerError>;
+
+/// The candidates, at least one.
+pub(crate) fn plan(
+    indexes: &[Index],
+    wanted: &Wanted<'_>,
+    pick: Pick<'_>,
+) -> Result<Vec<Node>, ServerError> {
+    if let Some(node) = special::plan(indexes, wanted)? {
+        return Ok(vec![node]);
+    }
+    if let Some(node) = by_id(indexes, wanted) {
+        return Ok(vec![wanted.top(node, true)]);
+    }
+    let conditions = wanted.filter.map_or_else(
+        || Conditions {
+            complete: true,
+            ..Conditions::default()
+        },
+        |filter| conditions::of(filter, wanted.collation),
+    );
+    let search = Search {
+        wanted,
+        children: wanted
+            .filter
+            .map_or(0, |filter| conditions::children(filter).len()),
+        conditions: &conditions,
+    };
+    let hinted = hint::find(indexes, wanted)?;
+    let usable: Vec<&Index> = match &hinted {
+        Hinted::Records { backwards } => {
+            return Ok(vec![search.records(*backwards)]);
+        }
+        Hinted::Index(index) => vec![*index],
+        Hinted::No => {
+            if let Some(backwards) = wanted.natural {
+                return Ok(vec![search.records(backwards)]);
+            }
+            indexes.iter().filter(|index| !index.spec.hidden).collect()
+        }
+    };
+    let is_hinted = matches!(hinted, Hinted::Index(_));
+    if let (Hinted::Index(index), true) = (&hinted, wanted.min.is_some() || wanted.max.is_some()) {
+        let mut draft = Draft::whole(index);
+        draft.scan.limits = Some(hint::limits(index, wanted)?);
+        return Ok(vec![search.finish(index, draft)]);
+    }
+    if !is_hinted && let Some(node) = search.alternatives(&usable, pick)? {
+        return Ok(vec![node]);
+    }
+    let mut candidates = search.candidates(&usable, is_hinted);
+    candidates.truncate(MOST_CANDIDATES);
+    if candidates.is_empty() {
+        candidates.push(match hinted {
+            Hinted::Index(index)
+                if index.spec.kind == Kind::Wildcard && search.is_served_by_name(index) =>
+            {
+                search.records(false)
+            }
+            Hinted::Index(index) if index.spec.kind == Kind::Wildcard => {
+                let is_asked =
+                    (wanted.filter).is_some_and(|filter| wildcard::is_asked(index, filter));
+                return Err(hint::no_plan(if is_asked {
+                    "$hint: refusing to build whole-index solution, because it's a wildcard index"
+                } else {
+                    "No query solutions"
+                }));
+            }
+            Hinted::Index(index) => search.finish(index, Draft::whole(index)),
+            _ => search.records(false),
+        });
+    }
+    Ok(candidates)
+}
+
+/// The record of one `_id`, where the filter asks for nothing else.
+fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
+    let Some(Predicate::Field(field)) = wanted.filter else {
+        return None;
+    };
+    let Test::Compare(Comparison::Eq, operand) = &field.test else {
+        return None;
+    };
+    let plain = field.path.as_str() == "_id"
+        && wanted.hint.is_none()
+        && wanted.natural.is_none()
+        && wanted.min.is_none()
+        && wanted.max.is_none()
+        && wanted.skip == 0
+        && !matches!(
+            operand.value(),
+            RawBsonRef::Array(_) | RawBsonRef::Null | RawBsonRef::Undefined
+        );
+    let index = indexes.iter().find(|index| plain && index.spec.is_id())?;
+    let point = Interval::point(operand.value(), wanted.collation);
+    if point.collated && index.spec.collation.as_ref() != wanted.collation {
+        return None;
+    }
+    let mut draft = Draft::whole(index);
+    draft.scan.fields = vec![Arc::new([point])];
+    Some(Node::leaf(Step::ById(draft.scan)))
+}
+
+impl Wanted<'_> {
+    /// The steps above the records.
+    fn top(&self, mut node: Node, sorted: bool) -> Node {
+        // A count skips and stops by itself.
+        if self.counts {
+            return node;
+        }
+        let sorts = self.sort.is_some() && !sorted;
+        // What is left by a projection that keeps the sort's fields is smaller to sort.
+        let early = self.projects
+            && sorts
+            && self.sort.is_some_and(|(paths, _)| {
+                self.made_of
+                    .is_some_and(|kept| paths.iter().all(|path| kept.contains(path)))
+            });
+        if early {
+            node = node.under(Step::Project);
+        }
+        if sorts {
+            let limit = self.limit.map(|limit| limit.saturating_add(self.skip));
+            node = node.under(Step::Sort { limit });
+        }
+        if self.skip > 0 {
+            let skip = Step::Skip(self.skip);
+            // Where no document is refused, those that are skipped need not be looked at.
+            node = match &node.step {
+                Step::Fetch {
+                    answered,
+                    all: true,
+                } if !sorts => {
+                    let fetch = Step::Fetch {
+                        answered: answered.clone(),
+                        all: true,
+                    };
+                    let inputs = node
+                        .inputs
+                        .into_iter()
+                        .map(|input| input.under(skip.clone()));
+                    Node::over(fetch, inputs.collect())
+                }
+                _ => node.under(skip),
+            };
+        }
+        if self.projects && !early {
+            node = node.under(Step::Project);
+        }
+        match self.limit {
+            Some(limit) if !sorts => node.under(Step::Limit(limit)),
+            _ => node,
+        }
+    }
+}
+
+/// One query's search for plans.
+struct Search<'s, 'w> {
+    wanted: &'s Wanted<'w>,
+    /// How many conditions stand beside each other in the filter.
+    children: usize,
+    conditions: &'s Conditions<'w>,
+}
+
+impl Search<'_, '_> {
+    fn records(&self, backwards: bool) -> Node {
+        let sorted = self.wanted.natural == Some(backwards);
+        self.wanted
+            .top(Node::leaf(Step::Records { backwards }), sorted)
+    }
+
+    /// A plan for each way to use each index.
+    fn candidates(&self, indexes: &[&Index], is_hinted: bool) -> Vec<Node> {
+        let given = Given {
+            all: &self.conditions.all,
+            own: self.conditions.all.len(),
+        };
+        let mut found = Vec::new();
+        let mut ordering = Vec::new();
+        for index in indexes {
+            // A hint lets a server lose documents, but not by a wildcard index.
+            let may_lose = is_hinted && index.spec.kind != Kind::Wildcard;
+            if !may_lose && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
+                continue;
+            }
+            let drafts = bounds::drafts(index, given, self.wanted.collation);
+            let bounded = !drafts.is_empty();
+            found.extend(drafts.into_iter().map(|draft| self.finish(index, draft)));
+            if !is_hinted || !bounded {
+                ordering.extend(self.ordered(index));
+            }
+        }
+        for (child, branches) in &self.conditions.branches {
+            found.extend(self.within(indexes, *child, branches, is_hinted));
+        }
+        // Only where nothing else gives the order.
+        let sorts = |step: &Step| matches!(step, Step::Sort { .. });
+        if found.iter().all(|node| node.any(&sorts)) {
+            found.extend(ordering);
+        }
+        found
+    }
+
+    /// Whether an index would serve the filter if the numbers in its paths were names: a server's does.
+    fn is_served_by_name(&self, index: &Index) -> bool {
+        let Some(filter) = self.wanted.filter else {
+            return false;
+        };
+        if index.spec.partial.is_none() && wildcard::serves(index, filter, self.wanted.collation) {
+            return true;
+        }
+        let conditions = conditions::with_numbers(filter, self.wanted.collation);
+        let search = Search {
+            wanted: self.wanted,
+            children: self.children,
+            conditions: &conditions,
+        };
+        !search.candidates(&[index], true).is_empty()
+    }
+
+    /// A walk over a whole index for its order.
+    fn ordered(&self, index: &Index) -> Option<Node> {
+        let spec = &index.spec;
+        let sort = self.wanted.sort?;
+        if spec.sparse
+            || spec.partial.is_some()
+            || !matches!(spec.kind, Kind::Ordered | Kind::Hashed)
+            || spec.collation.as_ref() != self.wanted.collation
+        {
+            return None;
+        }
+        let draft = Draft::whole(index);
+        order::direction(index, &draft.scan, sort)?;
+        Some(self.finish(index, draft))
+    }
+
+    /// A filter that is one `$or`, if an index serves each alternative. Each is decided for itself.
+    fn alternatives(
+        &self,
+        indexes: &[&Index],
+        pick: Pick<'_>,
+    ) -> Result<Option<Node>, ServerError> {
+        let ([(child, branches)], 1) = (self.conditions.branches.as_slice(), self.children) else {
+            return Ok(None);
+        };
+        let mut drafts = Vec::new();
+        for branch in branches {
+            let mut candidates = self.branch(indexes, branch, &[], false);
+            if candidates.is_empty() {
+                return Ok(None);
+            }
+            let best = if candidates.len() > 1 {
+                let nodes = candidates
+                    .iter()
+                    .map(|(.., draft)| {
+                        Node::leaf(Step::Index(draft.scan.clone())).under(Step::Fetch {
+                            answered: draft.answered.clone(),
+                            all: false,
+                        })
+                    })
+                    .collect();
+                pick(nodes)?.min(candidates.len() - 1)
+            } else {
+                0
+            };
+            drafts.push(candidates.swap_remove(best));
+        }
+        Ok(Some(self.joined(*child, branches, drafts)))
+    }
+
+    /// An `$or` beside other conditions, which may bound the later fields of its indexes.
+    fn within(
+        &self,
+        indexes: &[&Index],
+        child: usize,
+        branches: &[&Predicate],
+        is_hinted: bool,
+    ) -> Option<Node> {
+        let drafts = branches
+            .iter()
+            .map(|branch| {
+                self.branch(indexes, branch, &self.conditions.all, is_hinted)
+                    .into_iter()
+                    .rev()
+                    .max_by_key(|(.., draft)| {
+                        draft
+                            .scan
+                            .fields
+                            .iter()
+                            .filter(|field| !field.iter().any(Interval::is_all))
+                            .count()
+                    })
+            })
+            .collect::<Option<Vec<_>>>()?;
+        Some(self.joined(child, branches, drafts))
+    }
+
+    fn branch<'i>(
+        &self,
+        indexes: &[&'i Index],
+        branch: &Predicate,
+        beside: &[Condition],
+        is_hinted: bool,
+    ) -> Vec<(usize, &'i Index, Draft)> {
+        let conditions = conditions::of(branch, self.wanted.collation);
+        let own = conditions.all.len();
+        let mut all = conditions.all;
+        all.extend(beside.iter().cloned());
+        let given = Given { all: &all, own };
+        indexes
+            .iter()
+            .enumerate()
+            .filter(|(_, index)| {
+                is_hinted || complete::is_complete(&index.spec, given.all, self.wanted.collation)
+            })
+            .flat_map(|(place, index)| {
+                bounds::drafts(index, given, self.wanted.collation)
+                    .into_iter()
+                    .map(move |draft| (place, *index, draft))
+            })
+            .collect()
+    }
+
+    /// The alternatives of an `$or`, one after the other, or merged if all have the order.
+    fn joined(
+        &self,
+        child: usize,
+        branches: &[&Predicate],
+        drafts: Vec<(usize, &Index, Draft)>,
+    ) -> Node {
+        let mut drafts: Vec<_> = drafts.into_iter().zip(branches).enumerate().collect();
+        // By their indexes, as a server goes through them.
+        drafts.sort_by_key(|(_, ((place, ..), branch))| {
+            let (kind, path) = branch.rank();
+            (*place, path, kind)
+        });
+        let mut drafts = single_last(drafts, |(_, (_, branch))| {
+            matches!(
+                conditions::children(branch).as_slice(),
+                [Predicate::Field(_)]
+            )
+        });
+        let directions: Option<Vec<bool>> = self.wanted.sort.and_then(|sort| {
+            drafts
+                .iter()
+                .map(|(_, ((_, index, draft), _))| self.direction(index, &draft.scan, sort))
+                .collect()
+        });
+        let sorted = directions.is_some();
+        for ((_, ((.., draft), _)), backwards) in
+            drafts.iter_mut().zip(directions.unwrap_or_default())
+        {
+            draft.scan.backwards = backwards;
+        }
+        // Where keys tell which records these are, nothing is left to look at but for results.
+        let mut is_told = self.children == 1;
+        let inputs = drafts
+            .into_iter()
+            .map(|(at, ((.., draft), branch))| {
+                let all = conditions::children(branch).len();
+                is_told &= draft.answered.len() < all || draft.exact;
+                let node = Node {
+                    branch: Some(at),
+                    ..Node::leaf(Step::Index(draft.scan))
+                };
+                if draft.answered.len() >= all {
+                    return node;
+                }
+                Node {
+                    branch: Some(at),
+                    ..node.under(Step::Fetch {
+                        answered: draft.answered,
+                        all: false,
+                    })
+                }
+            })
+            .collect();
+        let mut node = Node::over(if sorted { Step::Merge } else { Step::Or }, inputs);
+        let is_done = node.is_fetched() && self.children == 1 || self.wanted.counts && is_told;
+        if !is_done {
+            node = node.under(Step::Fetch {
+                answered: vec![child],
+                all: is_told,
+            });
+        }
+        self.wanted.top(node, sorted)
+    }
+
+    /// The walk's direction for an order; keys of strings order as one collation has it.
+    fn direction(&self, index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
+        (index.spec.collation.as_ref() == self.wanted.collation)
+            .then(|| order::direction(index, scan, sort))
+            .flatten()
+    }
+
+    /// The whole plan over one walk.
+    fn finish(&self, index: &Index, mut draft: Draft) -> Node {
+        let mut walks = None;
+        let mut sorted = false;
+        if let Some(sort) = self.wanted.sort {
+            if let Some(backwards) = self.direction(index, &draft.scan, sort) {
+                draft.scan.backwards = backwards;
+                sorted = true;
+            } else if index.spec.collation.as_ref() == self.wanted.collation {
+                walks = order::exploded(index, &draft.scan, sort);
+                sorted = walks.is_some();
+            }
+        } else if self.wanted.natural.is_some() {
+            sorted = true;
+        }
+        let answers_all = (0..self.children).all(|child| draft.answered.contains(&child));
+        draft.scan.covers = answers_all
+            && self.conditions.complete
+            && walks.is_none()
+            && (self.wanted.sort.is_none() || sorted)
+            && self.made_of_keys(index, &draft.scan);
+        let counts = self.wanted.counts
+            && draft.scan.covers
+            && draft.exact
+            && draft.scan.limits.is_none()
+            && draft.scan.is_one_range();
+        let covers = draft.scan.covers;
+        let node = match walks {
+            _ if counts => Node::leaf(Step::CountIndex(draft.scan)),
+            None => Node::leaf(Step::Index(draft.scan)),
+            Some(walks) => Node::over(
+                Step::Merge,
+                walks
+                    .into_iter()
+                    .map(|walk| Node::leaf(Step::Index(walk)))
+                    .collect(),
+            ),
+        };
+        let node = if covers {
+            node
+        } else {
+            node.under(Step::Fetch {
+                all: answers_all && self.conditions.complete,
+                answered: draft.answered,
+            })
+        };
+        self.wanted.top(node, sorted)
+    }
+
+    /// Whether the keys of an index hold all that the result is made of.
+    fn made_of_keys(&self, index: &Index, scan: &IndexScan) -> bool {
+        let Some(paths) = self.wanted.made_of else {
+            return false;
+        };
+        let spec = &index.spec;
+        paths.is_empty()
+            || (spec.collation.is_none()
+                && paths.iter().all(|path| {
+                    let name = path.as_str();
+                    let known =
+                        match &scan.path {
+                            Some(own) => {
+                                own == name && scan.fields.first().is_some_and(|at| at.len() == 1)
+                            }
+                            None => spec.paths.iter().zip(&spec.parts).any(|(own, part)| {
+                                own == path && !part.hashed && part.geo.is_none()
+                            }),
+                        };
+                    known && !index.arrays.has(name)
+                }))
+    }
+}
+
+/// A server holds a walk for a single condition back until the next of these comes, and what is between goes first.
+fn single_last<T>(items: Vec<T>, is_single: impl Fn(&T) -> bool) -> Vec<T> {
+    let mut ordered = Vec::with_capacity(items.len());
+    let mut held = None;
+    for item in items {
+        if is_single(&item) {
+            ordered.extend(held.replace(item));
+        } else {
+            ordered.push(item);
+        }
+    }
+    ordered.extend(held);
+    ordered
+}

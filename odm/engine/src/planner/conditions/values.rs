@@ -1,0 +1,278 @@
+//! The values that pass a test, as intervals.
+
+use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
+use bson::spec::ElementType;
+use odm_language::matcher::{Comparison, Regex, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::kind::{self, Bracket, TypeSet};
+use odm_language::value::raw;
+
+use crate::planner::conditions::{About, Fit};
+use crate::planner::interval::Interval;
+
+/// The values that pass a test; none where it narrows nothing.
+pub(super) fn one_value(
+    test: &Test,
+    collation: Option<&Collator>,
+) -> Option<(Vec<Interval>, Fit, About)> {
+    let values = |intervals, fit| Some((intervals, fit, About::Values));
+    match test {
+        Test::Regex(regex) => {
+            // With a collation, neighbours in the index are not neighbours as bytes.
+            if collation.is_some() {
+                return None;
+            }
+            let (intervals, fit) = pattern(regex);
+            values(intervals, fit)
+        }
+        Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
+        Test::Type(types) => {
+            let (intervals, fit) = of_types(*types)?;
+            // A wildcard index has keys of what is in a document, not of the document.
+            let about = if types.contains(ElementType::Null) {
+                About::Null
+            } else if types.contains(ElementType::EmbeddedDocument) {
+                About::Whole
+            } else {
+                About::Values
+            };
+            Some((intervals, fit, about))
+        }
+        Test::Compare(comparison, operand) => {
+            let value = operand.value();
+            let Some((above, inclusive)) = (match comparison {
+                Comparison::Eq => None,
+                Comparison::Gt => Some((true, false)),
+                Comparison::Gte => Some((true, true)),
+                Comparison::Lt => Some((false, false)),
+                Comparison::Lte => Some((false, true)),
+            }) else {
+                let about = About::of(value);
+                let fit = if matches!(value, RawBsonRef::Array(_)) || about == About::Null {
+                    Fit::Loose
+                } else {
+                    Fit::Exact
+                };
+                return Some((equal(value, collation), fit, about));
+            };
+            ordered(value, above, inclusive, collation)
+        }
+        Test::In(list) => {
+            let mut fit = Fit::Exact;
+            let mut about = About::Values;
+            let mut all = Vec::new();
+            for operand in &list.values {
+                let value = operand.value();
+                match About::of(value) {
+                    About::Values => {}
+                    other => {
+                        if about != About::Null {
+                            about = other;
+                        }
+                        if other == About::Null || matches!(value, RawBsonRef::Array(_)) {
+                            fit = Fit::Loose;
+                        }
+                    }
+                }
+                all.extend(equal(value, collation));
+            }
+            for regex in &list.regexes {
+                if collation.is_some() {
+                    return None;
+                }
+                let (intervals, regex_fit) = pattern(regex);
+                all.extend(intervals);
+                fit = fit.max(regex_fit);
+            }
+            Some((all, fit, about))
+        }
+        Test::Compared(comparison, operand) => {
+            Some(compared(*comparison, operand.value(), collation))
+        }
+        Test::Exists
+        | Test::Size(_)
+        | Test::Bits(_)
+        | Test::Element(_)
+        | Test::Geo(_)
+        | Test::Near(_) => None,
+    }
+}
+
+fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
+    // An array is a type of the whole value, which no key tells; nor do keys tell undefined from an empty array.
+    if types.contains(ElementType::Array) || types.contains(ElementType::Undefined) {
+        return None;
+    }
+    let fit = if types == TypeSet::NUMBER {
+        Fit::Exact
+    } else if types.contains(ElementType::Null) {
+        // The key of null may stand for a missing field.
+        Fit::Loose
+    } else {
+        Fit::Value
+    };
+    let intervals = kind::every_type()
+        .filter(|kind| types.contains(*kind))
+        .map(|kind| Interval::of_type(Bracket::of_type(kind)))
+        .collect();
+    Some((intervals, fit))
+}
+
+fn ordered(
+    value: RawBsonRef<'_>,
+    above: bool,
+    inclusive: bool,
+    collation: Option<&Collator>,
+) -> Option<(Vec<Interval>, Fit, About)> {
+    match value {
+        RawBsonRef::Double(number) if number.is_nan() => Some((
+            inclusive
+                .then(|| Interval::point(value, collation))
+                .into_iter()
+                .collect(),
+            Fit::Exact,
+            About::Values,
+        )),
+        RawBsonRef::MinKey | RawBsonRef::MaxKey => {
+            let interval = Interval::any_beyond(value, above, inclusive, collation);
+            let outwards = above == matches!(value, RawBsonRef::MaxKey);
+            let about = if outwards {
+                About::Values
+            } else {
+                About::Beyond
+            };
+            Some((interval.into_iter().collect(), Fit::Exact, about))
+        }
+        RawBsonRef::Null if inclusive => Some((equal(value, collation), Fit::Loose, About::Null)),
+        RawBsonRef::Double(_)
+        | RawBsonRef::Int32(_)
+        | RawBsonRef::Int64(_)
+        | RawBsonRef::String(_)
+        | RawBsonRef::ObjectId(_)
+        | RawBsonRef::DateTime(_)
+        | RawBsonRef::Boolean(_)
+        | RawBsonRef::Timestamp(_)
+        | RawBsonRef::Binary(_) => Some((
+            Interval::beyond(value, above, inclusive, collation)
+                .into_iter()
+                .collect(),
+            Fit::Exact,
+            About::Values,
+        )),
+        _ => None,
+    }
+}
+
+/// What passes a comparison of an expression: values of every type, and a missing field, whose key is that of null,
+/// below null.
+fn compared(
+    comparison: Comparison,
+    value: RawBsonRef<'_>,
+    collation: Option<&Collator>,
+) -> (Vec<Interval>, Fit, About) {
+    let is_null = matches!(value, RawBsonRef::Null);
+    let is_least = matches!(value, RawBsonRef::MinKey);
+    let (above, inclusive) = match comparison {
+        Comparison::Eq => {
+            let fit = if is_null { Fit::Loose } else { Fit::Exact };
+            return (equal(value, collation), fit, About::Compared);
+        }
+        Comparison::Gt => (true, false),
+        Comparison::Gte => (true, true),
+        // The key of null may stand for a missing field.
+        Comparison::Lt => (false, is_null),
+        Comparison::Lte => (false, true),
+    };
+    let fit = match comparison {
+        Comparison::Lt | Comparison::Gte if is_null => Fit::Loose,
+        _ => Fit::Exact,
+    };
+    // Only the least value has nothing missing above it, and none below.
+    let about = if above == is_least {
+        About::ComparedMissing
+    } else {
+        About::Compared
+    };
+    let interval = Interval::any_beyond(value, above, inclusive, collation);
+    (interval.into_iter().collect(), fit, about)
+}
+
+fn equal(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Vec<Interval> {
+    match value {
+        RawBsonRef::Null | RawBsonRef::Undefined => vec![
+            Interval::point(RawBsonRef::Undefined, collation),
+            Interval::point(RawBsonRef::Null, collation),
+        ],
+        RawBsonRef::Array(array) => vec![
+            first_element(array, collation),
+            Interval::point(value, collation),
+        ],
+        value => vec![Interval::point(value, collation)],
+    }
+}
+
+/// An equal array has an equal first element, and its elements are its keys.
+fn first_element(array: &RawArray, collation: Option<&Collator>) -> Interval {
+    let first = raw::values(array).next();
+    Interval::point(first.unwrap_or(RawBsonRef::Undefined), collation)
+}
+
+/// The strings that a pattern may match, and the pattern itself as a value.
+fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
+    let same = match (
+        <&CStr>::try_from(regex.pattern()),
+        <&CStr>::try_from(regex.options()),
+    ) {
+        // A stored expression is matched by its equal.
+        (Ok(pattern), Ok(options)) => Interval::point(
+            RawBsonRef::RegularExpression(RawRegexRef { pattern, options }),
+            None,
+        ),
+        _ => Interval::regexes(),
+    };
+    match prefix(regex) {
+        Some((prefix, exact)) => (
+            vec![Interval::prefix(&prefix), same],
+            if exact { Fit::Exact } else { Fit::Value },
+        ),
+        None => (vec![Interval::of_type(Bracket::String), same], Fit::Value),
+    }
+}
+
+/// What every match of a pattern such as `^abc` begins with, and whether that is all it asks for.
+fn prefix(regex: &Regex) -> Option<(String, bool)> {
+    if !regex.options().is_empty() {
+        return None;
+    }
+    let rest = regex.pattern().strip_prefix('^')?;
+    if rest.contains('|') {
+        return None;
+    }
+    let mut prefix = String::new();
+    let mut exact = true;
+    let mut chars = rest.chars().peekable();
+    while let Some(c) = chars.next() {
+        let literal = match c {
+            '\\' => match chars.next() {
+                Some(escaped) if !escaped.is_ascii_alphanumeric() => escaped,
+                _ => {
+                    exact = false;
+                    break;
+                }
+            },
+            // `.*` at the end asks for nothing, unless it stops at a line's end.
+            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => {
+                exact = false;
+                break;
+            }
+            c => c,
+        };
+        // The last character before one of these is optional, or comes in some number.
+        if matches!(chars.peek(), Some('*' | '?' | '{' | '+')) {
+            exact = false;
+            break;
+        }
+        prefix.push(literal);
+    }
+    (!prefix.is_empty()).then_some((prefix, exact))
+}

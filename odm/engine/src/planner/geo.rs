@@ -1,0 +1,332 @@
+//! Geospatial conditions as intervals of an index's cells, and the choice of an index for `$near`.
+//!
+//! Cells are coarser than the shapes that they hold: what lies in the intervals may match, what doesn't cannot.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::{Code, ServerError};
+use odm_language::matcher::{Near, Predicate, Test};
+use odm_language::value::geo::cell::{Cell, Relation};
+use odm_language::value::geo::flat::{Flat, Rect};
+use odm_language::value::geo::region::Region;
+use odm_language::value::geo::vector::Vector;
+use odm_language::value::path::Path;
+use odm_language::value::print;
+
+use crate::index::Index;
+use crate::index::geo::{Grid, Plane, hash_value, relation, square_hashes};
+use crate::index::spec::Kind;
+use crate::planner::Wanted;
+use crate::planner::bounds::{Draft, Given, nearest};
+use crate::planner::complete::is_complete;
+use crate::planner::conditions::{self, Conditions, intersect};
+use crate::planner::hint::{self, Hinted};
+use crate::planner::interval::{self, Interval};
+use crate::planner::special::Special;
+use crate::planner::tree::{IndexScan, Node, Step};
+
+/// So many cells, or a few more, hold what a query asks for.
+const MOST_CELLS: usize = 24;
+
+/// Whether a grid has cells for a region: shapes on the sphere have none in the plane, nor those of the plane there.
+pub(super) fn knows(grid: Grid, region: &Region) -> bool {
+    match (grid, region) {
+        (_, Region::Cap { .. }) => true,
+        (Grid::Sphere, region) => matches!(region, Region::Shapes(_)),
+        (Grid::Plane(_), region) => !matches!(region, Region::Shapes(_)),
+    }
+}
+
+/// The cells that a region leaves.
+pub(super) fn intervals(grid: Grid, region: &Region) -> Vec<Interval> {
+    let boxed = |plane: &Plane, rect: Option<Rect>| {
+        rect.map_or_else(|| vec![Interval::all()], |rect| squares(plane, &rect))
+    };
+    match (grid, region) {
+        (Grid::Sphere, Region::Shapes(shapes)) => sphere(&|center, radius| {
+            shapes.iter().fold(Relation::Outside, |found, shape| {
+                match (found, relation(shape, center, radius)) {
+                    (Relation::Inside, _) | (_, Relation::Inside) => Relation::Inside,
+                    (Relation::Partly, _) | (_, Relation::Partly) => Relation::Partly,
+                    _ => Relation::Outside,
+                }
+            })
+        }),
+        (Grid::Sphere, Region::Cap { center, radius }) => {
+            cap(Vector::from_degrees(center.x, center.y), *radius)
+        }
+        (Grid::Sphere, _) | (Grid::Plane(_), Region::Shapes(_)) => vec![Interval::all()],
+        (Grid::Plane(plane), Region::Rect(rect)) => squares(&plane, rect),
+        (Grid::Plane(plane), Region::Polygon(vertices)) => boxed(&plane, Rect::around(vertices)),
+        (Grid::Plane(plane), Region::Circle { center, radius }) => {
+            squares(&plane, &around(*center, *radius, *radius))
+        }
+        (Grid::Plane(plane), Region::Cap { center, radius }) => {
+            squares(&plane, &cap_box(*center, *radius))
+        }
+    }
+}
+
+fn around(center: Flat, x: f64, y: f64) -> Rect {
+    Rect::new(
+        Flat {
+            x: center.x - x,
+            y: center.y - y,
+        },
+        Flat {
+            x: center.x + x,
+            y: center.y + y,
+        },
+    )
+}
+
+/// A rectangle of degrees around a cap.
+fn cap_box(center: Flat, radius: f64) -> Rect {
+    // More than a leaf of the sphere: a point is as large as that.
+    const SLACK: f64 = 1e-6;
+    let height = radius.to_degrees() + SLACK;
+    let ratio = radius.sin() / center.y.to_radians().cos();
+    let width = if center.y.abs() + height >= 90.0 || ratio.is_nan() || ratio >= 1.0 {
+        f64::INFINITY
+    } else {
+        ratio.asin().to_degrees() + SLACK
+    };
+    // Around the antimeridian the cap comes out on the other side.
+    let wraps = center.x.abs() + width > 180.0;
+    around(center, if wraps { f64::INFINITY } else { width }, height)
+}
+
+fn sphere(relation: &dyn Fn(Vector, f64) -> Relation) -> Vec<Interval> {
+    let cover = Cell::cover(MOST_CELLS, relation);
+    let mut larger: Vec<i64> = cover
+        .iter()
+        .flat_map(|cell| cell.ancestors().map(Cell::id))
+        .collect();
+    larger.sort_unstable();
+    larger.dedup();
+    let within = cover.into_iter().map(|cell| {
+        let (low, high) = cell.range();
+        between(&RawBsonRef::Int64(low), &RawBsonRef::Int64(high))
+    });
+    let larger = larger
+        .into_iter()
+        .map(|id| Interval::point(RawBsonRef::Int64(id), None));
+    interval::union(larger.chain(within.flatten()).collect())
+}
+
+fn between(low: &RawBsonRef<'_>, high: &RawBsonRef<'_>) -> Vec<Interval> {
+    match (
+        Interval::beyond(*low, true, true, None),
+        Interval::beyond(*high, false, true, None),
+    ) {
+        (Some(low), Some(high)) => intersect(&[low], &[high]),
+        _ => vec![Interval::all()],
+    }
+}
+
+fn cap(center: Vector, radius: f64) -> Vec<Interval> {
+    const SLACK: f64 = 1e-8;
+    sphere(&|other, other_radius| {
+        let angle = center.angle(other);
+        if angle > radius + other_radius + SLACK {
+            Relation::Outside
+        } else if angle + other_radius + SLACK < radius {
+            Relation::Inside
+        } else {
+            Relation::Partly
+        }
+    })
+}
+
+/// The squares of a plane's grid that hold a rectangle.
+fn squares(plane: &Plane, rect: &Rect) -> Vec<Interval> {
+    let span = plane.max - plane.min;
+    let slack = span * 1e-9;
+    let rect = Rect {
+        min: Flat {
+            x: rect.min.x - slack,
+            y: rect.min.y - slack,
+        },
+        max: Flat {
+            x: rect.max.x + slack,
+            y: rect.max.y + slack,
+        },
+    };
+    let square = |level: u32, x: u32, y: u32| {
+        let size = span / f64::from(1u32 << level);
+        let corner = |x: u32, y: u32, further: f64| Flat {
+            x: plane.min + size * (f64::from(x) + further),
+            y: plane.min + size * (f64::from(y) + further),
+        };
+        Rect::new(corner(x, y, 0.0), corner(x, y, 1.0))
+    };
+    let mut whole = Vec::new();
+    let mut queue = std::collections::VecDeque::from([(0u32, 0u32, 0u32)]);
+    while let Some((level, x, y)) = queue.pop_front() {
+        let here = square(level, x, y);
+        if !rect.meets(&here) {
+            continue;
+        }
+        if rect.holds(&here)
+            || level >= plane.bits.min(24)
+            || whole.len() + queue.len() + 3 > 2 * MOST_CELLS
+        {
+            whole.push((level, x, y));
+            continue;
+        }
+        for quarter in 0..4 {
+            queue.push_back((level + 1, x << 1 | quarter >> 1, y << 1 | quarter & 1));
+        }
+    }
+    let within = whole
+        .into_iter()
+        .flat_map(|(level, x, y)| {
+            let (low, high) = square_hashes(level, x, y);
+            let (low, high) = (low.to_be_bytes(), high.to_be_bytes());
+            between(&hash_value(&low), &hash_value(&high))
+        })
+        .collect();
+    interval::union(within)
+}
+
+/// A search for what is near, nearest first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NearPlan {
+    pub(crate) path: Path,
+    pub(crate) grid: Grid,
+    pub(crate) near: Near,
+    /// The filter asks for nothing else.
+    pub(crate) alone: bool,
+    /// The intervals of the index's fields; those of the place are drawn anew for each distance.
+    pub(crate) scan: IndexScan,
+    at: usize,
+}
+
+impl NearPlan {
+    /// A walk over all that lies within a distance: an angle on the sphere, a length in the plane.
+    pub(crate) fn ring(&self, distance: f64) -> IndexScan {
+        let center = self.near.center;
+        let cells = match self.grid {
+            Grid::Sphere => cap(Vector::from_degrees(center.x, center.y), distance),
+            Grid::Plane(plane) if self.near.sphere => squares(&plane, &cap_box(center, distance)),
+            Grid::Plane(plane) => squares(&plane, &around(center, distance, distance)),
+        };
+        let mut scan = self.scan.clone();
+        if let Some(field) = scan.fields.get_mut(self.at) {
+            *field = cells.into();
+        }
+        scan
+    }
+
+    /// Refuses a center that lies outside of the index's plane.
+    pub(crate) fn check(&self) -> Result<(), ServerError> {
+        let center = self.near.center;
+        match self.grid {
+            Grid::Plane(plane) if !plane.holds(center) => Err(ServerError::new(
+                Code::location(16433),
+                format!(
+                    "{} :: caused by :: {{ 0: {}, 1: {} }}",
+                    plane.outside(),
+                    print::double(center.x),
+                    print::double(center.y)
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The plan of a query with `$near`: a server refuses it without an index of its kind.
+pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
+    let Some(filter) = wanted.filter else {
+        return Ok(None);
+    };
+    let Some((path, near)) = filter.near()? else {
+        return Ok(None);
+    };
+    let hinted = hint::find(indexes, wanted)?;
+    let is_meant = |index: &Index| match &hinted {
+        Hinted::Index(hinted) => std::ptr::eq(*hinted, index),
+        _ => true,
+    };
+    let conditions = conditions::of(filter, wanted.collation);
+    let given = Given {
+        all: &conditions.all,
+        own: conditions.all.len(),
+    };
+    let best = indexes
+        .iter()
+        .filter(|index| !index.spec.hidden && is_meant(index))
+        .filter_map(|index| {
+            let (at, grid) = place(index, path, near, wanted, &conditions)?;
+            Some((index, at, grid, nearest(index, given, wanted.collation)))
+        })
+        // The first of the best: `max_by_key` would take the last.
+        .rev()
+        .max_by_key(|(.., draft)| bounded(draft));
+    let Some((_, at, grid, draft)) = best else {
+        return Err(ServerError::new(
+            Code::NO_QUERY_EXECUTION_PLANS,
+            "planner returned error :: caused by :: unable to find index for $geoNear query",
+        ));
+    };
+    let children = conditions::children(filter);
+    let alone = children.len() == 1;
+    let plan = NearPlan {
+        path: path.clone(),
+        grid,
+        near: near.clone(),
+        alone,
+        scan: draft.scan,
+        at,
+    };
+    let mut node = Node::leaf(Step::Special(Special::Near(Box::new(plan))));
+    if !alone {
+        let is_near = |child: &Predicate| matches!(child, Predicate::Field(field) if matches!(field.test, Test::Near(_)));
+        node = node.under(Step::Fetch {
+            answered: children
+                .iter()
+                .position(|child| is_near(child))
+                .into_iter()
+                .collect(),
+            all: false,
+        });
+    }
+    Ok(Some(wanted.top(node, false)))
+}
+
+fn bounded(draft: &Draft) -> usize {
+    let fields = draft.scan.fields.iter();
+    fields
+        .filter(|field| !field.iter().any(Interval::is_all))
+        .count()
+}
+
+/// The field of an index that holds the place, and how, if the index serves.
+fn place(
+    index: &Index,
+    path: &Path,
+    near: &Near,
+    wanted: &Wanted<'_>,
+    conditions: &Conditions<'_>,
+) -> Option<(usize, Grid)> {
+    let spec = &*index.spec;
+    let fits = |grid: &Grid| match grid {
+        Grid::Sphere => near.sphere || near.geo_json,
+        Grid::Plane(_) => !near.geo_json,
+    };
+    let mut fields = spec.paths.iter().zip(&spec.parts).enumerate();
+    let found = fields.find_map(|(at, (other, part))| {
+        Some((at, part.geo.filter(fits).filter(|_| other == path)?))
+    })?;
+    // The first field must be bounded, by this condition or by another.
+    let first = spec.paths.first().is_some_and(|first| {
+        first == path
+            || conditions
+                .all
+                .iter()
+                .any(|condition| condition.path == first.as_str())
+    });
+    let serves =
+        spec.kind == Kind::Geo && first && is_complete(spec, &conditions.all, wanted.collation);
+    serves.then_some(found)
+}

@@ -1,0 +1,180 @@
+//! Hints, and the bounds that go with them: `min` and `max`.
+
+use bson::Document;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::{print, raw};
+
+use crate::index::spec::{Kind, same_key};
+use crate::index::{Index, append};
+use crate::planner::Wanted;
+use crate::planner::agreement::is_backwards;
+use crate::planner::interval::is_collated;
+use crate::planner::tree::Limits;
+
+/// What a hint asks for.
+pub(super) enum Hinted<'i> {
+    No,
+    Records { backwards: bool },
+    Index(&'i Index),
+}
+
+pub(super) fn find<'i>(
+    indexes: &'i [Index],
+    wanted: &Wanted<'_>,
+) -> Result<Hinted<'i>, ServerError> {
+    let index = match wanted.hint {
+        None => return without(wanted),
+        Some(RawBsonRef::String(name)) => named(indexes, name),
+        Some(RawBsonRef::Document(key)) => {
+            if let Some(RawBsonRef::String(name)) = raw::get(key, "$hint") {
+                return existing(named(indexes, name));
+            }
+            if let Some(value) = raw::get(key, "$natural") {
+                if wanted.min.is_some() || wanted.max.is_some() {
+                    return Err(no_plan("min and max are incompatible with $natural"));
+                }
+                return Ok(Hinted::Records {
+                    backwards: is_backwards(value),
+                });
+            }
+            let Ok(key) = Document::try_from(key) else {
+                return without(wanted);
+            };
+            if key.is_empty() {
+                return without(wanted);
+            }
+            let mut same = indexes
+                .iter()
+                .filter(|index| same_key(&index.spec.key, &key) && !index.spec.hidden);
+            match (same.next(), same.next()) {
+                (Some(one), Some(other)) => return Err(ambiguous(one, other)),
+                (found, _) => found,
+            }
+        }
+        Some(_) => {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Hint must be a string or an object",
+            ));
+        }
+    };
+    existing(index)
+}
+
+fn named<'i>(indexes: &'i [Index], name: &str) -> Option<&'i Index> {
+    indexes.iter().find(|index| index.spec.name == name)
+}
+
+/// The index of a hint, unless it is not there or hidden.
+fn existing(index: Option<&Index>) -> Result<Hinted<'_>, ServerError> {
+    let Some(index) = index.filter(|index| !index.spec.hidden) else {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "planner returned error :: caused by :: hint provided does not correspond to an existing index",
+        ));
+    };
+    Ok(Hinted::Index(index))
+}
+
+/// Indexes of one key may differ in their collation or in the documents that they hold.
+fn ambiguous(one: &Index, other: &Index) -> ServerError {
+    let shown = |index: &Index| {
+        let picture = |document: &Document| {
+            RawDocumentBuf::try_from(document)
+                .map_or_else(|_| String::new(), |document| print::document(&document))
+        };
+        format!(
+            "kp: {} name: '({}, )' io: {}",
+            picture(&index.spec.key),
+            index.spec.name,
+            picture(&index.spec.kept)
+        )
+    };
+    ServerError::new(
+        Code::INDEX_NOT_FOUND,
+        format!(
+            "planner returned error :: caused by :: Hint matched multiple indexes, must hint by index name. Matched: {} and {}",
+            shown(one),
+            shown(other)
+        ),
+    )
+}
+
+fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
+    if wanted.min.is_some() || wanted.max.is_some() {
+        if wanted.natural.is_some() {
+            return Err(no_plan("min and max are incompatible with $natural"));
+        }
+        return Err(ServerError::new(
+            Code::location(51173),
+            "planner returned error :: caused by :: When using min()/max() a hint of which index to use must be provided",
+        ));
+    }
+    Ok(Hinted::No)
+}
+
+/// The keys of `min` and `max`, which name the fields of the index in their order.
+pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
+    let what = match index.spec.kind {
+        Kind::Hashed => Some("hashes"),
+        Kind::Text => Some("words"),
+        _ => None,
+    };
+    if let Some(what) = what {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_SUPPORTED,
+            format!("the in-memory engine does not support min and max in the order of {what}"),
+        ));
+    }
+    let key = |bound: Option<&RawDocument>| {
+        bound
+            .map(|bound| {
+                let names = raw::elements(bound).map(|(name, _)| name);
+                if index.spec.kind != Kind::Ordered
+                    || !names.eq(index.spec.key.keys().map(String::as_str))
+                {
+                    return Err(mismatch());
+                }
+                if index.spec.collation.as_ref() != wanted.collation
+                    && raw::elements(bound).any(|(_, value)| is_collated(value))
+                {
+                    return Err(mismatch());
+                }
+                let mut bytes = Vec::new();
+                for ((_, value), part) in raw::elements(bound).zip(&index.spec.parts) {
+                    append(&mut bytes, Some(value), part, &index.spec);
+                }
+                Ok(bytes)
+            })
+            .transpose()
+    };
+    let limits = Limits {
+        min: key(wanted.min)?,
+        max: key(wanted.max)?,
+    };
+    if let (Some(min), Some(max)) = (&limits.min, &limits.max)
+        && min >= max
+    {
+        return Err(ServerError::new(
+            Code::location(51175),
+            "planner returned error :: caused by :: The value provided for min() does not come before the value provided for max() in the hinted index",
+        ));
+    }
+    Ok(limits)
+}
+
+/// The refusal of a query that has no plan.
+pub(super) fn no_plan(why: &str) -> ServerError {
+    ServerError::new(
+        Code::NO_QUERY_EXECUTION_PLANS,
+        format!("planner returned error :: caused by :: {why}"),
+    )
+}
+
+fn mismatch() -> ServerError {
+    ServerError::new(
+        Code::location(51174),
+        "planner returned error :: caused by :: The index chosen is not compatible with min/max",
+    )
+}

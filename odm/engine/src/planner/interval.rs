@@ -1,0 +1,470 @@
+//! Ranges of one field's values, as the bytes of their keys.
+
+use std::ops::Bound;
+
+use bson::oid::ObjectId;
+use bson::raw::{RawBson, RawBsonRef};
+use bson::{Bson, DateTime, Timestamp};
+use odm_language::value::collation::Collator;
+use odm_language::value::key;
+use odm_language::value::kind::Bracket;
+use odm_language::value::{print, raw};
+
+use crate::index::Key;
+
+/// One end of an interval: the ascending key bytes, and how `explain` shows the value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) key: Key,
+    pub(crate) inclusive: bool,
+    shown: Shown,
+    /// Shown as inclusive: the edge of a bracket is open in bytes, but its last value belongs to it.
+    closed: bool,
+}
+
+/// An edge's value; where a kind of values begins, no value of it need be the first.
+#[derive(Debug, Clone, PartialEq)]
+enum Shown {
+    Value(RawBson),
+    Begin(&'static str),
+}
+
+impl Eq for Shown {}
+
+impl Edge {
+    fn text(&self) -> String {
+        match &self.shown {
+            Shown::Value(value) => print::value(value.as_raw_bson_ref()),
+            Shown::Begin(text) => (*text).to_owned(),
+        }
+    }
+
+    /// The value, as far as there is one.
+    pub(crate) fn value(&self) -> Bson {
+        match &self.shown {
+            Shown::Value(value) => Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null),
+            Shown::Begin("[]") => Bson::Array(Vec::new()),
+            Shown::Begin(_) => Bson::Null,
+        }
+    }
+}
+
+/// The values from one edge to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) low: Edge,
+    pub(crate) high: Edge,
+    /// Strings take part, so the keys depend on the collation.
+    pub(crate) collated: bool,
+}
+
+impl Interval {
+    /// Every value.
+    pub(crate) fn all() -> Self {
+        Self {
+            low: edge(RawBsonRef::MinKey, true, None),
+            high: edge(RawBsonRef::MaxKey, true, None),
+            collated: false,
+        }
+    }
+
+    pub(crate) fn is_all(&self) -> bool {
+        *self == Self::all()
+    }
+
+    /// One value.
+    pub(crate) fn point(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Self {
+        let edge = edge(value, true, collation);
+        Self {
+            low: edge.clone(),
+            high: edge,
+            collated: is_collated(value),
+        }
+    }
+
+    /// One path of a wildcard index. Paths are no strings of the documents, so no collation touches them.
+    pub(crate) fn path(path: &str) -> Self {
+        Self {
+            collated: false,
+            ..Self::point(RawBsonRef::String(path), None)
+        }
+    }
+
+    pub(crate) fn is_point(&self) -> bool {
+        self.low.inclusive && self.high.inclusive && self.low.key == self.high.key
+    }
+
+    /// The values of the same bracket above (or below) one.
+    pub(crate) fn beyond(
+        value: RawBsonRef<'_>,
+        above: bool,
+        inclusive: bool,
+        collation: Option<&Collator>,
+    ) -> Option<Self> {
+        let here = edge(value, inclusive, collation);
+        let ends = ends(Bracket::of(value));
+        Self::from_edge(here, above, ends, is_collated(value))
+    }
+
+    /// The values of any bracket above (or below) one.
+    pub(crate) fn any_beyond(
+        value: RawBsonRef<'_>,
+        above: bool,
+        inclusive: bool,
+        collation: Option<&Collator>,
+    ) -> Option<Self> {
+        let here = edge(value, inclusive, collation);
+        let all = Self::all();
+        Self::from_edge(here, above, (all.low, all.high), is_collated(value))
+    }
+
+    /// What lies above (or below) an edge and within the ends, if anything does.
+    fn from_edge(
+        here: Edge,
+        above: bool,
+        (first, last): (Edge, Edge),
+        collated: bool,
+    ) -> Option<Self> {
+        let (low, high) = if above { (here, last) } else { (first, here) };
+        let interval = Self {
+            low,
+            high,
+            collated,
+        };
+        (!interval.is_empty()).then_some(interval)
+    }
+
+    /// Whether a value of a bracket may lie in it.
+    pub(crate) fn meets(&self, bracket: Bracket) -> bool {
+        self.intersect(&Self::of_type(bracket)).is_some()
+    }
+
+    /// All values of a bracket, as `$type` asks for them.
+    pub(crate) fn of_type(bracket: Bracket) -> Self {
+        let (low, high) = ends(bracket);
+        let low = match bracket {
+            Bracket::Number => edge(RawBsonRef::Double(f64::NAN), true, None),
+            _ => low,
+        };
+        Self {
+            low,
+            high,
+            collated: false,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.low.key > self.high.key
+            || (self.low.key == self.high.key && !(self.low.inclusive && self.high.inclusive))
+    }
+
+    /// From undefined, which stands for an empty array, to null.
+    pub(crate) fn between_nulls() -> Self {
+        Self {
+            low: edge(RawBsonRef::Undefined, true, None),
+            high: edge(RawBsonRef::Null, true, None),
+            collated: false,
+        }
+    }
+
+    /// Every stored regular expression: a pattern equals itself.
+    pub(crate) fn regexes() -> Self {
+        let (low, high) = ends(Bracket::Regex);
+        Self {
+            low,
+            high,
+            collated: false,
+        }
+    }
+
+    /// The strings that start with a prefix.
+    pub(crate) fn prefix(prefix: &str) -> Self {
+        let low = edge(RawBsonRef::String(prefix), true, None);
+        let mut after = prefix.to_owned();
+        let high = loop {
+            let Some(last) = after.pop() else {
+                break ends(Bracket::of(RawBsonRef::String(""))).1;
+            };
+            if let Some(next) = char::from_u32(u32::from(last) + 1) {
+                after.push(next);
+                break edge(RawBsonRef::String(&after), false, None);
+            }
+        };
+        Self {
+            low,
+            high,
+            collated: true,
+        }
+    }
+
+    /// Whether a value may lie in the interval.
+    pub(crate) fn contains(&self, value: RawBsonRef<'_>) -> bool {
+        let point = Self::point(value, None);
+        self.covers(&point)
+    }
+
+    /// Whether every value of another interval lies in this one.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let low = match self.low.key.cmp(&other.low.key) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => self.low.inclusive || !other.low.inclusive,
+            std::cmp::Ordering::Greater => false,
+        };
+        let high = match self.high.key.cmp(&other.high.key) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Equal => self.high.inclusive || !other.high.inclusive,
+            std::cmp::Ordering::Less => false,
+        };
+        low && high
+    }
+
+    /// The common values; `None` where there are none.
+    pub(crate) fn intersect(&self, other: &Self) -> Option<Self> {
+        let low = if (&self.low.key, !self.low.inclusive) >= (&other.low.key, !other.low.inclusive)
+        {
+            self.low.clone()
+        } else {
+            other.low.clone()
+        };
+        let high =
+            if (&self.high.key, self.high.inclusive) <= (&other.high.key, other.high.inclusive) {
+                self.high.clone()
+            } else {
+                other.high.clone()
+            };
+        let common = Self {
+            low,
+            high,
+            collated: self.collated || other.collated,
+        };
+        (!common.is_empty()).then_some(common)
+    }
+
+    /// The first and the last edge of a walk in one direction or the other.
+    pub(crate) fn ends(&self, descending: bool) -> (&Edge, &Edge) {
+        if descending {
+            (&self.high, &self.low)
+        } else {
+            (&self.low, &self.high)
+        }
+    }
+
+    /// As `explain` shows it, walked in one direction or the other.
+    pub(crate) fn show(&self, descending: bool) -> String {
+        let (from, to) = self.ends(descending);
+        format!(
+            "{}{}, {}{}",
+            if from.closed { '[' } else { '(' },
+            from.text(),
+            to.text(),
+            if to.closed { ']' } else { ')' }
+        )
+    }
+
+    /// The bounds on index keys that start with `prefix` and go on with a value of this interval.
+    pub(crate) fn bounds(
+        &self,
+        prefix: &[u8],
+        descending: bool,
+    ) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+        let (from, to) = self.ends(descending);
+        let bytes = |edge: &Edge| {
+            let mut bytes = prefix.to_vec();
+            bytes.extend(
+                edge.key
+                    .iter()
+                    .map(|byte| if descending { !byte } else { *byte }),
+            );
+            bytes
+        };
+        let low = if from.inclusive {
+            Bound::Included(bytes(from))
+        } else {
+            after(bytes(from))
+        };
+        let high = if to.inclusive {
+            match after(bytes(to)) {
+                Bound::Included(bytes) => Bound::Excluded(bytes),
+                other => other,
+            }
+        } else {
+            Bound::Excluded(bytes(to))
+        };
+        (low, high)
+    }
+}
+
+/// The least bytes beyond everything that starts with these.
+pub(crate) fn after(mut bytes: Vec<u8>) -> Bound<Vec<u8>> {
+    while let Some(last) = bytes.pop() {
+        if last < u8::MAX {
+            bytes.push(last + 1);
+            return Bound::Included(bytes);
+        }
+    }
+    Bound::Unbounded
+}
+
+fn edge(value: RawBsonRef<'_>, inclusive: bool, collation: Option<&Collator>) -> Edge {
+    Edge {
+        key: Key::from_slice(&key::of(value, collation)),
+        inclusive,
+        shown: Shown::Value(value.into()),
+        closed: inclusive,
+    }
+}
+
+/// The first and the last edge of what is compared with a value of a bracket.
+fn ends(bracket: Bracket) -> (Edge, Edge) {
+    let closed = |value| edge(value, true, None);
+    let open = |value| edge(value, false, None);
+    let empty = raw::empty_document();
+    let id = |byte| RawBsonRef::ObjectId(ObjectId::from_bytes([byte; 12]));
+    match bracket {
+        Bracket::Number => (
+            closed(RawBsonRef::Double(f64::NEG_INFINITY)),
+            closed(RawBsonRef::Double(f64::INFINITY)),
+        ),
+        Bracket::String => (
+            closed(RawBsonRef::String("")),
+            open(RawBsonRef::Document(empty)),
+        ),
+        Bracket::Document => (
+            closed(RawBsonRef::Document(empty)),
+            start_of(Bracket::Array, "[]"),
+        ),
+        Bracket::Array => (
+            Edge {
+                inclusive: true,
+                closed: true,
+                ..start_of(Bracket::Array, "[]")
+            },
+            start_of(Bracket::Binary, "BinData(0, )"),
+        ),
+        Bracket::Binary => (
+            Edge {
+                inclusive: true,
+                closed: true,
+                ..start_of(Bracket::Binary, "BinData(0, )")
+            },
+            open(id(0)),
+        ),
+        Bracket::ObjectId => (closed(id(0)), closed(id(u8::MAX))),
+        Bracket::Boolean => (
+            closed(RawBsonRef::Boolean(false)),
+            closed(RawBsonRef::Boolean(true)),
+        ),
+        Bracket::DateTime => (
+            closed(RawBsonRef::DateTime(DateTime::from_millis(i64::MIN))),
+            closed(RawBsonRef::DateTime(DateTime::from_millis(i64::MAX))),
+        ),
+        Bracket::Timestamp => (closed(timestamp(0)), closed(timestamp(u32::MAX))),
+        Bracket::Undefined => (closed(RawBsonRef::Undefined), closed(RawBsonRef::Undefined)),
+        Bracket::Null => (closed(RawBsonRef::Null), closed(RawBsonRef::Null)),
+        Bracket::MinKey => (closed(RawBsonRef::MinKey), closed(RawBsonRef::MinKey)),
+        Bracket::MaxKey => (closed(RawBsonRef::MaxKey), closed(RawBsonRef::MaxKey)),
+        Bracket::Regex | Bracket::DbPointer | Bracket::Code | Bracket::CodeWithScope => {
+            let code = bracket as u8 + 1;
+            (
+                Edge {
+                    key: Key::from_slice(&[code]),
+                    ..closed(RawBsonRef::MinKey)
+                },
+                Edge {
+                    key: Key::from_slice(&[code + 1]),
+                    ..open(RawBsonRef::MaxKey)
+                },
+            )
+        }
+    }
+}
+
+fn timestamp(part: u32) -> RawBsonRef<'static> {
+    RawBsonRef::Timestamp(Timestamp {
+        time: part,
+        increment: part,
+    })
+}
+
+/// The open edge below every value of a bracket.
+fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
+    Edge {
+        key: Key::from_slice(&[bracket as u8 + 1]),
+        inclusive: false,
+        shown: Shown::Begin(shown),
+        closed: false,
+    }
+}
+
+/// The values outside of intervals that are sorted and disjoint.
+pub(crate) fn complement(intervals: &[Interval]) -> Vec<Interval> {
+    let mut outside = Vec::with_capacity(intervals.len() + 1);
+    let all = Interval::all();
+    let mut low = all.low;
+    let flip = |edge: &Edge| Edge {
+        inclusive: !edge.inclusive,
+        closed: !edge.closed,
+        ..edge.clone()
+    };
+    let mut collated = false;
+    for interval in intervals {
+        collated |= interval.collated;
+        push(&mut outside, low, flip(&interval.low), interval.collated);
+        low = flip(&interval.high);
+    }
+    push(&mut outside, low, all.high, collated);
+    for interval in &mut outside {
+        interval.collated = collated;
+    }
+    outside
+}
+
+fn push(found: &mut Vec<Interval>, low: Edge, high: Edge, collated: bool) {
+    let interval = Interval {
+        low,
+        high,
+        collated,
+    };
+    if !interval.is_empty() {
+        found.push(interval);
+    }
+}
+
+/// Sorts intervals, and joins those that overlap or touch.
+pub(crate) fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    intervals.sort_by(|one, other| {
+        (&one.low.key, !one.low.inclusive).cmp(&(&other.low.key, !other.low.inclusive))
+    });
+    let mut joined: Vec<Interval> = Vec::with_capacity(intervals.len());
+    for interval in intervals {
+        if let Some(last) = joined.last_mut() {
+            let touches = match interval.low.key.cmp(&last.high.key) {
+                std::cmp::Ordering::Less => true,
+                std::cmp::Ordering::Equal => interval.low.inclusive || last.high.inclusive,
+                std::cmp::Ordering::Greater => false,
+            };
+            if touches {
+                last.collated |= interval.collated;
+                if (&interval.high.key, interval.high.inclusive)
+                    > (&last.high.key, last.high.inclusive)
+                {
+                    last.high = interval.high;
+                }
+                continue;
+            }
+        }
+        joined.push(interval);
+    }
+    joined
+}
+
+/// Whether the key of a value depends on the collation.
+pub(super) fn is_collated(value: RawBsonRef<'_>) -> bool {
+    matches!(
+        value,
+        RawBsonRef::String(_)
+            | RawBsonRef::Symbol(_)
+            | RawBsonRef::Document(_)
+            | RawBsonRef::Array(_)
+    )
+}

@@ -1,0 +1,68 @@
+//! Access paths that are no ranges of keys: a predicate that only an index of its own kind can answer.
+//!
+//! A kind has a variant here, an arm in [`plan`] that finds its predicate and its index (or refuses), an arm in
+//! `explain`, and one in `cursor::exec::stage`, which runs it.
+
+pub(crate) mod text;
+
+use crate::index::Index;
+use crate::index::geo::Grid;
+use crate::planner::Wanted;
+use crate::planner::geo::{self, NearPlan};
+use crate::planner::tree::Node;
+
+use odm_language::error::ServerError;
+use text::TextScan;
+
+/// What such an index is asked for. Its answer is a list of records.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Special {
+    /// What is near a point, nearest first.
+    Near(Box<NearPlan>),
+    Text(TextScan),
+}
+
+impl Special {
+    /// The name of its stage in `explain`, where it is one stage.
+    pub(crate) fn stage(&self) -> &'static str {
+        match self {
+            Self::Near(plan) => match plan.grid {
+                Grid::Sphere => "GEO_NEAR_2DSPHERE",
+                Grid::Plane(_) => "GEO_NEAR_2D",
+            },
+            Self::Text(_) => "TEXT_MATCH",
+        }
+    }
+
+    /// The same in `planSummary`, which names what reads the index.
+    pub(crate) fn summary(&self) -> &'static str {
+        match self {
+            Self::Near(_) => self.stage(),
+            Self::Text(_) => "IXSCAN",
+        }
+    }
+
+    /// The name of its index.
+    pub(crate) fn index(&self) -> &str {
+        match self {
+            Self::Near(plan) => &plan.scan.name,
+            Self::Text(scan) => &scan.name,
+        }
+    }
+
+    /// Whether its records come with their documents.
+    pub(crate) fn fetches(&self) -> bool {
+        match self {
+            Self::Near(plan) => plan.alone,
+            Self::Text(_) => false,
+        }
+    }
+}
+
+/// The plan of a filter that cannot be answered in any other way; `None` for all other filters.
+pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
+    match geo::near(indexes, wanted)? {
+        Some(node) => Ok(Some(node)),
+        None => text::plan(indexes, wanted),
+    }
+}

@@ -1,0 +1,149 @@
+//! What a server's wildcard index serves, for a hint that names one.
+//!
+//! The engine bounds less by such an index than a server does (no path with a number, no documents and arrays taken
+//! whole), and reads the collection instead; it only has to refuse what a server refuses.
+
+use bson::raw::RawBsonRef;
+use odm_language::matcher::{Comparison, ElementMatch, Operand, Predicate, Test};
+use odm_language::value::collation::Collator;
+use odm_language::value::path::is_number;
+
+use crate::index::Index;
+
+/// Whether a server finds a plan for a filter by this index alone.
+pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Collator>) -> bool {
+    let asked = Asked {
+        index,
+        same_collation: index.spec.collation.as_ref() == collation,
+    };
+    asked.serves(filter, "")
+}
+
+/// Whether a filter asks for anything at a path that an index holds.
+pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
+    let asked = Asked {
+        index,
+        same_collation: true,
+    };
+    asked.is_asked(filter, "")
+}
+
+struct Asked<'i> {
+    index: &'i Index,
+    /// Strings have the keys that the query looks for.
+    same_collation: bool,
+}
+
+impl Asked<'_> {
+    fn serves(&self, predicate: &Predicate, prefix: &str) -> bool {
+        match predicate {
+            Predicate::And(group) => group.children.iter().any(|it| self.serves(it, prefix)),
+            Predicate::Or(group) => {
+                !group.children.is_empty()
+                    && group.children.iter().all(|it| self.serves(it, prefix))
+            }
+            Predicate::Field(field) => {
+                let path = format!("{prefix}{}", field.path.as_str());
+                match &field.test {
+                    Test::Element(ElementMatch::Document(inner)) => {
+                        self.serves(inner, &format!("{path}."))
+                    }
+                    Test::Element(ElementMatch::Value(tests)) => {
+                        self.holds(&path)
+                            && !path.split('.').any(is_number)
+                            && tests.iter().all(|test| match test {
+                                Predicate::Field(field) => self.bounds(&field.test),
+                                _ => false,
+                            })
+                    }
+                    Test::Compared(_, operand) => {
+                        self.holds(&path)
+                            && self.is_comparable(operand)
+                            && !self.index.arrays.has(&path)
+                    }
+                    test => self.holds(&path) && self.bounds(test),
+                }
+            }
+            Predicate::Nor(_)
+            | Predicate::Not(_)
+            | Predicate::Expr(_)
+            | Predicate::Schema(_)
+            | Predicate::Text(_)
+            | Predicate::Always(_) => false,
+        }
+    }
+
+    fn is_asked(&self, predicate: &Predicate, prefix: &str) -> bool {
+        match predicate {
+            Predicate::And(group) | Predicate::Or(group) | Predicate::Nor(group) => {
+                group.children.iter().any(|it| self.is_asked(it, prefix))
+            }
+            Predicate::Not(negation) => self.is_asked(&negation.child, prefix),
+            Predicate::Field(field) => {
+                let path = format!("{prefix}{}", field.path.as_str());
+                match &field.test {
+                    Test::Element(ElementMatch::Document(inner)) => {
+                        self.is_asked(inner, &format!("{path}."))
+                    }
+                    // No index has keys for these.
+                    Test::Size(_) | Test::Bits(_) => false,
+                    _ => self.holds(&path),
+                }
+            }
+            Predicate::Expr(_)
+            | Predicate::Schema(_)
+            | Predicate::Text(_)
+            | Predicate::Always(_) => false,
+        }
+    }
+
+    fn holds(&self, path: &str) -> bool {
+        let wildcard = self.index.spec.wildcard.as_ref();
+        wildcard.is_some_and(|wildcard| wildcard.holds(path))
+    }
+
+    /// Whether the index has a key for each value that passes.
+    fn bounds(&self, test: &Test) -> bool {
+        match test {
+            Test::Compare(Comparison::Eq, operand) => self.has_key(operand),
+            // No document is less than the empty one.
+            Test::Compare(Comparison::Lte, operand) if matches!(operand.value(), RawBsonRef::Document(document) if document.is_empty()) => {
+                true
+            }
+            Test::Compare(_, operand) => {
+                self.is_comparable(operand)
+                    && !matches!(
+                        operand.value(),
+                        RawBsonRef::Array(_) | RawBsonRef::Document(_)
+                    )
+            }
+            Test::In(list) => {
+                (self.same_collation || list.regexes.is_empty())
+                    && list.values.iter().all(|operand| self.has_key(operand))
+            }
+            Test::Regex(_) => self.same_collation,
+            Test::Exists | Test::Type(_) | Test::Mod { .. } => true,
+            Test::Size(_)
+            | Test::Bits(_)
+            | Test::Element(_)
+            | Test::Geo(_)
+            | Test::Near(_)
+            | Test::Compared(..) => false,
+        }
+    }
+
+    /// Whether a document with this value has it as a key: of documents and arrays, only empty ones do.
+    fn has_key(&self, operand: &Operand) -> bool {
+        self.is_comparable(operand)
+            && match operand.value() {
+                RawBsonRef::Null | RawBsonRef::Undefined => false,
+                RawBsonRef::Array(array) => array.is_empty(),
+                RawBsonRef::Document(document) => document.is_empty(),
+                _ => true,
+            }
+    }
+
+    fn is_comparable(&self, operand: &Operand) -> bool {
+        self.same_collation || !matches!(operand.value(), RawBsonRef::String(_))
+    }
+}

@@ -1,0 +1,43 @@
+//! Tasks that wait for what is written.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crate::catalog::changes::Interest;
+use crate::service::Service;
+
+/// One task's place among those that the engine's log of changes wakes.
+pub struct Listener {
+    service: Arc<Service>,
+    number: u64,
+}
+
+impl Listener {
+    /// A place for a task that polls it.
+    pub fn new(service: &Arc<Service>) -> Self {
+        Self {
+            service: Arc::clone(service),
+            number: service.signal().listener(),
+        }
+    }
+
+    /// Ready if the log was written to since `seen`; else the task is woken when it is, by what it waits for.
+    pub fn poll(&self, interest: &Interest, seen: u64, context: &Context<'_>) -> Poll<()> {
+        self.service
+            .signal()
+            .poll(self.number, interest, seen, context)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.service.signal().forget(self.number);
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Listener({})", self.number)
+    }
+}

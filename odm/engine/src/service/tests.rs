@@ -1,0 +1,60 @@
+//! Who is woken by what.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::task::{Context as Task, Wake};
+
+use bson::{DateTime, rawdoc};
+
+use super::*;
+
+#[derive(Default)]
+struct Counter(AtomicUsize);
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether a task that waits for the collection is woken by what is done.
+fn wakes(service: &Arc<Service>, work: impl FnOnce()) -> bool {
+    let counter = Arc::new(Counter::default());
+    let (waker, listener) = (Arc::clone(&counter).into(), Listener::new(service));
+    let interest = Interest::of(&Namespace::new("x", "c"));
+    let seen = service.changes_seen();
+    let polled = listener.poll(&interest, seen, &Task::from_waker(&waker));
+    assert!(polled.is_pending());
+    work();
+    counter.0.load(Ordering::Relaxed) == 1
+}
+
+#[test]
+fn documents_that_a_reader_finds_expired_wake_a_task() {
+    static NOW: AtomicI64 = AtomicI64::new(1_700_000_000_000);
+    let now = || DateTime::from_millis(NOW.load(Ordering::Relaxed));
+    let service = Arc::new(Service::new(Context::system().with_clock(now)));
+    let run = |command: RawDocumentBuf| service.try_run(&command).unwrap();
+    let index = rawdoc! { "key": { "t": 1 }, "name": "t", "expireAfterSeconds": 1 };
+    run(rawdoc! { "createIndexes": "c", "indexes": [index], "$db": "x" });
+    service.log_changes();
+    for _ in 0..2 {
+        run(rawdoc! { "insert": "c", "documents": [{ "_id": 1, "t": now() }], "$db": "x" });
+        NOW.fetch_add(120_000, Ordering::Relaxed);
+        let namespace = Namespace::new("x", "c");
+        assert!(wakes(&service, || {
+            let found = service.look_up(&namespace, "_id", &Bson::Int32(7), true);
+            assert!(found.is_some());
+        }));
+    }
+}
+
+#[test]
+fn a_fork_that_is_merged_wakes_a_task() {
+    let service = Arc::new(Service::new(Context::system()));
+    service.log_changes();
+    let fork = service.fork();
+    let insert = rawdoc! { "insert": "c", "documents": [{ "_id": 1 }], "$db": "x" };
+    fork.run(service.context(), &insert);
+    assert!(wakes(&service, || fork.merge(service.context()).unwrap()));
+}

@@ -1,0 +1,182 @@
+//! Update operators, replacement documents and update pipelines, applied to one document.
+//!
+//! [`Update::parse`] checks everything that does not depend on a document; [`Update::apply`] makes the new one.
+//! Each operator is a [`behaviour`](self::behaviour) in a file of its own; [`target`](self::target) walks the paths.
+//!
+//! What this module is not: it finds no documents, keeps no records and generates no `_id`.
+
+mod add_to_set;
+mod arithmetic;
+mod array_filters;
+mod behaviour;
+mod bit;
+mod compare;
+mod conflicts;
+mod current_date;
+mod delta;
+mod describe;
+mod guarded;
+mod limits;
+mod node;
+mod operators;
+mod pipeline;
+mod pop;
+mod pull;
+mod push;
+mod rename;
+mod replacement;
+mod set;
+mod splice;
+mod target;
+#[cfg(test)]
+mod tests;
+mod unset;
+pub(crate) mod upsert;
+
+use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::Globals;
+
+pub(crate) use self::limits::{check_id, check_insert};
+#[cfg(test)]
+pub(crate) use self::operators::names as known_operators;
+
+use self::array_filters::ArrayFilters;
+use self::operators::Operators;
+use self::pipeline::UpdatePipeline;
+use self::replacement::Replacement;
+
+/// A parsed update.
+#[derive(Debug)]
+pub(crate) struct Update(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Operators(Operators),
+    Replacement(Replacement),
+    Pipeline(UpdatePipeline),
+}
+
+/// What an update made of a document.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) document: RawDocumentBuf,
+    /// False where nothing changed: the document is then the one given.
+    pub(crate) modified: bool,
+    /// Whether it may nest deeper than the document given.
+    nests: bool,
+    /// The arrays without elements that were sorted: a change where an index may be on them.
+    pub(crate) resorted: Vec<String>,
+}
+
+impl Update {
+    /// Parses `u`: an operator document, a replacement document, or a pipeline.
+    pub(crate) fn parse(
+        update: RawBsonRef<'_>,
+        array_filters: Option<&RawArray>,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
+        Ok(Self(match update {
+            RawBsonRef::Document(document) => {
+                let filters = match array_filters {
+                    Some(filters) => ArrayFilters::parse(filters, globals)?,
+                    None => ArrayFilters::default(),
+                };
+                let operators = node::fields(document)
+                    .next()
+                    .is_some_and(|(name, _)| name.starts_with('$'));
+                if operators {
+                    Kind::Operators(Operators::parse(document, filters, globals)?)
+                } else {
+                    Kind::Replacement(Replacement::new(document))
+                }
+            }
+            RawBsonRef::Array(stages) => {
+                // A server reads them first, and overlooks an empty list.
+                if let Some(filters) = array_filters
+                    && ArrayFilters::parse(filters, globals)?.has_any()
+                {
+                    return Err(ServerError::new(
+                        Code::FAILED_TO_PARSE,
+                        "arrayFilters may not be specified for pipeline-style updates",
+                    ));
+                }
+                Kind::Pipeline(UpdatePipeline::parse(stages, globals)?)
+            }
+            _ => {
+                return Err(ServerError::new(
+                    Code::FAILED_TO_PARSE,
+                    "Update argument must be either an object or an array",
+                ));
+            }
+        }))
+    }
+
+    /// Whether the whole document is replaced: refused with `multi: true`.
+    pub(crate) fn is_replacement(&self) -> bool {
+        matches!(self.0, Kind::Replacement(_))
+    }
+
+    /// Whether the filter must say which element the positional `$` means (see `Matcher::match_position`).
+    pub(crate) fn needs_position(&self) -> bool {
+        match &self.0 {
+            Kind::Operators(operators) => operators.needs_position(),
+            Kind::Replacement(_) | Kind::Pipeline(_) => false,
+        }
+    }
+
+    /// What it changed, as `updateDescription` tells it; `None` where it made another document of the first.
+    pub(crate) fn describe(
+        &self,
+        before: &RawDocument,
+        after: &RawDocument,
+        matched_index: Option<usize>,
+    ) -> Result<Option<RawDocumentBuf>, ServerError> {
+        Ok(match &self.0 {
+            Kind::Operators(operators) => Some(operators.describe(before, after, matched_index)?),
+            Kind::Replacement(_) => None,
+            Kind::Pipeline(_) => delta::between(before, after, delta::SPARE)
+                .as_ref()
+                .map(delta::description),
+        })
+    }
+
+    /// The new document. `matched_index` is the element that the filter matched, for the positional `$`;
+    /// `inserting` is true for an upsert, whose document is [`upsert::seed`]'s.
+    pub(crate) fn apply(
+        &self,
+        document: &RawDocument,
+        matched_index: Option<usize>,
+        globals: &Globals,
+        inserting: bool,
+    ) -> Result<Applied, ServerError> {
+        let applied = match &self.0 {
+            Kind::Operators(operators) => {
+                operators.apply(document, matched_index, globals, inserting)?
+            }
+            Kind::Replacement(replacement) => replacement.apply(document, globals, inserting)?,
+            Kind::Pipeline(pipeline) => pipeline.apply(document, globals, inserting)?,
+        };
+        if !applied.modified && !inserting {
+            return Ok(Applied {
+                document: document.to_owned(),
+                modified: false,
+                nests: false,
+                resorted: applied.resorted,
+            });
+        }
+        let new = if inserting {
+            limits::id_first(applied.document)
+        } else {
+            applied.document
+        };
+        limits::check(&new, inserting || applied.nests)?;
+        Ok(Applied {
+            document: new,
+            modified: applied.modified,
+            nests: applied.nests,
+            resorted: applied.resorted,
+        })
+    }
+}

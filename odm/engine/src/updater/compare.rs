@@ -1,0 +1,52 @@
+//! `$min`, `$max`: `{a: 5}` `{$min: {a: 3}}` -> `{a: 3}`.
+
+use std::cmp::Ordering;
+
+use bson::raw::{RawBson, RawBsonRef};
+use odm_language::error::ServerError;
+use odm_language::value::order;
+
+use crate::updater::behaviour::{At, Behaviour, Change};
+use crate::updater::node::Node;
+
+#[derive(Debug)]
+pub(super) struct Compare {
+    value: RawBson,
+    /// How a value must stand to the stored one to take its place.
+    wins: Ordering,
+}
+
+impl Compare {
+    pub(super) fn min(value: RawBsonRef<'_>) -> Self {
+        Self {
+            value: value.into(),
+            wins: Ordering::Less,
+        }
+    }
+
+    pub(super) fn max(value: RawBsonRef<'_>) -> Self {
+        Self {
+            value: value.into(),
+            wins: Ordering::Greater,
+        }
+    }
+}
+
+impl Behaviour for Compare {
+    fn apply<'a>(
+        &'a self,
+        current: Option<&mut Node<'a>>,
+        at: &At<'_>,
+    ) -> Result<Change<'a>, ServerError> {
+        let value = self.value.as_raw_bson_ref();
+        Ok(match current {
+            Some(node)
+                if node.with(|old| order::compare(value, old, at.globals.collator()))
+                    != self.wins =>
+            {
+                Change::Nothing
+            }
+            _ => Change::Put(Node::Raw(value)),
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! What an update changed, in the form in which a server tells those who watch.
+//!
+//! A server logs the least that its operators say they did: a path that was set, an element that was appended, an array
+//! in one piece where an operator made a new one of it. Of what a pipeline made it logs the difference, unless that is
+//! longer than the document.
+
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use odm_language::value::raw;
+
+use crate::updater::node::{append, identical};
+
+/// What became of a value that is there before and after.
+#[derive(Debug)]
+pub(super) enum Change<'a> {
+    /// It was replaced.
+    Whole(RawBsonRef<'a>),
+    Fields(Fields<'a>),
+    Elements(Elements<'a>),
+}
+
+/// The changes of a document's fields.
+#[derive(Debug, Default)]
+pub(super) struct Fields<'a> {
+    removed: Vec<String>,
+    updated: Vec<(String, RawBsonRef<'a>)>,
+    inserted: Vec<(String, RawBsonRef<'a>)>,
+    inner: Vec<(String, Change<'a>)>,
+    size: usize,
+}
+
+/// The changes of an array's elements.
+#[derive(Debug, Default)]
+pub(super) struct Elements<'a> {
+    changed: Vec<(usize, Change<'a>)>,
+    /// The length that it was cut to.
+    cut: Option<usize>,
+    size: usize,
+}
+
+/// What a server's log adds to the difference of two documents.
+pub(super) const SPARE: usize = 15;
+
+/// The bytes of an empty document, and of a field beside its name and its value.
+const EMPTY: usize = 5;
+const FIELD: usize = 2;
+
+impl<'a> Fields<'a> {
+    pub(super) fn remove(&mut self, name: String) {
+        self.add_size(self.removed.is_empty(), FIELD + name.len() + 1);
+        self.removed.push(name);
+    }
+
+    pub(super) fn insert(&mut self, name: String, value: RawBsonRef<'a>) {
+        let size = FIELD + name.len() + value_size(value);
+        self.add_size(self.inserted.is_empty(), size);
+        self.inserted.push((name, value));
+    }
+
+    pub(super) fn change(&mut self, name: String, change: Change<'a>) {
+        match change {
+            Change::Whole(value) => {
+                let size = FIELD + name.len() + value_size(value);
+                self.add_size(self.updated.is_empty(), size);
+                self.updated.push((name, value));
+            }
+            change => {
+                self.size += FIELD + 1 + name.len() + change.size();
+                self.inner.push((name, change));
+            }
+        }
+    }
+
+    /// A section's own bytes come with its first entry.
+    fn add_size(&mut self, is_first: bool, size: usize) {
+        if is_first {
+            self.size += FIELD + 1 + EMPTY;
+        }
+        self.size += size;
+    }
+}
+
+impl<'a> Elements<'a> {
+    pub(super) fn change(&mut self, index: usize, change: Change<'a>) {
+        let value = match &change {
+            Change::Whole(value) => value_size(*value),
+            change => change.size(),
+        };
+        self.size += FIELD + 1 + index.to_string().len() + value;
+        self.changed.push((index, change));
+    }
+}
+
+impl Change<'_> {
+    /// How many bytes a server's log takes for it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Whole(value) => value_size(*value),
+            Self::Fields(fields) => EMPTY + fields.size,
+            // With the mark of arrays, and the new length.
+            Self::Elements(elements) => {
+                EMPTY + 4 + elements.size + elements.cut.map_or(0, |_| FIELD + 1 + 4)
+            }
+        }
+    }
+}
+
+/// The bytes of a value, without type and name.
+fn value_size(value: RawBsonRef<'_>) -> usize {
+    match value {
+        RawBsonRef::Document(document) => document.as_bytes().len(),
+        RawBsonRef::Array(array) => array.as_bytes().len(),
+        value => {
+            let mut alone = RawDocumentBuf::new();
+            alone.append(cstr!(""), value);
+            alone.as_bytes().len() - EMPTY - FIELD
+        }
+    }
+}
+
+/// The difference of two documents, unless it is as long as the second. `spare` is what a server's log adds to it.
+pub(super) fn between<'a>(
+    before: &'a RawDocument,
+    after: &'a RawDocument,
+    spare: usize,
+) -> Option<Fields<'a>> {
+    let limit = after.as_bytes().len();
+    let mut fields = Fields {
+        size: spare,
+        ..Fields::default()
+    };
+    let (mut old, mut new) = (
+        raw::elements(before).peekable(),
+        raw::elements(after).peekable(),
+    );
+    let mut removed = Vec::new();
+    while let (Some((old_name, old_value)), Some((new_name, new_value))) =
+        (old.peek().copied(), new.peek().copied())
+    {
+        if limit < EMPTY + fields.size {
+            return None;
+        }
+        old.next();
+        if old_name != new_name {
+            removed.push(old_name);
+            continue;
+        }
+        new.next();
+        if !identical(old_value, new_value) {
+            fields.change(new_name.to_owned(), of(old_value, new_value));
+        }
+    }
+    for (name, value) in new {
+        removed.retain(|removed| *removed != name);
+        fields.insert(name.to_owned(), value);
+    }
+    removed.extend(old.map(|(name, _)| name));
+    removed.sort_unstable();
+    for name in removed {
+        fields.remove(name.to_owned());
+    }
+    (limit > EMPTY + fields.size).then_some(fields)
+}
+
+fn of<'a>(before: RawBsonRef<'a>, after: RawBsonRef<'a>) -> Change<'a> {
+    let change = match (before, after) {
+        (RawBsonRef::Document(before), RawBsonRef::Document(after)) => {
+            between(before, after, 0).map(Change::Fields)
+        }
+        (RawBsonRef::Array(before), RawBsonRef::Array(after)) => {
+            between_arrays(before, after).map(Change::Elements)
+        }
+        _ => None,
+    };
+    change.unwrap_or(Change::Whole(after))
+}
+
+fn between_arrays<'a>(before: &'a RawArray, after: &'a RawArray) -> Option<Elements<'a>> {
+    let limit = after.as_bytes().len();
+    let mut elements = Elements::default();
+    let mut old = raw::values(before);
+    let mut length = 0;
+    for (index, value) in raw::values(after).enumerate() {
+        length = index + 1;
+        match old.next() {
+            Some(was) if identical(was, value) => {}
+            Some(was) => elements.change(index, of(was, value)),
+            None => elements.change(index, Change::Whole(value)),
+        }
+    }
+    if old.next().is_some() {
+        elements.cut = Some(length);
+    }
+    let change = Change::Elements(elements);
+    let fits = limit > change.size();
+    match change {
+        Change::Elements(elements) if fits => Some(elements),
+        _ => None,
+    }
+}
+
+/// `{updatedFields, removedFields, truncatedArrays}`
+pub(super) fn description(fields: &Fields<'_>) -> RawDocumentBuf {
+    let mut told = Told {
+        updated: RawDocumentBuf::new(),
+        removed: RawArrayBuf::new(),
+        cut: RawArrayBuf::new(),
+    };
+    told.fields("", fields);
+    let mut description = RawDocumentBuf::new();
+    description.append(cstr!("updatedFields"), told.updated);
+    description.append(cstr!("removedFields"), told.removed);
+    description.append(cstr!("truncatedArrays"), told.cut);
+    description
+}
+
+struct Told {
+    updated: RawDocumentBuf,
+    removed: RawArrayBuf,
+    cut: RawArrayBuf,
+}
+
+impl Told {
+    fn fields(&mut self, path: &str, fields: &Fields<'_>) {
+        for name in &fields.removed {
+            self.removed.push(below(path, name));
+        }
+        for (name, value) in fields.updated.iter().chain(&fields.inserted) {
+            append(&mut self.updated, &below(path, name), *value);
+        }
+        for (name, change) in &fields.inner {
+            self.change(&below(path, name), change);
+        }
+    }
+
+    fn change(&mut self, path: &str, change: &Change<'_>) {
+        match change {
+            Change::Whole(value) => append(&mut self.updated, path, *value),
+            Change::Fields(fields) => self.fields(path, fields),
+            Change::Elements(elements) => {
+                if let Some(length) = elements.cut {
+                    let mut cut = RawDocumentBuf::new();
+                    cut.append(cstr!("field"), path);
+                    cut.append(cstr!("newSize"), i32::try_from(length).unwrap_or(i32::MAX));
+                    self.cut.push(cut);
+                }
+                for (index, change) in &elements.changed {
+                    self.change(&below(path, &index.to_string()), change);
+                }
+            }
+        }
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
+}

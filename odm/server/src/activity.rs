@@ -1,0 +1,342 @@
+//! What every connection is doing, and how much has been done.
+
+mod usage;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+
+use odm_engine::{Latencies, Surroundings};
+use odm_language::value::raw;
+
+pub(crate) use self::usage::{Kind, Usage};
+
+use self::usage::Usages;
+
+/// How much of a command is kept to be shown.
+const SHOWN: usize = 16 * 1024;
+
+/// What all connections are doing.
+#[derive(Debug)]
+pub(crate) struct Activities {
+    /// Where the server listens.
+    address: SocketAddr,
+    seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
+    /// What connections did that have ended. Its lock comes before that of the seats.
+    past: Mutex<Usages>,
+    /// The number of the last operation.
+    operations: AtomicI64,
+    pub(crate) counters: Counters,
+}
+
+/// How often what was asked, as far as the server counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) insert: AtomicI64,
+    pub(crate) query: AtomicI64,
+    pub(crate) update: AtomicI64,
+    pub(crate) delete: AtomicI64,
+    pub(crate) get_more: AtomicI64,
+    pub(crate) command: AtomicI64,
+    pub(crate) requests: AtomicI64,
+    /// As it came and went over the network.
+    pub(crate) received: AtomicI64,
+    pub(crate) sent: AtomicI64,
+}
+
+/// One connection's place among the activities.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) connection: i64,
+    pub(crate) address: SocketAddr,
+    /// True where somebody wants the operation to end.
+    pub(crate) killed: Arc<AtomicBool>,
+    current: Mutex<Current>,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    operation: i64,
+    /// None between commands.
+    since: Option<Instant>,
+    /// The command's bytes; its buffer is kept. Empty where it is too long to be shown.
+    command: Vec<u8>,
+    client: Option<Arc<RawDocumentBuf>>,
+    user: Option<String>,
+    /// The collection that the command names, and what it does with it.
+    namespace: String,
+    kind: Option<Kind>,
+    used: Usages,
+}
+
+/// What a connection is doing at some moment.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) number: i64,
+    /// None of a connection that waits for a command.
+    pub(crate) running: Option<Duration>,
+    /// None where it is too long to be shown.
+    pub(crate) command: Option<RawDocumentBuf>,
+    pub(crate) client: Option<Arc<RawDocumentBuf>>,
+    pub(crate) user: Option<String>,
+}
+
+impl Activities {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            seats: Mutex::default(),
+            past: Mutex::default(),
+            operations: AtomicI64::new(0),
+            counters: Counters::default(),
+        }
+    }
+
+    fn past(&self) -> MutexGuard<'_, Usages> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Seat>>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a new connection.
+    pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<Seat> {
+        let seat = Arc::new(Seat {
+            connection,
+            address,
+            killed: Arc::default(),
+            current: Mutex::default(),
+        });
+        self.seats().insert(connection, Arc::clone(&seat));
+        seat
+    }
+
+    pub(crate) fn leave(&self, connection: i64) {
+        // Nobody looks when it is in neither.
+        let mut past = self.past();
+        let seat = self.seats().remove(&connection);
+        if let Some(seat) = seat {
+            past.merge(&seat.current().used);
+        }
+    }
+
+    /// What all connections did with all collections.
+    pub(crate) fn usages(&self) -> Vec<(String, Usage)> {
+        let mut all = Usages::default();
+        let past = self.past();
+        all.merge(&past);
+        for seat in self.seats().values() {
+            all.merge(&seat.current().used);
+        }
+        all.into_sorted()
+    }
+
+    /// Has an operation end, if it is still under way.
+    pub(crate) fn kill(&self, operation: i64) {
+        for seat in self.seats().values() {
+            let current = seat.current();
+            if current.operation == operation && current.since.is_some() {
+                seat.killed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Forgets what was done with collections that are no more.
+    pub(crate) fn forget(&self, is_there: impl Fn(&str) -> bool) {
+        let mut past = self.past();
+        past.retain(&is_there);
+        let seats: Vec<_> = self.seats().values().cloned().collect();
+        for seat in seats {
+            seat.current().used.retain(&is_there);
+        }
+    }
+
+    /// Every connection and what it does, the oldest first.
+    pub(crate) fn all(&self) -> Vec<(Arc<Seat>, Operation)> {
+        let seats: Vec<_> = self.seats().values().cloned().collect();
+        seats
+            .into_iter()
+            .map(|seat| {
+                let operation = seat.operation();
+                (seat, operation)
+            })
+            .collect()
+    }
+
+    /// Notes that a connection begins with a command, and counts it. What the client says of itself it says once.
+    pub(crate) fn begin(
+        &self,
+        seat: &Seat,
+        client: Option<&RawDocumentBuf>,
+        user: Option<&String>,
+        command: &RawDocument,
+    ) {
+        self.counters.count(command);
+        let mut current = seat.current();
+        current.operation = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
+        current.since = Some(Instant::now());
+        seat.killed.store(false, Ordering::Relaxed);
+        current.command.clear();
+        if command.as_bytes().len() <= SHOWN {
+            current.command.extend(command.as_bytes());
+        }
+        if current.client.is_none()
+            && let Some(client) = client
+        {
+            current.client = Some(Arc::new(client.clone()));
+        }
+        if current.user.as_ref() != user {
+            current.user = user.cloned();
+        }
+        current.names(command);
+    }
+
+    /// Notes that it has ended.
+    pub(crate) fn end(seat: &Seat, is_there: impl FnOnce(&str) -> bool) {
+        let current = &mut *seat.current();
+        let Some(since) = current.since.take() else {
+            return;
+        };
+        if let Some(kind) = current.kind {
+            let took = since.elapsed();
+            current.used.add(&current.namespace, kind, took, is_there);
+        }
+    }
+}
+
+impl Surroundings for Activities {
+    fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn latencies(&self, database: &str, collection: &str) -> Latencies {
+        let namespace = format!("{database}.{collection}");
+        let mut usage = Usage::default();
+        let past = self.past();
+        past.merge_into(&namespace, &mut usage);
+        for seat in self.seats().values() {
+            seat.current().used.merge_into(&namespace, &mut usage);
+        }
+        usage.latencies()
+    }
+}
+
+impl Current {
+    /// Keeps the collection that a command names, if it names one.
+    fn names(&mut self, command: &RawDocument) {
+        self.kind = None;
+        self.namespace.clear();
+        let text = |name: &str| raw::get(command, name).and_then(RawBsonRef::as_str);
+        let Some((name, target)) = raw::elements(command).next() else {
+            return;
+        };
+        let collection = match target {
+            RawBsonRef::String(collection) => Some(collection),
+            _ if name == "getMore" => text("collection"),
+            _ => None,
+        };
+        if let (Some(database), Some(collection)) = (text("$db"), collection) {
+            self.namespace.push_str(database);
+            self.namespace.push('.');
+            self.namespace.push_str(collection);
+            self.kind = Some(Kind::of(name));
+        }
+    }
+}
+
+impl Seat {
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn operation(&self) -> Operation {
+        let current = self.current();
+        Operation {
+            number: current.operation,
+            running: current.since.map(|since| since.elapsed()),
+            command: RawDocumentBuf::from_bytes(current.command.clone()).ok(),
+            client: current.client.clone(),
+            user: current.user.clone(),
+        }
+    }
+}
+
+impl Counters {
+    /// Counts a command as a server does: documents that are inserted and statements that are run, else itself.
+    fn count(&self, command: &RawDocument) {
+        let name = raw::elements(command).next().map_or("", |(name, _)| name);
+        let items = |name: &str| match raw::get(command, name) {
+            Some(RawBsonRef::Array(items)) => {
+                i64::try_from(raw::values(items).count()).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        let (counter, times) = match name {
+            "insert" => (&self.insert, items("documents")),
+            "update" => (&self.update, items("updates")),
+            "delete" => (&self.delete, items("deletes")),
+            "find" => (&self.query, 1),
+            "getMore" => (&self.get_more, 1),
+            _ => (&self.command, 1),
+        };
+        counter.fetch_add(times, Ordering::Relaxed);
+    }
+
+    pub(crate) fn received(&self, bytes: usize) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let bytes = i64::try_from(bytes).unwrap_or(0);
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sent(&self, bytes: usize) {
+        let bytes = i64::try_from(bytes).unwrap_or(0);
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use bson::rawdoc;
+
+    use super::Activities;
+
+    #[test]
+    fn what_a_connection_did_is_never_forgotten_when_it_ends() {
+        const EACH: i64 = 10_000;
+        let activities = Activities::new("127.0.0.1:1".parse().unwrap());
+        let is_over = AtomicBool::new(false);
+        let find = rawdoc! { "find": "c", "$db": "x" };
+        let counted = || {
+            let usages = activities.usages();
+            usages
+                .first()
+                .map_or(0, |(_, usage)| usage.total(|_| true).0)
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for connection in 0..EACH {
+                    let seat = activities.enter(connection, activities.address);
+                    activities.begin(&seat, None, None, &find);
+                    Activities::end(&seat, |_| true);
+                    activities.leave(connection);
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            let mut last = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let now = counted();
+                assert!(now >= last, "{now} after {last}");
+                last = now;
+            }
+        });
+        assert_eq!(counted(), EACH);
+    }
+}

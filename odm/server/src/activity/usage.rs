@@ -1,0 +1,212 @@
+//! How often collections were asked for, and how long that took.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use odm_engine::{Latencies, Latency};
+
+/// What a command does with its collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Query,
+    GetMore,
+    Insert,
+    Update,
+    Remove,
+    /// Any other that reads.
+    Read,
+    /// Any other that writes.
+    Write,
+    /// One about the collection.
+    Command,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Query,
+        Self::GetMore,
+        Self::Insert,
+        Self::Update,
+        Self::Remove,
+        Self::Read,
+        Self::Write,
+        Self::Command,
+    ];
+
+    pub(super) fn of(command: &str) -> Self {
+        match command {
+            "find" => Self::Query,
+            "getMore" => Self::GetMore,
+            "insert" => Self::Insert,
+            "update" => Self::Update,
+            "delete" => Self::Remove,
+            "aggregate" | "count" | "distinct" => Self::Read,
+            "findAndModify" | "findandmodify" => Self::Write,
+            _ => Self::Command,
+        }
+    }
+
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Query | Self::GetMore | Self::Read)
+    }
+
+    pub(crate) fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::Insert | Self::Update | Self::Remove | Self::Write
+        )
+    }
+}
+
+/// The commands on one collection, by their kinds.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Usage([Latency; Kind::ALL.len()]);
+
+impl Usage {
+    fn add(&mut self, kind: Kind, took: Duration) {
+        let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
+        if let Some(latency) = self.0.get_mut(kind as usize) {
+            latency.count += 1;
+            latency.micros = latency.micros.saturating_add(micros);
+            *latency.histogram.entry(bucket(micros)).or_default() += 1;
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (latency, other) in self.0.iter_mut().zip(&other.0) {
+            merge(latency, other);
+        }
+    }
+
+    /// How often, and how many microseconds in all, for the kinds that are wanted.
+    pub(crate) fn total(&self, wanted: impl Fn(Kind) -> bool) -> (i64, i64) {
+        let latency = self.sum(wanted);
+        (latency.count, latency.micros)
+    }
+
+    fn sum(&self, wanted: impl Fn(Kind) -> bool) -> Latency {
+        let mut sum = Latency::default();
+        let all = Kind::ALL.into_iter().zip(&self.0);
+        for (_, latency) in all.filter(|(kind, _)| wanted(*kind)) {
+            merge(&mut sum, latency);
+        }
+        sum
+    }
+
+    pub(super) fn latencies(&self) -> Latencies {
+        Latencies {
+            reads: self.sum(Kind::reads),
+            writes: self.sum(Kind::writes),
+            commands: self.sum(|kind| kind == Kind::Command),
+            // These name no collection.
+            transactions: Latency::default(),
+        }
+    }
+}
+
+fn merge(latency: &mut Latency, other: &Latency) {
+    latency.count += other.count;
+    latency.micros = latency.micros.saturating_add(other.micros);
+    for (micros, count) in &other.histogram {
+        *latency.histogram.entry(*micros).or_default() += count;
+    }
+}
+
+/// Where a server's histograms begin to have two buckets for each power of two, and their last one.
+const HALVED: i64 = 2_048;
+const LAST: i64 = 3 << 29;
+
+/// The least number of microseconds in the bucket of a server's histogram.
+fn bucket(micros: i64) -> i64 {
+    if micros < 2 {
+        return 0;
+    }
+    let power = 1_i64 << micros.ilog2();
+    let half = power + power / 2;
+    let least = if power >= HALVED && micros >= half {
+        half
+    } else {
+        power
+    };
+    least.min(LAST)
+}
+
+/// The collections that were asked for, by database and name with a dot in between.
+#[derive(Debug, Default)]
+pub(crate) struct Usages(HashMap<String, Usage>);
+
+impl Usages {
+    /// Notes a command. A collection that nobody has asked for must be there: there is no end to other names.
+    pub(super) fn add(
+        &mut self,
+        namespace: &str,
+        kind: Kind,
+        took: Duration,
+        is_there: impl FnOnce(&str) -> bool,
+    ) {
+        match self.0.get_mut(namespace) {
+            Some(usage) => usage.add(kind, took),
+            None if is_there(namespace) => {
+                let usage = self.0.entry(namespace.to_owned()).or_default();
+                usage.add(kind, took);
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (namespace, usage) in &other.0 {
+            self.merge_one(namespace, usage);
+        }
+    }
+
+    fn merge_one(&mut self, namespace: &str, usage: &Usage) {
+        match self.0.get_mut(namespace) {
+            Some(known) => known.merge(usage),
+            None => drop(self.0.insert(namespace.to_owned(), usage.clone())),
+        }
+    }
+
+    /// The same for one collection.
+    pub(super) fn merge_into(&self, namespace: &str, usage: &mut Usage) {
+        if let Some(own) = self.0.get(namespace) {
+            usage.merge(own);
+        }
+    }
+
+    /// Forgets the collections that are no more.
+    pub(super) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
+        self.0.retain(|namespace, _| is_there(namespace));
+    }
+
+    /// All, in the order of their names.
+    pub(crate) fn into_sorted(self) -> Vec<(String, Usage)> {
+        let mut all: Vec<_> = self.0.into_iter().collect();
+        all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bucket;
+
+    #[test]
+    fn buckets_are_those_of_a_server() {
+        for (micros, least) in [
+            (0, 0),
+            (1, 0),
+            (2, 2),
+            (31, 16),
+            (2_047, 1_024),
+            (2_048, 2_048),
+            (3_071, 2_048),
+            (3_072, 3_072),
+            (32_884, 32_768),
+            (99_493, 98_304),
+            (i64::MAX, 1_610_612_736),
+        ] {
+            assert_eq!(bucket(micros), least, "{micros}");
+        }
+    }
+}

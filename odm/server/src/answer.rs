@@ -1,0 +1,353 @@
+//! A command in, its answer out: by the server where the command is about the server, else by the engine.
+
+use std::time::Instant;
+
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
+use odm_engine::args::max_time;
+use odm_engine::{AWAIT, Patience, is_empty_batch};
+use odm_engine::{Context, interrupted};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::raw;
+
+use crate::command::{self, Call, Started};
+use crate::fail_point::{self, Strike, Target};
+use crate::gossip;
+use crate::host::{Host, LOOK_UP};
+use crate::peer::Peer;
+use crate::wire::MAX_MESSAGE;
+
+/// What becomes of a command.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) document: RawDocumentBuf,
+    /// The same command can be answered again: a cursor goes on, or a watch of the server.
+    pub(crate) continues: bool,
+    /// The connection is to be closed without an answer.
+    pub(crate) hang_up: bool,
+}
+
+/// The largest reply: a message has a header and times besides.
+const LARGEST: usize = MAX_MESSAGE - 1024;
+
+/// Whether a reply says that its server is no longer the primary. Clients drop what they know of a server that says so
+/// without a `topologyVersion`, and wait until they have asked it again.
+fn is_not_primary(reply: &RawDocument) -> bool {
+    let is_meant = |reply: &RawDocument| {
+        let code = raw::get(reply, "code").and_then(RawBsonRef::as_i32);
+        matches!(code, Some(189 | 10107 | 11602 | 13435 | 13436))
+    };
+    let error = raw::get(reply, "writeConcernError").and_then(RawBsonRef::as_document);
+    is_meant(reply) || error.is_some_and(is_meant)
+}
+
+/// Answers a command, which may be anything that has a document's length.
+pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Answer {
+    let struck = raw::validate(command.as_bytes()).and_then(|command| strike(host, peer, command));
+    let strike = match struck {
+        Ok(strike) => strike.unwrap_or_default(),
+        Err(error) => Strike {
+            error: Some(error),
+            ..Strike::default()
+        },
+    };
+    if let Some(time) = strike.block {
+        host.pause(time, &peer.killed);
+    }
+    let outcome = match strike.error {
+        Some(error) => Err(error),
+        None if peer.is_killed() => Err(interrupted()),
+        None if strike.close => Ok(RawDocumentBuf::new()),
+        None => run(host, peer, command),
+    };
+    let mut document = match outcome {
+        Ok(reply) => reply,
+        Err(error) => failed(&error),
+    };
+    if let Some(error) = &strike.write_concern_error {
+        document = odm_engine::reply::with(&document, cstr!("writeConcernError"), error);
+        if !strike.labels.is_empty() {
+            let labels: RawArrayBuf = strike.labels.iter().filter_map(Bson::as_str).collect();
+            document.append(cstr!("errorLabels"), labels);
+        }
+    }
+    if document.as_bytes().len() > LARGEST {
+        document = failed(&ServerError::new(
+            Code::BSON_OBJECT_TOO_LARGE,
+            format!(
+                "the reply has {} bytes, and a message at most {MAX_MESSAGE}",
+                document.as_bytes().len()
+            ),
+        ));
+    }
+    if is_not_primary(&document) {
+        document.append(cstr!("topologyVersion"), command::topology_version(host));
+    }
+    Answer {
+        continues: continues(command, &document),
+        document: timed(host, document),
+        hang_up: strike.close || strike.hang_up,
+    }
+}
+
+/// What the fail point does to the command.
+fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Strike>, ServerError> {
+    if !host.options.test_commands {
+        return Ok(None);
+    }
+    let Some((name, target)) = raw::elements(command).next() else {
+        return Ok(None);
+    };
+    let text = |name: &str| raw::get(command, name).and_then(RawBsonRef::as_str);
+    let collection = match target {
+        RawBsonRef::String(collection) => collection,
+        _ => text("collection").unwrap_or_default(),
+    };
+    let application = peer.metadata.as_deref().and_then(|client| {
+        raw::get(raw::get(client, "application")?.as_document()?, "name")?.as_str()
+    });
+    let ends = matches!(name, "commitTransaction" | "abortTransaction");
+    let in_transaction = raw::get(command, "autocommit").is_some();
+    let target = Target {
+        command: name,
+        namespace: &format!("{}.{collection}", text("$db").unwrap_or_default()),
+        application,
+        is_retryable: raw::get(command, "txnNumber").is_some() && (ends || !in_transaction),
+        in_transaction: in_transaction && !ends,
+        ends_transaction: ends,
+        connection: peer.id,
+    };
+    let random = || host.service.random_fraction();
+    let mut strike = host.fail_points.command.strike(target, random)?;
+    if strike.as_ref().is_some_and(Strike::is_final) {
+        return Ok(strike);
+    }
+    if max_time(command).is_some() && host.fail_points.time_out.reach(random).is_some() {
+        return Err(ServerError::new(
+            Code::MAX_TIME_MS_EXPIRED,
+            "operation exceeded time limit",
+        ));
+    }
+    let writes = matches!(
+        name,
+        "delete" | "findAndModify" | "findandmodify" | "insert" | "update"
+    );
+    if target.is_retryable
+        && writes
+        && let Some(data) = host.fail_points.write.reach(random)
+    {
+        let strike = strike.get_or_insert_default();
+        strike.hang_up = fail_point::flag_or(&data, "closeConnection", true);
+        if let Some(code) = fail_point::number(&data, "failBeforeCommitExceptionCode") {
+            let error = ServerError::new(
+                Code::from(i32::try_from(code).unwrap_or_default()),
+                "Failing write due to failpoint. The write must not be reflected.",
+            );
+            strike.error = Some(fail_point::retried(error));
+        }
+    }
+    Ok(strike)
+}
+
+/// Fails a `getMore` of a cursor that is there, and closes the cursor, where a fail point says so.
+fn strike_cursor(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
+    let (Some((_, RawBsonRef::Int64(id))), Some(RawBsonRef::String(collection))) = (
+        raw::elements(command).next(),
+        raw::get(command, "collection"),
+    ) else {
+        return Ok(());
+    };
+    if !host.options.test_commands {
+        return Ok(());
+    }
+    let random = || host.service.random_fraction();
+    if let Some(data) = host.fail_points.get_more.reach(random) {
+        let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
+        let closed = host.service.try_run(&rawdoc! {
+            "killCursors": collection, "cursors": [id], "$db": database.unwrap_or_default(),
+        })?;
+        let killed = raw::get(&closed, "cursorsKilled").and_then(RawBsonRef::as_array);
+        if killed.is_none_or(bson::RawArray::is_empty) {
+            return Ok(());
+        }
+        let code = fail_point::number(&data, "errorCode").and_then(|code| i32::try_from(code).ok());
+        return Err(ServerError::new(
+            code.map_or(Code::INTERNAL_ERROR, Code::from),
+            "Hit the 'failGetMoreAfterCursorCheckout' failpoint",
+        ));
+    }
+    Ok(())
+}
+
+fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    let row = command::find(name);
+    let is_known = row.is_some() || !odm_engine::is_absent(name);
+    let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
+    if is_known && !is_open && !host.options.users.is_empty() && peer.user.is_none() {
+        return Err(ServerError::new(
+            Code::UNAUTHORIZED,
+            format!("command {name} requires authentication"),
+        ));
+    }
+    // Who has not said who he is does not set clocks.
+    if host.options.users.is_empty() || peer.user.is_some() {
+        gossip::hear(host, command)?;
+    }
+    if is_known && raw::get(command, "help") == Some(RawBsonRef::Boolean(true)) {
+        return command::help(name);
+    }
+    if let Some(row) = row {
+        let mut call = Call {
+            host,
+            peer,
+            command,
+            name,
+        };
+        let reply = command::reply(row.answer(&mut call)?);
+        // Clients that have nothing to ask ask how the server is: what has expired goes then, too.
+        host.service.tick();
+        return reply;
+    }
+    if !is_known {
+        return Err(ServerError::new(
+            Code::COMMAND_NOT_FOUND,
+            format!("no such command: '{name}'"),
+        ));
+    }
+    let may_open = matches!(
+        name,
+        "find" | "aggregate" | "listCollections" | "listIndexes"
+    );
+    if may_open && host.service.open_cursors() >= host.options.max_cursors {
+        return Err(ServerError::new(
+            Code::EXCEEDED_MEMORY_LIMIT,
+            format!(
+                "there are {} open cursors, and no more are kept: read them to their ends or kill them",
+                host.options.max_cursors
+            ),
+        ));
+    }
+    let mut call = Call {
+        host,
+        peer,
+        command,
+        name,
+    };
+    Ok(match command::start(&mut call)? {
+        Some(Started { documents, command }) => {
+            let context = peer.context.clone().given(documents);
+            wait(host, peer, &context, &command)
+        }
+        None if name == "getMore" => {
+            strike_cursor(host, command)?;
+            await_data(host, peer, command)
+        }
+        None => wait(host, peer, &peer.context, command),
+    })
+}
+
+/// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
+fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
+    let began = Instant::now();
+    let end = began + max_time(command).unwrap_or(AWAIT);
+    let mut seen = host.service.changes_seen();
+    let mut reply = wait(host, peer, &peer.context, command);
+    if !is_empty_batch(&reply) {
+        return reply;
+    }
+    let id = raw::elements(command)
+        .next()
+        .and_then(|(_, id)| id.as_i64());
+    let Some((hold, interest)) = id.and_then(|id| host.service.hold(id)) else {
+        return reply;
+    };
+    let context = peer.context.clone().holding(hold.key());
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || host.is_stopping() {
+            return match hold.end() {
+                Ok(()) => reply,
+                Err(error) => failed(&error),
+            };
+        }
+        if peer.is_killed() {
+            return failed(&hold.interrupt());
+        }
+        host.service
+            .wait_for_changes(interest.clone(), seen, left.min(LOOK_UP));
+        if began.elapsed() >= LOOK_UP && host.is_gone(peer.id) {
+            return reply;
+        }
+        seen = host.service.changes_seen();
+        reply = host.service.run_in(&context, command);
+        if !is_empty_batch(&reply) {
+            return reply;
+        }
+    }
+}
+
+/// Has the engine answer. While an open transaction holds what the command writes, the command waits, as on mongod.
+fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> RawDocumentBuf {
+    let mut patience: Option<Patience> = None;
+    loop {
+        let reply = host.service.run_in(context, command);
+        let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
+        if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
+        {
+            return reply;
+        }
+        let message = raw::get(&reply, "errmsg").and_then(RawBsonRef::as_str);
+        let conflict = ServerError::new(Code::WRITE_CONFLICT, message.unwrap_or_default());
+        let patience = patience.get_or_insert_with(|| Patience::new(max_time(command)));
+        match patience.pause(conflict) {
+            Ok(pause) => {
+                if host.pause(pause, &peer.killed) {
+                    return if peer.is_killed() {
+                        failed(&interrupted())
+                    } else {
+                        reply
+                    };
+                }
+            }
+            Err(error) => return failed(&error),
+        }
+    }
+}
+
+/// Whether a client that takes several replies is to get another.
+fn continues(command: &RawDocument, reply: &RawDocument) -> bool {
+    let name = raw::elements(command).next().map_or("", |(name, _)| name);
+    match name {
+        "getMore" => {
+            let cursor = raw::get(reply, "cursor").and_then(RawBsonRef::as_document);
+            let id = cursor.and_then(|cursor| raw::get(cursor, "id")?.as_i64());
+            id.is_some_and(|id| id != 0)
+        }
+        "hello" | "isMaster" | "ismaster" => {
+            raw::get(command, "topologyVersion").is_some()
+                && raw::get(reply, "topologyVersion").is_some()
+        }
+        _ => false,
+    }
+}
+
+/// The reply of a command that failed.
+pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
+    odm_engine::reply::failed(error)
+}
+
+/// The reply with the time of the last write, from which clients order what they read.
+fn timed(host: &Host, mut reply: RawDocumentBuf) -> RawDocumentBuf {
+    let now = host.service.operation_time();
+    let signature = rawdoc! {
+        "hash": Binary { subtype: BinarySubtype::Generic, bytes: vec![0; 20] },
+        "keyId": 0_i64,
+    };
+    reply.append(
+        cstr!("$clusterTime"),
+        rawdoc! { "clusterTime": now, "signature": signature },
+    );
+    reply.append(cstr!("operationTime"), now);
+    reply
+}

@@ -1,0 +1,254 @@
+//! The handshake: `hello`, and `isMaster` as it was called.
+
+use std::time::Duration;
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, DateTime, Document, doc, oid::ObjectId, rawdoc};
+use odm_engine::args::{self, Args, Kind};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::raw;
+
+use super::{Call, Command, sasl};
+use crate::host::Host;
+use crate::wire::{Compressor, MAX_MESSAGE};
+
+pub(super) const HELLO: Command = Command {
+    name: "hello",
+    run: |call| hello(call, "isWritablePrimary"),
+    is_open: true,
+};
+
+pub(super) const IS_MASTER: Command = Command {
+    name: "isMaster",
+    run: |call| hello(call, "ismaster"),
+    is_open: true,
+};
+
+pub(super) const ISMASTER: Command = Command {
+    name: "ismaster",
+    ..IS_MASTER
+};
+
+/// How often the one member has changed its state: never.
+const COUNTER: i64 = 0;
+
+/// How much a client may say of itself.
+const LONGEST_METADATA: usize = 1024;
+
+/// The term that the one member was elected in.
+pub(super) const TERM: i64 = 1;
+
+/// Which state of which process clients see.
+pub(crate) fn topology_version(host: &Host) -> RawDocumentBuf {
+    rawdoc! { "processId": host.process, "counter": COUNTER }
+}
+
+fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
+    remember_client(call)?;
+    agree_on_compressors(call);
+    let speculation = authenticate(call);
+    let mechanisms = mechanisms(call)?;
+    await_change(call)?;
+    let host = call.host;
+    let address = host.address.to_string();
+    let last = host.service.operation_time();
+    let optime = doc! { "ts": last, "t": TERM };
+    let written = DateTime::from_millis(i64::from(last.time) * 1000);
+    let mut fields = Document::new();
+    if raw::get(call.command, "helloOk") == Some(RawBsonRef::Boolean(true)) {
+        fields.insert("helloOk", true);
+    }
+    fields.extend(doc! {
+        "topologyVersion": { "processId": host.process, "counter": COUNTER },
+        "hosts": [&address],
+        "setName": &host.options.replica_set,
+        "setVersion": 1,
+        primary: true,
+        "secondary": false,
+        "primary": &address,
+        "me": &address,
+        // The form that a first election gives.
+        "electionId": ObjectId::from_bytes([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1]),
+        "lastWrite": {
+            "opTime": optime.clone(),
+            "lastWriteDate": written,
+            "majorityOpTime": optime,
+            "majorityWriteDate": written,
+        },
+        "maxBsonObjectSize": 16 * 1024 * 1024,
+        "maxMessageSizeBytes": i32::try_from(MAX_MESSAGE).unwrap_or(i32::MAX),
+        "maxWriteBatchSize": 100_000,
+        "localTime": host.service.now(),
+        "logicalSessionTimeoutMinutes": 30,
+        "connectionId": i32::try_from(call.peer.id).unwrap_or(i32::MAX),
+        "minWireVersion": 0,
+        "maxWireVersion": 17,
+        "readOnly": false,
+    });
+    let names = call.peer.compressors.iter();
+    let names: Vec<Bson> = names.map(|agreed| agreed.name().into()).collect();
+    if !names.is_empty() {
+        fields.insert("compression", names);
+    }
+    if let Some(mechanisms) = mechanisms {
+        fields.insert("saslSupportedMechs", mechanisms);
+    }
+    if let Some(speculation) = speculation {
+        fields.insert("speculativeAuthenticate", speculation);
+    }
+    Ok(fields)
+}
+
+/// Begins to authenticate the client in the same round trip, where it asks for that. What fails, fails when it is asked
+/// again.
+fn authenticate(call: &mut Call<'_>) -> Option<Document> {
+    let Some(RawBsonRef::Document(start)) = raw::get(call.command, "speculativeAuthenticate")
+    else {
+        return None;
+    };
+    sasl::start(call.host, call.peer, start).ok()
+}
+
+/// The mechanisms of a user that the client names with its database.
+fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
+    match raw::get(call.command, "saslSupportedMechs") {
+        None => Ok(None),
+        Some(RawBsonRef::String(name)) => {
+            let user = name.strip_prefix("admin.");
+            let known = user.is_some_and(|user| call.host.options.users.contains_key(user));
+            Ok(known.then(|| vec![sasl::MECHANISM.into()]))
+        }
+        Some(other) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!(
+                "BSON field 'hello.saslSupportedMechs' is the wrong type '{}', expected types '[string, object']",
+                odm_language::value::kind::alias(other.element_type())
+            ),
+        )),
+    }
+}
+
+/// Keeps what a client says of itself, which it may say once.
+fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
+    let Some(RawBsonRef::Document(client)) = raw::get(call.command, "client") else {
+        return Ok(());
+    };
+    if call.peer.metadata.is_some() {
+        return Err(ServerError::new(
+            Code::CLIENT_METADATA_CANNOT_BE_MUTATED,
+            "The client metadata document may only be sent in the first hello",
+        ));
+    }
+    let length = client.as_bytes().len();
+    if length > LONGEST_METADATA {
+        return Err(ServerError::new(
+            Code::CLIENT_METADATA_DOCUMENT_TOO_LARGE,
+            format!(
+                "The client metadata document must be less then or equal to {LONGEST_METADATA}bytes"
+            ),
+        ));
+    }
+    call.peer.metadata = Some(client.to_owned());
+    Ok(())
+}
+
+fn agree_on_compressors(call: &mut Call<'_>) {
+    let Some(RawBsonRef::Array(names)) = raw::get(call.command, "compression") else {
+        return;
+    };
+    let compressors = &mut call.peer.compressors;
+    compressors.clear();
+    for name in raw::values(names).filter_map(|name| Compressor::of_name(name.as_str()?)) {
+        if !compressors.contains(&name) {
+            compressors.push(name);
+        }
+    }
+}
+
+/// A client that knows the current state waits for another one, until the server stops or the time is up.
+fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
+    let given = |name| {
+        let value = raw::get(call.command, name);
+        value.filter(|value| *value != RawBsonRef::Null)
+    };
+    let invalid = |code, message: String| Err(ServerError::new(Code::location(code), message));
+    let known = given("topologyVersion").map(known_version).transpose()?;
+    let millis = match given("maxAwaitTimeMS") {
+        None => None,
+        Some(value) => Some(args::whole(value).ok_or_else(|| {
+            args::wrong_type(
+                "hello.maxAwaitTimeMS",
+                value,
+                "types '[long, int, decimal, double']",
+            )
+        })?),
+    };
+    let ((process, counter), millis) = match (known, millis) {
+        (Some(known), Some(millis)) => (known, millis),
+        (None, None) => return Ok(()),
+        (Some(_), None) => {
+            let why = "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'";
+            return invalid(31368, why.to_owned());
+        }
+        (None, Some(_)) => {
+            let why = "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'";
+            return invalid(31368, why.to_owned());
+        }
+    };
+    let Ok(limit) = u64::try_from(millis) else {
+        return invalid(
+            51024,
+            format!("BSON field 'maxAwaitTimeMS' value must be >= 0, actual value '{millis}'"),
+        );
+    };
+    if counter < 0 {
+        let why = "topologyVersion must have a non-negative counter";
+        return invalid(31372, why.to_owned());
+    }
+    if process != call.host.process {
+        return Ok(());
+    }
+    if counter > COUNTER {
+        return invalid(
+            31382,
+            format!(
+                "Received a topology version with counter: {counter} which is greater than the server topology version \
+                 counter: {COUNTER}"
+            ),
+        );
+    }
+    if counter == COUNTER {
+        // A day is longer than any client waits.
+        let limit = Duration::from_millis(limit).min(Duration::from_secs(24 * 3600));
+        call.host.wait_with(call.peer.id, limit, &call.peer.killed);
+    }
+    Ok(())
+}
+
+/// The process and the counter of a `topologyVersion`.
+fn known_version(value: RawBsonRef<'_>) -> Result<(ObjectId, i64), ServerError> {
+    let field = |name: &str| format!("hello.topologyVersion{name}");
+    let RawBsonRef::Document(version) = value else {
+        return Err(args::wrong_type(&field(""), value, "type 'object'"));
+    };
+    let fields = [
+        args::required("processId", Kind::Any),
+        args::required("counter", Kind::Any),
+    ];
+    let fields = Args::of_statement(version, &field(""), &fields)?;
+    let process = match fields.get("processId") {
+        Some(RawBsonRef::ObjectId(process)) => process,
+        other => {
+            let found = other.unwrap_or(RawBsonRef::Null);
+            let expected = "type 'objectId'";
+            return Err(args::wrong_type(&field(".processId"), found, expected));
+        }
+    };
+    match fields.get("counter") {
+        Some(RawBsonRef::Int64(counter)) => Ok((process, counter)),
+        other => {
+            let found = other.unwrap_or(RawBsonRef::Null);
+            Err(args::wrong_type(&field(".counter"), found, "type 'long'"))
+        }
+    }
+}

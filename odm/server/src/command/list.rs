@@ -1,0 +1,29 @@
+//! `listCommands`: what the server and the engine can do.
+
+use bson::{Document, doc};
+use odm_engine::known_commands;
+
+use super::{COMMANDS, Command, is_open};
+
+pub(super) const LIST_COMMANDS: Command = Command {
+    name: "listCommands",
+    run: |call| {
+        let has = |name: &str| name != "configureFailPoint" || call.host.options.test_commands;
+        let own = COMMANDS.iter().map(|row| (row.name, row.is_open));
+        let of_engine = known_commands().iter();
+        let of_engine = of_engine.map(|row| (row.name, is_open(row.name)));
+        let mut all: Vec<_> = own.chain(of_engine).filter(|(name, _)| has(name)).collect();
+        // Of what both have, the server's counts: the engine asks nobody who he is.
+        all.sort_unstable_by_key(|(name, is_open)| (*name, !is_open));
+        all.dedup_by_key(|(name, _)| *name);
+        let commands: Document = all
+            .into_iter()
+            .map(|(name, is_open)| {
+                let told = doc! { "requiresAuth": !is_open };
+                (name.to_owned(), told.into())
+            })
+            .collect();
+        Ok(doc! { "commands": commands })
+    },
+    is_open: false,
+};

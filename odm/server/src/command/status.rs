@@ -1,0 +1,120 @@
+//! `serverStatus`: how the process is doing, as far as it is known.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use bson::{Document, doc};
+
+use super::{Call, Command};
+
+pub(super) const SERVER_STATUS: Command = Command {
+    name: "serverStatus",
+    run: |call| Ok(server_status(call)),
+    is_open: false,
+};
+
+/// The server connects to nobody: there are no pools.
+pub(super) const CONN_POOL_STATS: Command = Command {
+    name: "connPoolStats",
+    run: |_| {
+        Ok(doc! {
+            "numClientConnections": 0,
+            "numAScopedConnections": 0,
+            "totalInUse": 0,
+            "totalAvailable": 0,
+            "totalCreated": 0,
+            "totalRefreshing": 0,
+            "totalRefreshed": 0,
+            "pools": {},
+            "hosts": {},
+            "numReplicaSetMonitorsCreated": 0,
+            "replicaSets": {},
+        })
+    },
+    is_open: false,
+};
+
+fn server_status(call: &Call<'_>) -> Document {
+    let host = call.host;
+    let uptime = host.started.elapsed();
+    let (open, created) = host.counts();
+    let limit = host.options.max_connections;
+    let address = host.address.to_string();
+    let counters = &host.activities.counters;
+    let count = |counter: &AtomicI64| counter.load(Ordering::Relaxed);
+    let [sessions, transactions, cursors] = host.service.counts().map(int);
+    let in_use = int(host.service.cursors_in_use());
+    let running = host.activities.all();
+    let running = running.iter().filter(|(_, it)| it.running.is_some());
+    let mut status = doc! {
+        "host": &address,
+        "version": "6.0.5",
+        "process": "odm-server",
+        "pid": i64::from(std::process::id()),
+        "uptime": uptime.as_secs_f64().floor(),
+        "uptimeMillis": i64::try_from(uptime.as_millis()).unwrap_or(i64::MAX),
+        "uptimeEstimate": i64::try_from(uptime.as_secs()).unwrap_or(i64::MAX),
+        "localTime": host.service.now(),
+        "connections": {
+            "current": int(open),
+            "available": int(limit.saturating_sub(open)),
+            "totalCreated": created,
+            "active": int(running.count()),
+        },
+        "logicalSessionRecordCache": { "activeSessionsCount": sessions },
+        "network": {
+            "physicalBytesIn": count(&counters.received),
+            "physicalBytesOut": count(&counters.sent),
+            "numRequests": count(&counters.requests),
+        },
+        "opcounters": {
+            "insert": count(&counters.insert),
+            "query": count(&counters.query),
+            "update": count(&counters.update),
+            "delete": count(&counters.delete),
+            "getmore": count(&counters.get_more),
+            "command": count(&counters.command),
+        },
+        "repl": {
+            "hosts": [&address],
+            "setName": &host.options.replica_set,
+            "setVersion": 1,
+            "isWritablePrimary": true,
+            "secondary": false,
+            "primary": &address,
+            "me": &address,
+        },
+        "storageEngine": {
+            "name": "memory",
+            "supportsCommittedReads": true,
+            "supportsSnapshotReadConcern": true,
+            "readOnly": false,
+            "persistent": false,
+        },
+        "transactions": { "currentOpen": i64::from(transactions) },
+        "metrics": { "cursor": { "open": { "pinned": i64::from(in_use), "total": i64::from(cursors) } } },
+    };
+    if let Some(memory) = memory() {
+        status.insert("mem", memory);
+    }
+    status
+}
+
+/// The process's memory in mebibytes, where the system tells it as Linux does.
+fn memory() -> Option<Document> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kilobytes: i32 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes / 1024)
+    };
+    Some(doc! {
+        "bits": i32::try_from(usize::BITS).ok()?,
+        "resident": of("VmRSS:")?,
+        "virtual": of("VmSize:")?,
+        "supported": true,
+    })
+}
+
+fn int(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,169 @@
+//! The in-memory engine of `mongodb-odm` behind a port, for clients that speak MongoDB's wire protocol.
+//!
+//! Programs use it as `odm::server`; the items of this crate change without notice.
+
+mod activity;
+mod answer;
+mod command;
+mod connection;
+mod error;
+mod fail_point;
+mod gossip;
+mod host;
+mod options;
+mod peer;
+mod scram;
+#[cfg(test)]
+mod tests;
+pub mod tools;
+mod wire;
+
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use odm_engine::Service;
+
+pub use error::BindError;
+use host::Host;
+pub use options::Options;
+
+/// How long a server that stops waits for calls that are under way.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The stack of a connection's thread. The deepest commands that are taken need up to 2 MiB of it in a build that is not
+/// optimised, which is all that a thread has usually; what is not needed is no memory, only addresses.
+const STACK: usize = 8 * 1024 * 1024;
+
+/// A service behind a port, until it is dropped or [stopped](Self::stop). It has a thread for each connection.
+#[derive(Debug)]
+pub struct Server {
+    host: Arc<Host>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves all databases of the engine at a loopback address; port 0 takes a free one.
+    ///
+    /// # Errors
+    ///
+    /// The address is not a loopback one, and the options do not allow that; or the port can't be opened.
+    pub fn bind(
+        service: &Arc<Service>,
+        options: Options,
+        address: impl ToSocketAddrs,
+    ) -> Result<Self, BindError> {
+        let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+        let open = addresses.iter().find(|address| !address.ip().is_loopback());
+        if let Some(open) = open
+            && (!options.bind_all || options.users.is_empty())
+        {
+            return Err(BindError::Open(open.ip()));
+        }
+        let listener = TcpListener::bind(&*addresses)?;
+        let address = listener.local_addr()?;
+        service.log_changes();
+        let host = Arc::new(Host::new(Arc::clone(service), options, address));
+        let accepting = Arc::clone(&host);
+        let acceptor = thread::Builder::new()
+            .name("odm-server".to_owned())
+            .spawn(move || accept(&listener, &accepting))?;
+        Ok(Self {
+            host,
+            acceptor: Some(acceptor),
+        })
+    }
+
+    /// The address that it listens at.
+    pub fn address(&self) -> SocketAddr {
+        self.host.address
+    }
+
+    /// The connection string for clients, with the replica set's name and a database, which may be empty.
+    pub fn uri_of(&self, database: &str) -> String {
+        let options = &self.host.options;
+        // A client takes the database of the string for that of its user.
+        let source = if options.users.is_empty() {
+            ""
+        } else {
+            "&authSource=admin"
+        };
+        format!(
+            "mongodb://{}/{database}?replicaSet={}{source}",
+            self.host.address, options.replica_set
+        )
+    }
+
+    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
+    /// seconds at most. The data stays with the service.
+    pub fn stop(mut self) {
+        self.close();
+    }
+
+    fn close(&mut self) {
+        let Some(acceptor) = self.acceptor.take() else {
+            return;
+        };
+        self.host.stop();
+        // Nothing else wakes a thread that waits for connections.
+        drop(TcpStream::connect_timeout(
+            &self.host.address,
+            Duration::from_secs(1),
+        ));
+        // It only panics where a thread can't be made.
+        let _ = acceptor.join();
+        self.host.wait_for_connections(GRACE);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A connection that is forgotten when its thread ends, however that comes.
+struct Served {
+    host: Arc<Host>,
+    id: i64,
+}
+
+impl Served {
+    fn serve(&self, stream: &TcpStream, address: SocketAddr) {
+        connection::serve(&self.host, stream, address, self.id);
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.host.dismiss(self.id);
+    }
+}
+
+fn accept(listener: &TcpListener, host: &Arc<Host>) {
+    loop {
+        let accepted = listener.accept();
+        if host.is_stopping() {
+            return;
+        }
+        match accepted {
+            Ok((stream, address)) => {
+                let Some(id) = host.admit(&stream) else {
+                    continue; // too many: dropping the stream closes it
+                };
+                let served = Served {
+                    host: Arc::clone(host),
+                    id,
+                };
+                let thread = thread::Builder::new()
+                    .name(format!("conn{id}"))
+                    .stack_size(STACK);
+                // Where there is no thread for it, it is dropped, and with it the connection.
+                let _ = thread.spawn(move || served.serve(&stream, address));
+            }
+            // Too many open files, most likely: some will be closed.
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}

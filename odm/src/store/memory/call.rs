@@ -1,0 +1,80 @@
+//! One operation on the store in the process, as a future.
+//!
+//! Most operations have nothing to wait for: they are done when the future is first polled, and the future is no larger
+//! than what was asked. Only what is left then, a session, options or a conflict to wait for, has a future of its own.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::error::{Error, Result};
+use crate::store::operation::Request;
+use crate::store::response::Response;
+use crate::store::session::Session;
+use crate::store::{Answer, Backend, Store};
+
+pub(crate) struct MemoryCall<'s> {
+    /// Keeps the engine, so that nothing of it has to be shared once more.
+    store: Store,
+    request: Option<Request>,
+    session: Option<&'s mut Session>,
+    /// What could not be done at once.
+    rest: Option<Answer<'s>>,
+}
+
+impl<'s> MemoryCall<'s> {
+    pub(crate) fn new(store: Store, request: Request, session: Option<&'s mut Session>) -> Self {
+        Self {
+            store,
+            request: Some(request),
+            session,
+            rest: None,
+        }
+    }
+
+    /// The answer, where there is nothing to wait for.
+    fn now(&self) -> Option<Result<Response<'s>>> {
+        let (None, Some(request)) = (&self.session, &self.request) else {
+            return None;
+        };
+        match &self.store.0.backend {
+            Backend::Memory(memory) => memory.exec_now(request),
+            #[cfg(feature = "mongodb")]
+            Backend::Driver(_) => None,
+        }
+    }
+
+    /// The future of what could not be done at once.
+    fn rest(&mut self) -> Result<Answer<'s>> {
+        let (store, session) = (self.store.clone(), self.session.take());
+        let request = self
+            .request
+            .take()
+            .ok_or_else(|| Error::usage("an action was polled after it was done"))?;
+        Ok(Box::pin(async move {
+            match &store.0.backend {
+                Backend::Memory(memory) => memory.exec(&request, session).await,
+                #[cfg(feature = "mongodb")]
+                Backend::Driver(driver) => driver.exec(request, session).await,
+            }
+        }))
+    }
+}
+
+impl<'s> Future for MemoryCall<'s> {
+    type Output = Result<Response<'s>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut rest = if let Some(rest) = self.rest.take() {
+            rest
+        } else {
+            if let Some(answer) = self.now() {
+                self.request = None;
+                return Poll::Ready(answer);
+            }
+            self.rest()?
+        };
+        let answer = rest.as_mut().poll(context);
+        self.rest = Some(rest);
+        answer
+    }
+}

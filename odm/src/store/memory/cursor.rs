@@ -1,0 +1,125 @@
+//! Cursors of the in-memory engine: `getMore`, and `killCursors` when one is dropped early.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bson::raw::{RawArrayBuf, RawDocumentBuf, cstr};
+use odm_engine::{Answer, Interest, Listener, Namespace, Request};
+
+use crate::error::{Error, Result};
+use crate::store::batch::{Batch, Reply};
+use crate::store::memory::Memory;
+
+/// An open cursor of the engine.
+pub(crate) struct MemoryCursor {
+    memory: Memory,
+    database: Arc<str>,
+    collection: String,
+    id: i64,
+    batch_size: Option<u32>,
+    /// `lsid` and the transaction's fields, where the cursor belongs to a session.
+    session: Option<RawDocumentBuf>,
+    /// How often the log of changes had been written to when a batch was empty: more comes when it is again.
+    seen: Option<u64>,
+    /// By which it waits, and for what.
+    listener: Option<(Listener, Interest)>,
+}
+
+impl MemoryCursor {
+    pub(crate) fn new(
+        memory: Memory,
+        database: Arc<str>,
+        first: &Batch,
+        batch_size: Option<u32>,
+        session: Option<RawDocumentBuf>,
+    ) -> Self {
+        Self {
+            memory,
+            database,
+            collection: first.collection().into_owned(),
+            id: first.cursor_id,
+            batch_size,
+            session,
+            seen: None,
+            listener: None,
+        }
+    }
+
+    /// The next batch. Behind an empty one of a cursor that goes on, that is when something was written: the task is
+    /// woken then, and no thread and no timer waits for it.
+    pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Batch>> {
+        if let Some(seen) = self.seen {
+            let (listener, interest) = self.listener.get_or_insert_with(|| {
+                let namespace = Namespace::new(&self.database, &self.collection);
+                (
+                    Listener::new(self.memory.service()),
+                    Interest::of(&namespace),
+                )
+            });
+            std::task::ready!(listener.poll(interest, seen, cx));
+            self.seen = None;
+        }
+        let seen = self.memory.service().changes_seen();
+        let batch = self.next_batch()?;
+        // What was written before the log was kept has woken nobody: then the next batch is fetched at once.
+        if batch.is_read() && batch.cursor_id != 0 && !self.memory.service().log_changes() {
+            self.seen = Some(seen);
+        }
+        Poll::Ready(Ok(batch))
+    }
+
+    fn next_batch(&mut self) -> Result<Batch> {
+        // Whatever happens, the engine has no use for this id any more unless it says so.
+        let cursor = std::mem::take(&mut self.id);
+        let batch = match &self.session {
+            None => self.more(cursor)?,
+            Some(session) => self.more_in(session, cursor)?,
+        };
+        self.id = batch.cursor_id;
+        Ok(batch)
+    }
+
+    fn more(&self, cursor: i64) -> Result<Batch> {
+        let batch_size = self.batch_size;
+        let request = Request::More { cursor, batch_size };
+        match self.memory.ask(&self.database, &self.collection, request)? {
+            Answer::Page(page) => Ok(Batch::of_page(page, cstr!("nextBatch"))),
+            Answer::Written(_) => Err(Error::malformed_reply("a batch")),
+        }
+    }
+
+    fn more_in(&self, session: &RawDocumentBuf, cursor: i64) -> Result<Batch> {
+        let mut command = RawDocumentBuf::new();
+        command.append(cstr!("getMore"), cursor);
+        command.append(cstr!("collection"), self.collection.as_str());
+        if let Some(size) = self.batch_size {
+            command.append(cstr!("batchSize"), i64::from(size));
+        }
+        for (key, value) in session.iter().flatten() {
+            command.append(key, value);
+        }
+        Batch::new(Reply::Memory(self.memory.run(&self.database, command)?))
+    }
+}
+
+impl Drop for MemoryCursor {
+    fn drop(&mut self) {
+        if self.id == 0 {
+            return;
+        }
+        let mut cursors = RawArrayBuf::new();
+        cursors.push(self.id);
+        let mut command = RawDocumentBuf::new();
+        command.append(cstr!("killCursors"), self.collection.as_str());
+        command.append(cstr!("cursors"), cursors);
+        // A cursor that is already gone is gone.
+        let _: Result<RawDocumentBuf> = self.memory.run(&self.database, command);
+    }
+}
+
+impl fmt::Debug for MemoryCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MemoryCursor({})", self.id)
+    }
+}

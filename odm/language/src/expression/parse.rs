@@ -257,8 +257,8 @@ pub(super) fn parse_operator(
             return refuse(3_040_500, "$rand not allowed inside collection validators");
         }
     }
-    if !scope.has_plain_sets() && HAS_PLAIN_SETS.contains(&name) {
-        return with_plain_sets(name, argument, scope);
+    if !scope.is_as_written() && IS_NOT_OPTIMIZED.contains(&name) {
+        return as_written(name, argument, scope);
     }
     let (arguments, written) = match operator.shape {
         Shape::Listed(_, 0) => (Vec::new(), Written::default()),
@@ -278,8 +278,8 @@ pub(super) fn parse_operator(
     })
 }
 
-/// The operators whose arguments a server leaves as they are.
-const HAS_PLAIN_SETS: &[&str] = &[
+/// The operators whose arguments mongod does not optimize.
+const IS_NOT_OPTIMIZED: &[&str] = &[
     "$firstN",
     "$getField",
     "$lastN",
@@ -290,12 +290,8 @@ const HAS_PLAIN_SETS: &[&str] = &[
 ];
 
 #[inline(never)]
-fn with_plain_sets(
-    name: &str,
-    argument: RawBsonRef<'_>,
-    scope: &Scope,
-) -> Result<Node, ServerError> {
-    parse_operator(name, argument, &scope.clone().with_plain_sets())
+fn as_written(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Result<Node, ServerError> {
+    parse_operator(name, argument, &scope.clone().unmoved())
 }
 
 /// The argument of `$rand`.

@@ -72,7 +72,7 @@ pub(super) fn parse(
         match name {
             "from" => {}
             "startWith" => {
-                let scope = globals.scope().with_plain_sets();
+                let scope = globals.scope().unmoved();
                 start = Some(Expression::parse(value, &scope)?);
             }
             "maxDepth" => max_depth = Some(depth(value)?),

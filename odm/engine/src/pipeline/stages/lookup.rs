@@ -101,7 +101,7 @@ pub(super) fn parse(
                 has_let = true;
                 for (name, value) in elements(lets) {
                     check_variable_name(name)?;
-                    let scope = globals.scope().with_plain_sets();
+                    let scope = globals.scope().unmoved();
                     variables.push((name.to_owned(), Expression::parse(value, &scope)?));
                 }
             }

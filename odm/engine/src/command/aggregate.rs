@@ -10,15 +10,16 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
+use crate::command::batch::{first_batch, session_of, transaction_of};
 use crate::command::call::Call;
 use crate::command::change_stream;
 use crate::command::collections::batch_size;
-use crate::command::find::{first_batch, session_of, transaction_of};
+use crate::command::declare::{Command, Target};
 use crate::command::general;
+use crate::command::general::InTransaction;
 use crate::command::pictured::{Pictured, SIMPLE};
 use crate::command::reply::Page;
 use crate::command::source::CallSource;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::command::view;
 use crate::cursor::open::{Cursor, Item, Results, Tail};
 use crate::cursor::query::{Found, Query, Shape, owned};

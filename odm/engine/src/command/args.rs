@@ -513,3 +513,28 @@ fn refused(idl: &str, field: &Field) -> ServerError {
     let because = refusal::because(&option);
     unsupported(&format!("the option '{option}'{because}"))
 }
+
+pub(crate) fn collection<'a>(
+    command: &str,
+    target: RawBsonRef<'a>,
+) -> Result<&'a str, ServerError> {
+    match target {
+        RawBsonRef::String(collection) => Ok(collection),
+        _ if command == "cloneCollectionAsCapped" => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            format!("'{command}' must be of type String"),
+        )),
+        other => Err(ServerError::new(
+            match command {
+                "collStats" | "convertToCapped" | "count" | "distinct" | "validate" => {
+                    Code::INVALID_NAMESPACE
+                }
+                _ => Code::BAD_VALUE,
+            },
+            format!(
+                "collection name has invalid type {}",
+                odm_language::value::kind::alias(other.element_type())
+            ),
+        )),
+    }
+}

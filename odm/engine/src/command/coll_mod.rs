@@ -26,8 +26,9 @@ use crate::command::create::{
     IMAGES, RECORDED, VALIDATION, check_images, check_validator_place, filled, int, keeps_images,
     rounded, to_document,
 };
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 
 const FIELDS: &[Field] = &[
     field("index", Kind::Object).checked(index::is_change),

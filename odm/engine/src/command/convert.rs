@@ -13,8 +13,9 @@ use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::call::Call;
 use crate::command::create::checks::LARGEST_CAPPED;
 use crate::command::create::{int, rounded};
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::index::Index;
 use crate::index::spec::Spec;
 

@@ -10,9 +10,10 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::pictured::explain_hint;
 use crate::command::reply::{int, reply};
-use crate::command::table::{Command, InTransaction, Target};
 use crate::command::view;
 use crate::cursor::query::{Query, Shape};
 

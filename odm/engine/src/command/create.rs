@@ -19,8 +19,9 @@ use crate::command::create::checks::{
     are_images, are_index_defaults, is_action, is_capped_max, is_capped_size, is_collation,
     is_level, is_view_source,
 };
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::index::spec::given::Given;
 
 const FIELDS: &[Field] = &[

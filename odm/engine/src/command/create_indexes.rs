@@ -17,8 +17,9 @@ use crate::command::call::Call;
 use crate::command::create_indexes::together::{
     check_all, check_build_of, check_room, conflict, within_build,
 };
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::index::Index;
 use crate::index::spec::Spec;
 use crate::index::spec::given::Given;

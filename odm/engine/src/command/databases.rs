@@ -18,8 +18,9 @@ use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field, whole};
 use crate::command::call::Call;
 use crate::command::concern;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::txn::write_conflict;
 
 pub(crate) const LIST_DATABASES: Command = Command {

@@ -11,12 +11,13 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::insert::{batch, is_fatal};
 use crate::command::modify::{self, Outcome, Target as Wanted};
-use crate::command::profile;
+use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::table::{Command, InTransaction, Target};
 use crate::command::update::{check_filter, no_multi};
 use crate::cursor::point::{Equality, Found};
 use crate::txn::session::Statement;
@@ -88,14 +89,17 @@ impl<'a> Row<'a> {
     /// The statement as the profiler writes it.
     fn shown(&self) -> Document {
         let mut shown = doc! {
-            "q": profile::shown(RawBsonRef::Document(self.q)),
+            "q": profiler::shown(RawBsonRef::Document(self.q)),
             "limit": i32::from(!self.multi),
         };
         if let Some(collation) = self.collation {
-            shown.insert("collation", profile::shown(RawBsonRef::Document(collation)));
+            shown.insert(
+                "collation",
+                profiler::shown(RawBsonRef::Document(collation)),
+            );
         }
         if let Some(hint) = self.hint {
-            shown.insert("hint", profile::shown(hint));
+            shown.insert("hint", profiler::shown(hint));
         }
         shown
     }

@@ -11,8 +11,9 @@ use crate::catalog::collection::Collection;
 use crate::command::args::{Kind, field, required, wrong_type};
 use crate::command::call::Call;
 use crate::command::create::to_document;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::index::spec::{same_key, show};
 
 pub(crate) const DROP_INDEXES: Command = Command {

@@ -10,12 +10,14 @@ use odm_language::value::{key, raw};
 use crate::catalog::collection::document;
 use crate::command::args::{Args, Field, GENERIC, Kind, field};
 use crate::command::call::Call;
+
+use crate::command::declare::{Command, Target};
 use crate::command::find::{project as project_one, projected};
+use crate::command::general::InTransaction;
 use crate::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::command::pictured::explain_hint;
 use crate::command::reply::reply;
 use crate::command::retry::{Retry, STATEMENT_ID};
-use crate::command::table::{Command, InTransaction, Target};
 use crate::command::update::check_filter;
 use crate::cursor::sort::Order;
 use crate::pipeline::outline;

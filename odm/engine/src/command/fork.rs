@@ -9,8 +9,8 @@ use odm_language::error::ServerError;
 
 use crate::catalog::namespace::Namespace;
 use crate::catalog::{Catalog, Root};
-use crate::command::Engine;
 use crate::command::request::{Answer, Request};
+use crate::command::state::Engine;
 use crate::context::Context;
 
 /// An engine that begins with the state of another, until it is [merged](Self::merge) into it.

@@ -6,9 +6,24 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use crate::command::args::type_name;
-use crate::command::table::InTransaction;
 use crate::command::{api, concern};
 use crate::txn::session::Mode;
+
+/// Whether a command may run in a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InTransaction {
+    Allowed,
+    /// Allowed, but not as the first.
+    NotFirst,
+    /// Refused by name.
+    Refused,
+    /// Refused as commands that have nothing to do with data are.
+    Never,
+    /// Allowed, and no part of it: what it says of the transaction means nothing.
+    Beside,
+    /// It ends the transaction.
+    Ends,
+}
 
 /// What may be said to a command besides its own fields.
 #[derive(Debug, Clone, Copy)]

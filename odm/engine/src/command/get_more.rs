@@ -8,10 +8,11 @@ use odm_language::value::raw;
 use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Field, Kind, field, max_time, required, wrong_type};
+use crate::command::batch::{catch_up, fill, session_of, transaction_of};
 use crate::command::call::Call;
-use crate::command::find::{catch_up, fill, session_of, transaction_of};
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::{Page, reply};
-use crate::command::table::{Command, InTransaction, Target};
 use crate::cursor::open::{Cursor, Tail};
 use crate::txn::lsid;
 

@@ -5,8 +5,9 @@ use odm_language::error::ServerError;
 
 use crate::command::args::{Field, Kind, field};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 
 pub(crate) const PING: Command = Command {
     name: "ping",

@@ -13,9 +13,11 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Field, Kind, field, is_of_no_series, objects, required};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
+use crate::command::modify::check_capped;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::table::{Command, InTransaction, Target};
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
 use crate::updater::{check_id, check_insert};
@@ -71,20 +73,6 @@ pub(crate) fn is_fatal(error: &ServerError) -> bool {
         error.code(),
         Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE | Code::MAX_TIME_MS_EXPIRED
     )
-}
-
-/// Inside a transaction, a capped collection takes no writes.
-pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
-    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
-        return Err(ServerError::new(
-            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            format!(
-                "Collection '{}' is a capped collection. Writes in transactions are not allowed on capped collections.",
-                writer.collection().namespace
-            ),
-        ));
-    }
-    Ok(())
 }
 
 /// What is to be inserted.

@@ -8,7 +8,8 @@ use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field};
 use crate::command::call::Call;
 use crate::command::collections::{batch_size, listing};
-use crate::command::table::{Command, InTransaction, Target};
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 
 pub(crate) const LIST_INDEXES: Command = Command {
     name: "listIndexes",

@@ -14,7 +14,7 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::catalog::collection::Collection;
-use crate::command::insert::check_capped;
+
 use crate::command::pictured::{Pictured, SIMPLE};
 use crate::cursor::point::{self, Equality};
 use crate::cursor::query::{Deadline, Query, Shape};
@@ -317,4 +317,18 @@ pub(crate) fn delete(
         outcome.matched += 1;
     }
     found.failure.map_or(Ok(outcome), Err)
+}
+
+/// Inside a transaction, a capped collection takes no writes.
+pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
+    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+        return Err(ServerError::new(
+            Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!(
+                "Collection '{}' is a capped collection. Writes in transactions are not allowed on capped collections.",
+                writer.collection().namespace
+            ),
+        ));
+    }
+    Ok(())
 }

@@ -8,8 +8,9 @@ use odm_language::error::{Code, ServerError};
 
 use crate::command::args::{Field, Kind, field};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 use crate::txn::session::{Mode, SessionId, lock};
 
 use names::SessionName;

@@ -10,8 +10,9 @@ use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Kind, field, whole};
 use crate::command::call::Call;
+use crate::command::declare::{Command, Target};
+use crate::command::general::InTransaction;
 use crate::command::reply::reply;
-use crate::command::table::{Command, InTransaction, Target};
 
 pub(crate) const COLL_STATS: Command = Command {
     name: "collStats",
@@ -181,7 +182,7 @@ fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
-    let name = super::collection(DATA_SIZE.name, target)?;
+    let name = crate::command::args::collection(DATA_SIZE.name, target)?;
     let Some(namespace) = Namespace::split(name) else {
         return Err(ServerError::new(
             Code::INVALID_NAMESPACE,

@@ -1,69 +1,12 @@
 //! The commands, by name.
 
-use bson::raw::RawDocumentBuf;
-use odm_language::error::ServerError;
-
-use crate::command::args::Field;
-use crate::command::call::Call;
-use crate::command::general::Rules;
+use crate::command::args;
+use crate::command::declare::Command;
 use crate::command::{
-    aggregate, coll_mod, collections, convert, count, create, create_indexes, databases, delete,
-    distinct, drop_indexes, explain, find, find_and_modify, get_more, hello, insert, list_indexes,
-    profile, session, stats, update, validate,
+    aggregate, change_stream, coll_mod, collections, convert, count, create, create_indexes,
+    databases, delete, distinct, drop_indexes, explain, find, find_and_modify, get_more, hello,
+    insert, list_indexes, profile, session, stats, update, validate,
 };
-
-/// A command: how it is called, what it takes, what runs it.
-#[derive(Debug)]
-pub struct Command {
-    pub name: &'static str,
-    /// The name before its fields in messages.
-    pub(crate) idl: &'static str,
-    pub fields: &'static [Field],
-    /// What the value of the command's own name is.
-    pub(crate) target: Target,
-    pub(crate) transaction: InTransaction,
-    /// A `txnNumber` outside of a transaction asks for it to be executed once.
-    pub(crate) retryable: bool,
-    /// It takes a write concern.
-    pub(crate) writes: bool,
-    pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
-}
-
-impl Command {
-    /// What may be said to it besides its own fields.
-    pub(crate) const fn rules(&self) -> Rules {
-        Rules {
-            name: self.name,
-            transaction: self.transaction,
-            retryable: self.retryable,
-            writes: self.writes,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// The command is for the database, or reads its value itself.
-    Database,
-    /// The value names a collection.
-    Collection,
-}
-
-/// Whether a command may run in a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InTransaction {
-    Allowed,
-    /// Allowed, but not as the first.
-    NotFirst,
-    /// Refused by name.
-    Refused,
-    /// Refused as commands that have nothing to do with data are.
-    Never,
-    /// Allowed, and no part of it: what it says of the transaction means nothing.
-    Beside,
-    /// It ends the transaction.
-    Ends,
-}
 
 /// Every command, sorted by name.
 const COMMANDS: &[Command] = &[
@@ -119,6 +62,16 @@ const ALIASES: &[(&str, &str)] = &[
     ("findandmodify", "findAndModify"),
     ("ismaster", "isMaster"),
 ];
+
+/// The fields of documents in commands, by the names that messages have for them.
+pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 4] {
+    [
+        ("$changeStream", change_stream::FIELDS),
+        ("collMod.index", coll_mod::INDEX_FIELDS),
+        ("delete.deletes", delete::STATEMENT),
+        ("update.updates", update::STATEMENT),
+    ]
+}
 
 /// Every command.
 pub fn all() -> &'static [Command] {

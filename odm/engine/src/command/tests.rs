@@ -9,7 +9,7 @@ use bson::{Binary, Bson, Document, doc};
 
 use crate::Context;
 use crate::cases;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 mod bounds;
 mod concurrency;

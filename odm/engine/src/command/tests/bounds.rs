@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc};
 
 use super::run;
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 /// What any of these may take, in a build without optimisation on a busy machine; without a bound they take hours.
 const LONG: Duration = Duration::from_secs(60);

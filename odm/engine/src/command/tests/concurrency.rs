@@ -13,7 +13,7 @@ use crate::catalog::Edit;
 use crate::catalog::changes::{Event, Read};
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 /// Longer than anything here takes that does not wait.
 const PATIENCE: Duration = Duration::from_secs(30);

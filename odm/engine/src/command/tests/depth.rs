@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 
 use super::run;
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 type Wrap = fn(Bson) -> Bson;
 

@@ -4,7 +4,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawDocumentBuf, cstr};
 use bson::{Document, doc, rawdoc};
 
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 fn joined(parts: &[RawDocumentBuf]) -> RawDocumentBuf {
     let mut whole = RawDocumentBuf::new();

@@ -4,7 +4,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 use proptest::prelude::*;
 
-use crate::command::Engine;
+use crate::command::state::Engine;
 use crate::{COMMON_FIELDS, Context, known_commands};
 
 fn names() -> Vec<&'static str> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::run;
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 mod places;
 mod transactions;

@@ -4,7 +4,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, c
 use bson::{Bson, Document, doc};
 
 use super::run;
-use crate::command::Engine;
+use crate::command::state::Engine;
 use crate::{Answer, Context, Namespace, Request};
 
 /// Answers each question in both forms, and compares.

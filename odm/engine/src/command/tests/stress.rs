@@ -4,7 +4,7 @@ use bson::{Document, doc};
 
 use super::run;
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 const THREADS: i32 = 8;
 const ROUNDS: i32 = 200;

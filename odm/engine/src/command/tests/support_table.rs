@@ -14,7 +14,8 @@ use odm_language::{expression, matcher};
 
 use crate::cases;
 use crate::command::args::{GENERIC, Kind};
-use crate::command::{Engine, known_commands, known_statements};
+use crate::command::state::Engine;
+use crate::command::{known_commands, known_statements};
 use crate::context::Context;
 use crate::index::spec;
 use crate::pipeline::{known_stage_options, known_stages, runs_accumulator};

@@ -4,7 +4,7 @@ use bson::{Bson, Document, doc};
 
 use super::run;
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 /// A command in the first transaction of a session.
 fn of(session: u8, starts: bool, mut command: Document) -> Document {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{ids, run};
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 /// A place: near others, or where a sphere's coordinates end.
 fn place() -> impl Strategy<Value = Vec<Bson>> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{asks_for_all, documents, filter, ids, index, rows, run, shown, write};
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{ids, rows, run};
 use crate::Context;
-use crate::command::Engine;
+use crate::command::state::Engine;
 
 /// Words, and the terms that they are in English: none of a stop word.
 const WORDS: &[(&str, Option<&str>)] = &[

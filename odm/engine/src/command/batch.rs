@@ -1,0 +1,85 @@
+//! Batches of cursors.
+
+use std::sync::Arc;
+
+use odm_language::error::ServerError;
+use odm_language::value::raw;
+
+use crate::command::call::Call;
+use crate::command::reply::{Batch, Page};
+use crate::cursor::open::{Cursor, Tail};
+use crate::txn::session::{Mode, SessionId};
+
+/// The session that a cursor is bound to.
+pub(crate) fn session_of(call: &Call<'_>) -> Option<SessionId> {
+    let lsid = raw::get(call.command, "lsid")?.as_document()?;
+    Some(lsid.as_bytes().to_vec())
+}
+
+/// The transaction that a cursor is bound to.
+pub(crate) fn transaction_of(mode: &Mode) -> Option<(Vec<u8>, i64)> {
+    match mode {
+        Mode::Transaction {
+            session, number, ..
+        } => Some((session.clone(), *number)),
+        Mode::Plain | Mode::Retryable { .. } => None,
+    }
+}
+
+/// The first batch of a new cursor, which is kept if something may come after it.
+pub(crate) fn first_batch(
+    call: &Call<'_>,
+    mut cursor: Cursor,
+    batch_size: Option<u64>,
+    single: bool,
+) -> Result<Page, ServerError> {
+    cursor.tally = call.profile.map(|profile| Arc::clone(&profile.tally));
+    catch_up(call, &mut cursor, batch_size);
+    let (batch, more) = fill(&mut cursor, batch_size)?;
+    let token = cursor
+        .results
+        .resume_token(batch.last(), cursor.held.is_some());
+    let (namespace, time) = (cursor.namespace.clone(), cursor.time);
+    let id = if more && !single {
+        call.engine.cursors.keep(cursor, || call.context.random())
+    } else {
+        0
+    };
+    Ok(batch.of(id, namespace).at(time).with_token(token))
+}
+
+/// How many documents a change stream reads for a batch that may hold any number.
+const READ_AHEAD: u64 = 1000;
+
+/// Has a change stream read what a batch needs.
+pub(crate) fn catch_up(call: &Call<'_>, cursor: &mut Cursor, batch_size: Option<u64>) {
+    let wanted = batch_size.unwrap_or(READ_AHEAD).min(READ_AHEAD);
+    cursor
+        .results
+        .catch_up(&call.engine.catalog, usize::try_from(wanted).unwrap_or(0));
+}
+
+/// Fills one batch. The flag tells whether the cursor stays open.
+pub(crate) fn fill(
+    cursor: &mut Cursor,
+    batch_size: Option<u64>,
+) -> Result<(Batch, bool), ServerError> {
+    let most = batch_size.map_or(usize::MAX, |size| {
+        usize::try_from(size).unwrap_or(usize::MAX)
+    });
+    let mut batch = Batch::default();
+    while batch.len() < most {
+        let Some(item) = cursor.held.take().map(Ok).or_else(|| cursor.results.next()) else {
+            let more = cursor.tail != Tail::No && cursor.results.has_place();
+            return Ok((batch, more));
+        };
+        let item = item?;
+        if !batch.has_room(&item) {
+            cursor.held = Some(item);
+            return Ok((batch, true));
+        }
+        batch.push(item);
+    }
+    let more = cursor.held.is_some() || !cursor.results.is_at_end();
+    Ok((batch, more))
+}

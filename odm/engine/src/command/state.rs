@@ -1,0 +1,27 @@
+//! What an engine keeps.
+
+use std::sync::atomic::AtomicI64;
+
+use crate::catalog::Catalog;
+use crate::command::profiler::Profiler;
+use crate::cursor::open::Cursors;
+use crate::txn::session::Sessions;
+use crate::txn::snapshot::Snapshots;
+
+/// The in-memory engine. One value is one server; sessions and threads share it.
+#[derive(Debug, Default)]
+pub(crate) struct Engine {
+    pub(crate) catalog: Catalog,
+    pub(crate) sessions: Sessions,
+    pub(crate) cursors: Cursors,
+    pub(crate) snapshots: Snapshots,
+    pub(crate) profiler: Profiler,
+    /// When expired documents, cursors and sessions were last looked for.
+    pub(crate) ticked: AtomicI64,
+}
+
+impl Engine {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+}

@@ -15,6 +15,7 @@ use crate::command::call::Call;
 use crate::command::change_stream;
 use crate::command::collections::batch_size;
 use crate::command::declare::{Command, Target};
+use crate::command::explain::aggregation;
 use crate::command::general;
 use crate::command::general::InTransaction;
 use crate::command::pictured::{Pictured, SIMPLE};
@@ -49,6 +50,7 @@ pub(crate) const AGGREGATE: Command = Command {
     retryable: false,
     writes: true,
     run: aggregate,
+    explain: Some(aggregation::explain),
 };
 
 /// How many documents the first batch holds unless the command says so.
@@ -455,7 +457,7 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     match call.args.get("explain") {
         None | Some(RawBsonRef::Boolean(false)) => {}
         Some(RawBsonRef::Boolean(true)) => {
-            return super::explain::aggregate(call);
+            return aggregation::explain_itself(call);
         }
         Some(_) => {
             return Err(ServerError::new(

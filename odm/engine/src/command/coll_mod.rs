@@ -92,6 +92,7 @@ pub(crate) const COLL_MOD: Command = Command {
     retryable: false,
     writes: true,
     run: coll_mod,
+    explain: None,
 };
 
 pub(super) fn invalid(message: impl Into<String>) -> ServerError {

@@ -39,6 +39,7 @@ pub(crate) const LIST_COLLECTIONS: Command = Command {
     retryable: false,
     writes: false,
     run: list_collections,
+    explain: None,
 };
 
 pub(crate) const DROP: Command = Command {
@@ -50,6 +51,7 @@ pub(crate) const DROP: Command = Command {
     retryable: false,
     writes: true,
     run: drop_collection,
+    explain: None,
 };
 
 const RENAME_FIELDS: &[Field] = &[
@@ -68,6 +70,7 @@ pub(crate) const RENAME_COLLECTION: Command = Command {
     retryable: false,
     writes: true,
     run: rename,
+    explain: None,
 };
 
 /// The `batchSize` of a `cursor: {…}` option.

@@ -28,6 +28,7 @@ pub(crate) const CONVERT_TO_CAPPED: Command = Command {
     retryable: false,
     writes: true,
     run: convert,
+    explain: None,
 };
 
 const CLONE_FIELDS: &[Field] = &[
@@ -45,6 +46,7 @@ pub(crate) const CLONE_COLLECTION_AS_CAPPED: Command = Command {
     retryable: false,
     writes: true,
     run: clone,
+    explain: None,
 };
 
 fn convert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

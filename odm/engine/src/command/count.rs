@@ -10,6 +10,10 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::call::Call;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::{aggregation, report};
+
 use crate::command::declare::{Command, Target};
 use crate::command::general::InTransaction;
 use crate::command::pictured::explain_hint;
@@ -36,6 +40,7 @@ pub(crate) const COUNT: Command = Command {
     retryable: false,
     writes: false,
     run: count,
+    explain: Some(explain),
 };
 
 /// The query of a `count`. A negative limit means the same as a positive one.
@@ -139,4 +144,22 @@ fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         n.saturating_sub(skip)
     };
     reply(doc! { "n": int(i64::try_from(n).unwrap_or(i64::MAX)) })
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    let query = query(call, namespace, args)?;
+    if call.find_view(namespace).is_some() {
+        let collation = args.document("collation");
+        let aggregate = view::query(call, namespace.clone(), &query, collation, None)?;
+        return aggregation::report(call, explained, &aggregate);
+    }
+    let around = Around {
+        goal: Goal::Count {
+            skip: query.skip,
+            limit: query.limit,
+        },
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &query, &around)
 }

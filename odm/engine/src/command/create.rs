@@ -58,6 +58,7 @@ pub(crate) const CREATE: Command = Command {
     retryable: false,
     writes: true,
     run: create,
+    explain: None,
 };
 
 /// Whether change streams can tell documents as they were and as they became.

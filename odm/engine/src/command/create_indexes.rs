@@ -42,6 +42,7 @@ pub(crate) const CREATE_INDEXES: Command = Command {
     retryable: false,
     writes: true,
     run: create_indexes,
+    explain: None,
 };
 
 fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

@@ -36,6 +36,7 @@ pub(crate) const LIST_DATABASES: Command = Command {
     retryable: false,
     writes: false,
     run: list_databases,
+    explain: None,
 };
 
 pub(crate) const DROP_DATABASE: Command = Command {
@@ -47,6 +48,7 @@ pub(crate) const DROP_DATABASE: Command = Command {
     retryable: false,
     writes: true,
     run: drop_database,
+    explain: None,
 };
 
 fn list_databases(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

@@ -5,6 +5,7 @@ use odm_language::error::ServerError;
 
 use crate::command::args::Field;
 use crate::command::call::Call;
+use crate::command::explain::explained::Explained;
 use crate::command::general::{InTransaction, Rules};
 
 /// A command: how it is called, what it takes, what runs it.
@@ -22,7 +23,11 @@ pub struct Command {
     /// It takes a write concern.
     pub(crate) writes: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
+    /// Explains it; `None` where `explain` refuses the command.
+    pub(crate) explain: Option<Explain>,
 }
+
+pub(crate) type Explain = fn(&mut Call<'_>, &Explained<'_>) -> Result<RawDocumentBuf, ServerError>;
 
 impl Command {
     /// What may be said to it besides its own fields.

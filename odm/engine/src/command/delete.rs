@@ -11,6 +11,10 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::command::call::Call;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::report;
+
 use crate::command::declare::{Command, Target};
 use crate::command::general::InTransaction;
 use crate::command::insert::{batch, is_fatal};
@@ -50,6 +54,7 @@ pub(crate) const DELETE: Command = Command {
     retryable: true,
     writes: true,
     run: delete,
+    explain: Some(explain),
 };
 
 /// Inside a transaction, nothing is deleted from a capped collection.
@@ -295,4 +300,22 @@ pub(crate) fn remove(
         Err(e) => written.errors.push((0, e)),
     }
     Ok(Some(written))
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    call.check_not_view(namespace)?;
+    let array = args.array_or_empty("deletes");
+    let statement = report::one(&batch(array)?)?;
+    let row = Row::parse(statement)?;
+    let mut query = report::plain(call, namespace, Some(row.q), row.collation)?;
+    query.hint = row.hint;
+    let around = Around {
+        goal: Goal::Delete {
+            multi: row.multi,
+            returns: false,
+        },
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &query, &around)
 }

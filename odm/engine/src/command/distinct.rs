@@ -14,6 +14,10 @@ use odm_language::value::raw;
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field, required, type_name};
 use crate::command::call::Call;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::Around;
+use crate::command::explain::{aggregation, report};
+
 use crate::command::declare::{Command, Target};
 use crate::command::general::InTransaction;
 use crate::command::view;
@@ -50,6 +54,7 @@ pub(crate) const DISTINCT: Command = Command {
     retryable: false,
     writes: false,
     run: distinct,
+    explain: Some(explain),
 };
 
 /// The most that the values may take in the reply.
@@ -296,4 +301,28 @@ impl<'c> Values<'c> {
         reply.append(cstr!("ok"), ok);
         reply
     }
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    let collation = args.document("collation");
+    if call.find_view(namespace).is_some() {
+        let query = report::plain(call, namespace, args.document("query"), None)?;
+        let aggregate = view::query(call, namespace.clone(), &query, collation, None)?;
+        return aggregation::report(call, explained, &aggregate);
+    }
+    let mut query = report::plain(call, namespace, args.document("query"), collation)?;
+    let key = args.str("key").unwrap_or_default();
+    let only = projection(key);
+    // mongod keeps one field where an index has it.
+    let has_key = |index: &Index| index.spec.key.contains_key(key);
+    let collection = call.find_collection(namespace);
+    let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));
+    query.shape.projection = only.as_deref().filter(|_| kept);
+    let around = Around {
+        projection: query.shape.projection,
+        is_distinct: true,
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &query, &around)
 }

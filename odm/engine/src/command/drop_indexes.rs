@@ -28,6 +28,7 @@ pub(crate) const DROP_INDEXES: Command = Command {
     retryable: false,
     writes: true,
     run: drop_indexes,
+    explain: None,
 };
 
 fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

@@ -12,9 +12,15 @@ use odm_language::value::raw;
 use crate::catalog::collection::{Collection, Version};
 use crate::catalog::namespace::Namespace;
 use crate::command::aggregate;
+use crate::command::args::unsupported;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::batch::{first_batch, session_of, transaction_of};
 use crate::command::call::Call;
+use crate::command::create::to_document;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::Around;
+use crate::command::explain::{aggregation, report};
+
 use crate::command::declare::{Command, Target};
 use crate::command::general::InTransaction;
 use crate::command::pictured::{self, Pictured};
@@ -89,6 +95,7 @@ pub(crate) const FIND: Command = Command {
     retryable: false,
     writes: false,
     run: find,
+    explain: Some(explain),
 };
 
 /// The parts of a `find`, also as `explain` sees it.
@@ -557,4 +564,22 @@ impl Results for Projected {
     fn has_place(&self) -> bool {
         self.found.has_place()
     }
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    if call.find_view(namespace).is_some() {
+        let aggregate = view::find(call, namespace.clone(), args)?;
+        return aggregation::report(call, explained, &aggregate);
+    }
+    let find = Find::parse(call, namespace, args)?;
+    if args.flag("returnKey") {
+        return Err(unsupported("an `explain` of returnKey"));
+    }
+    let around = Around {
+        projection: find.projection_document,
+        sort: find.sort.map(to_document).transpose()?,
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &find.query, &around)
 }

@@ -10,6 +10,10 @@ use odm_language::value::{key, raw};
 use crate::catalog::collection::document;
 use crate::command::args::{Args, Field, GENERIC, Kind, field};
 use crate::command::call::Call;
+use crate::command::create::to_document;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::report;
 
 use crate::command::declare::{Command, Target};
 use crate::command::find::{project as project_one, projected};
@@ -25,6 +29,7 @@ use crate::pipeline::projection::Projection;
 use crate::planner::agreement;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
+use crate::updater::Update;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),
@@ -54,6 +59,7 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
     retryable: true,
     writes: true,
     run: find_and_modify,
+    explain: Some(explain),
 };
 
 fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -145,7 +151,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         call.write(&namespace, bypass, write)
     }
-    .map_err(|error| explain(error, call, &namespace))?;
+    .map_err(|error| with_hint(error, call, &namespace))?;
     if outcome.is_none() {
         call.name_plan("EOF");
     }
@@ -183,7 +189,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let value = image
         .map(project)
         .transpose()
-        .map_err(|error| explain(error, call, &namespace))?;
+        .map_err(|error| with_hint(error, call, &namespace))?;
     reply(fields(last, value))
 }
 
@@ -292,7 +298,7 @@ fn fields(last: Document, value: Option<RawDocumentBuf>) -> Document {
 }
 
 /// The server names the executor in front of what an update of its own kind refuses.
-fn explain(
+fn with_hint(
     error: ServerError,
     call: &Call<'_>,
     namespace: &crate::catalog::namespace::Namespace,
@@ -373,4 +379,49 @@ pub(crate) fn check(args: &Args<'_>) -> Result<(), ServerError> {
         return fault("Cannot specify arrayFilters and remove=true");
     }
     Ok(())
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    check(args)?;
+    if !call.root().has_database(call.database) {
+        return Err(ServerError::new(
+            Code::NAMESPACE_NOT_FOUND,
+            format!("database {} does not exist", call.database),
+        ));
+    }
+    call.check_not_view(namespace)?;
+    let mut query = report::plain(
+        call,
+        namespace,
+        args.document("query"),
+        args.document("collation"),
+    )?;
+    query.sort = args.filled("sort");
+    query.hint = args.get("hint");
+    query.limit = Some(1);
+    let goal = if args.flag("remove") {
+        Goal::Delete {
+            multi: false,
+            returns: true,
+        }
+    } else {
+        Goal::Update {
+            update: Box::new(Update::parse(
+                args.get("update").unwrap_or(RawBsonRef::Null),
+                args.array("arrayFilters"),
+                &query.globals,
+            )?),
+            globals: Box::new(query.globals.clone()),
+            multi: false,
+            upsert: args.flag("upsert"),
+            returns: true,
+        }
+    };
+    let around = Around {
+        sort: args.filled("sort").map(to_document).transpose()?,
+        goal,
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &query, &around)
 }

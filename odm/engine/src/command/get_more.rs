@@ -32,6 +32,7 @@ pub(crate) const GET_MORE: Command = Command {
     retryable: false,
     writes: false,
     run: get_more,
+    explain: None,
 };
 
 pub(crate) const KILL_CURSORS: Command = Command {
@@ -43,6 +44,7 @@ pub(crate) const KILL_CURSORS: Command = Command {
     retryable: false,
     writes: false,
     run: kill_cursors,
+    explain: None,
 };
 
 fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

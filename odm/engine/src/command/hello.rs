@@ -18,6 +18,7 @@ pub(crate) const PING: Command = Command {
     retryable: false,
     writes: false,
     run: |_| reply(doc! {}),
+    explain: None,
 };
 
 const HELLO_FIELDS: &[Field] = &[
@@ -38,6 +39,7 @@ pub(crate) const HELLO: Command = Command {
     retryable: false,
     writes: false,
     run: |call| hello(call, "isWritablePrimary"),
+    explain: None,
 };
 
 pub(crate) const IS_MASTER: Command = Command {

@@ -43,6 +43,7 @@ pub(crate) const INSERT: Command = Command {
     retryable: true,
     writes: true,
     run: insert,
+    explain: None,
 };
 
 /// Most batches are of one.

@@ -25,6 +25,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
     retryable: false,
     writes: false,
     run: list_indexes,
+    explain: None,
 };
 
 fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

@@ -29,6 +29,7 @@ pub(crate) const PROFILE: Command = Command {
     retryable: false,
     writes: false,
     run: profile,
+    explain: None,
 };
 
 /// How many bytes `system.profile` holds.

@@ -29,6 +29,7 @@ pub(crate) const COMMIT: Command = Command {
     retryable: false,
     writes: true,
     run: |call| end(call, true),
+    explain: None,
 };
 
 pub(crate) const ABORT: Command = Command {
@@ -52,6 +53,7 @@ pub(crate) const END_SESSIONS: Command = Command {
         }
         reply(doc! {})
     },
+    explain: None,
 };
 
 pub(crate) const START_SESSION: Command = Command {

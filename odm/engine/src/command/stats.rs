@@ -23,6 +23,7 @@ pub(crate) const COLL_STATS: Command = Command {
     retryable: false,
     writes: false,
     run: coll_stats,
+    explain: None,
 };
 
 fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -99,6 +100,7 @@ pub(crate) const DB_STATS: Command = Command {
     retryable: false,
     writes: false,
     run: db_stats,
+    explain: None,
 };
 
 #[expect(
@@ -176,6 +178,7 @@ pub(crate) const DATA_SIZE: Command = Command {
     retryable: false,
     writes: false,
     run: data_size,
+    explain: None,
 };
 
 fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

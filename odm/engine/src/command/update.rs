@@ -10,6 +10,10 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::command::call::Call;
+use crate::command::explain::explained::Explained;
+use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::report;
+
 use crate::command::declare::{Command, Target};
 use crate::command::general::InTransaction;
 use crate::command::insert::{batch, is_fatal};
@@ -53,6 +57,7 @@ pub(crate) const UPDATE: Command = Command {
     retryable: true,
     writes: true,
     run: update,
+    explain: Some(explain),
 };
 
 /// One of `updates`.
@@ -352,4 +357,30 @@ pub(crate) fn no_multi(what: &str) -> ServerError {
         Code::INVALID_OPTIONS,
         format!("Cannot use (or request) retryable writes with {what}"),
     )
+}
+
+fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let (namespace, args) = (explained.namespace, explained.args);
+    call.check_not_view(namespace)?;
+    let array = args.array_or_empty("updates");
+    let statement = report::one(&batch(array)?)?;
+    let row = Row::parse(statement)?;
+    row.check_constants()?;
+    let mut query = report::plain(call, namespace, Some(row.q), row.collation)?;
+    query.hint = row.hint;
+    let around = Around {
+        goal: Goal::Update {
+            update: Box::new(crate::updater::Update::parse(
+                row.u,
+                row.array_filters,
+                &query.globals,
+            )?),
+            globals: Box::new(query.globals.clone()),
+            multi: row.multi,
+            upsert: row.upsert,
+            returns: false,
+        },
+        ..Around::default()
+    };
+    report::answer(call, explained, namespace, &query, &around)
 }

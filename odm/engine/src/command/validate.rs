@@ -33,6 +33,7 @@ pub(crate) const VALIDATE: Command = Command {
     retryable: false,
     writes: false,
     run: validate,
+    explain: None,
 };
 
 fn validate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {

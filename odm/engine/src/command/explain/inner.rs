@@ -4,8 +4,6 @@ use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{kind, raw};
 
-use crate::command::call::Call;
-
 /// Refuses an inner `$db` other than the command's.
 pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), ServerError> {
     match raw::get(inner, "$db") {
@@ -23,15 +21,4 @@ pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), 
             ),
         )),
     }
-}
-
-/// Refuses a database without collections: a `findAndModify` is explained only where there is one.
-pub(super) fn check_there(call: &Call<'_>) -> Result<(), ServerError> {
-    if call.root().has_database(call.database) {
-        return Ok(());
-    }
-    Err(ServerError::new(
-        Code::NAMESPACE_NOT_FOUND,
-        format!("database {} does not exist", call.database),
-    ))
 }

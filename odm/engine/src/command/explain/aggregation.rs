@@ -1,0 +1,57 @@
+//! Explains aggregations, and the aggregations that reads of views become.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use odm_language::error::ServerError;
+use odm_language::value::raw;
+
+use crate::command::aggregate::{self, Aggregate};
+use crate::command::args::{Args, unsupported};
+use crate::command::call::Call;
+use crate::command::create::to_document;
+
+use super::explained::{Explained, Verbosity};
+use super::goal::Around;
+use super::report::answer;
+
+/// The `explain` of `aggregate`.
+pub(crate) fn explain(
+    call: &mut Call<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
+    aggregate::check_explained(explained.command)?;
+    let aggregate = Aggregate::parse(call, explained.target, explained.args)?;
+    report(call, explained, &aggregate)
+}
+
+/// `aggregate` with `explain: true`.
+pub(crate) fn explain_itself(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+    let args = Args::of_command(call.command, "aggregate", aggregate::FIELDS)?;
+    let target = raw::elements(call.command)
+        .next()
+        .map_or(RawBsonRef::Null, |(_, value)| value);
+    let explained = Explained {
+        command: call.command,
+        target,
+        args: &args,
+        namespace: call.namespace,
+        verbosity: Verbosity::Planner,
+    };
+    explain(call, &explained)
+}
+
+/// Explains the part of an aggregation that a plan answers.
+pub(crate) fn report(
+    call: &Call<'_>,
+    explained: &Explained<'_>,
+    aggregate: &Aggregate<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
+    if let Some(stage) = aggregate.pipeline.begins() {
+        return Err(unsupported(&format!("to explain {stage}")));
+    }
+    let query = aggregate.query();
+    let around = Around {
+        sort: query.sort.map(to_document).transpose()?,
+        ..Around::default()
+    };
+    answer(call, explained, &aggregate.base, &query, &around)
+}

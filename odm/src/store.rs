@@ -14,6 +14,7 @@ mod memory;
 mod monitor;
 pub(crate) mod operation;
 pub(crate) mod options;
+mod reply;
 mod response;
 mod session;
 mod watch;
@@ -39,7 +40,8 @@ use self::memory::MemoryCall;
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
-pub(crate) use self::response::{Response, WriteKind, Written};
+pub(crate) use self::reply::{WriteKind, Written};
+pub(crate) use self::response::Response;
 #[cfg(feature = "memory")]
 use self::session::Backend as SessionBackend;
 pub(crate) use self::session::{Attempt, Outcome};

@@ -139,6 +139,32 @@ fn every_file_belongs_to_a_module() {
     }
 }
 
+/// How many files may import each other in a circle: a reader has to know all of them at once.
+const MOST_IN_A_CIRCLE: usize = 5;
+
+/// Circles that are larger: a file of each, and how many files it has. They may shrink, and the list with them.
+const LARGER_CIRCLES: &[(&str, usize)] = &[];
+
+#[test]
+fn circles_of_files_are_small() {
+    let mut larger = Vec::new();
+    for house in HOUSES {
+        let sources = Sources::read(&src(house.folder).join("lib.rs"));
+        for circle in sources.circles() {
+            let name = format!("{}: {}", house.folder, circle.join(" "));
+            let known = LARGER_CIRCLES.iter().find(|(file, _)| {
+                let (folder, file) = file.split_once(' ').unwrap();
+                folder == house.folder && circle.iter().any(|one| one == file)
+            });
+            let most = known.map_or(MOST_IN_A_CIRCLE, |(_, most)| *most);
+            if circle.len() > most {
+                larger.push(format!("{} files in a circle: {name}", circle.len()));
+            }
+        }
+    }
+    assert!(larger.is_empty(), "\n{}\n", larger.join("\n"));
+}
+
 /// All the non-test code of a crate: for each module (`["engine", "matcher"]`) the paths it names.
 #[derive(Default)]
 struct Sources {
@@ -198,6 +224,61 @@ impl Sources {
                     .extend(paths);
             }
         }
+    }
+}
+
+impl Sources {
+    /// The modules that a module names, by their places in the list of all modules. A path is of the module that declares
+    /// its item, or re-exports it.
+    fn edges(&self) -> (Vec<&Vec<String>>, Vec<Vec<usize>>) {
+        let modules: Vec<&Vec<String>> = self.names.keys().collect();
+        let place = |path: &[String]| {
+            (1..=path.len()).rev().find_map(|end| {
+                modules
+                    .binary_search_by(|one| one[..].cmp(&path[..end]))
+                    .ok()
+            })
+        };
+        let edges = modules.iter().enumerate().map(|(from, module)| {
+            let named = self.names[*module].iter().filter_map(|path| place(path));
+            named.filter(|to| *to != from).collect()
+        });
+        let edges = edges.collect();
+        (modules, edges)
+    }
+
+    /// The sets of modules that reach each other.
+    fn circles(&self) -> Vec<Vec<String>> {
+        let (modules, edges) = self.edges();
+        let reached: Vec<Vec<bool>> = (0..modules.len())
+            .map(|from| {
+                let mut reached = vec![false; modules.len()];
+                let mut open = vec![from];
+                while let Some(at) = open.pop() {
+                    for &to in &edges[at] {
+                        if !std::mem::replace(&mut reached[to], true) {
+                            open.push(to);
+                        }
+                    }
+                }
+                reached
+            })
+            .collect();
+        let mut circles: Vec<Vec<String>> = Vec::new();
+        let mut seen = vec![false; modules.len()];
+        for from in 0..modules.len() {
+            if seen[from] || !reached[from][from] {
+                continue;
+            }
+            let together: Vec<usize> = (from..modules.len())
+                .filter(|to| reached[from][*to] && reached[*to][from])
+                .collect();
+            for at in &together {
+                seen[*at] = true;
+            }
+            circles.push(together.iter().map(|at| modules[*at].join("::")).collect());
+        }
+        circles
     }
 }
 
@@ -480,6 +561,23 @@ mod the_check {
         fails("odm", "codec", text, "the root stands above all floors");
         let text = "use crate::error::Error;";
         fails("odm", "attic", text, "`attic` has no floor");
+    }
+
+    #[test]
+    fn a_circle_is_found_and_a_chain_is_none() {
+        let circles = |last: &str| {
+            let mut sources = Sources::default();
+            for (module, text) in [
+                ("a", "use crate::b::X;"),
+                ("b", "use crate::c;"),
+                ("c", last),
+            ] {
+                sources.add(&[module.to_owned()], text, None, false);
+            }
+            sources.circles()
+        };
+        assert_eq!(circles("use crate::a::Y;"), [["a", "b", "c"]]);
+        assert_eq!(circles("use std::fmt;"), Vec::<Vec<String>>::new());
     }
 
     #[test]

@@ -47,7 +47,6 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::ServerError;
 
-pub use self::eval::append;
 pub use self::globals::check_pipeline_depth;
 pub use self::globals::{Globals, Scope};
 pub use self::implied::Implied;

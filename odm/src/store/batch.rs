@@ -9,7 +9,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use odm_engine::reply::Page;
 
 use crate::error::{Error, Result};
-use crate::store::response::field;
+use crate::store::reply::field;
 
 /// What a `find`, an `aggregate` or a `getMore` answered, and how far it has been read.
 pub(crate) struct Batch {

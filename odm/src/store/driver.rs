@@ -4,9 +4,9 @@
 mod changes;
 mod connect;
 mod cursor;
-mod errors;
+pub(crate) mod errors;
 mod options;
-mod transaction;
+pub(crate) mod transaction;
 
 /// Adds the session to an action, if there is one.
 macro_rules! in_session {
@@ -49,7 +49,6 @@ use self::action::Action;
 pub(crate) use self::changes::DriverChanges;
 pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
 pub(crate) use self::errors::error;
-pub(crate) use self::transaction::start_transaction;
 use crate::error::Result;
 use crate::store::Answer;
 use crate::store::cursor::RawCursor;

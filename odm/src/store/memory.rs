@@ -30,7 +30,8 @@ use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
 use crate::store::operation::{Condition, Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
-use crate::store::response::{self, Response, WriteKind, count, field};
+use crate::store::reply::{self, WriteKind, count, field};
+use crate::store::response::Response;
 use crate::store::session::Session;
 use crate::store::watch::{Scope, Watch};
 
@@ -368,19 +369,19 @@ impl Memory {
         };
         Ok(match request.operation {
             Operation::InsertOne { .. } | Operation::InsertMany { .. } => {
-                Response::Written(response::written(&reply, WriteKind::Insert, batch)?)
+                Response::Written(reply::written(&reply, WriteKind::Insert, batch)?)
             }
             Operation::Update(_) | Operation::Replace { .. } | Operation::Updates { .. } => {
-                Response::Written(response::written(&reply, WriteKind::Update, batch)?)
+                Response::Written(reply::written(&reply, WriteKind::Update, batch)?)
             }
             Operation::Delete { .. } | Operation::Deletes { .. } => {
-                Response::Written(response::written(&reply, WriteKind::Delete, batch)?)
+                Response::Written(reply::written(&reply, WriteKind::Delete, batch)?)
             }
             Operation::FindAndUpdate(_)
             | Operation::FindAndReplace { .. }
             | Operation::FindAndDelete { .. } => Response::Document(value(&reply)?),
             Operation::EstimatedCount => Response::Count(count(&reply, "n")?),
-            Operation::Distinct { .. } => Response::Values(response::values(&reply)?),
+            Operation::Distinct { .. } => Response::Values(reply::values(&reply)?),
             Operation::Drop => Response::Done,
             Operation::Find { .. } | Operation::Aggregate { .. } | Operation::Count { .. } => {
                 return Err(Error::malformed_reply("a cursor"));

@@ -95,7 +95,8 @@ impl Session {
             Backend::Memory(session) => session.start(options)?,
             #[cfg(feature = "mongodb")]
             Backend::Driver(session) => {
-                crate::store::driver::start_transaction(&mut session.session, options).await?;
+                crate::store::driver::transaction::start_transaction(&mut session.session, options)
+                    .await?;
                 session.in_transaction = true;
             }
         }
@@ -116,7 +117,7 @@ impl Session {
             Backend::Driver(session) => {
                 session.in_transaction = false;
                 let committed = session.session.commit_transaction().await;
-                committed.map_err(crate::store::driver::error)
+                committed.map_err(crate::store::driver::errors::error)
             }
         };
         if let Some(transaction) = &self.transaction {
@@ -137,7 +138,7 @@ impl Session {
             Backend::Driver(session) => {
                 session.in_transaction = false;
                 let aborted = session.session.abort_transaction().await;
-                aborted.map_err(crate::store::driver::error)
+                aborted.map_err(crate::store::driver::errors::error)
             }
         }
     }

@@ -50,7 +50,7 @@ impl Grid {
                 let number = |name: &str, default: f64| {
                     options
                         .get(name)
-                        .and_then(crate::index::spec::number)
+                        .and_then(crate::index::spec::value::number)
                         .unwrap_or(default)
                 };
                 #[expect(

@@ -5,7 +5,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 
-use crate::index::spec::{Partial, refused, show, stored_globals};
+use crate::index::spec::value::{refused, show};
+use crate::index::spec::{Partial, stored_globals};
 
 /// Compiles a filter that [`check`] let pass.
 pub(crate) fn compile(

@@ -5,21 +5,22 @@ mod id;
 pub(in crate::index) mod kept;
 pub(in crate::index) mod projection;
 mod same;
+pub(in crate::index) mod value;
 
-use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
-use odm_language::error::{Code, ServerError};
+use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::Direction;
 use odm_language::value::path::Path;
-use odm_language::value::{kind, print};
 
 use crate::index::geo::Grid;
 use crate::index::uses::Uses;
 use crate::index::wildcard::Wildcard;
 use crate::index::{partial, special, text};
+
+pub(crate) use self::value::{number, refused, show, whole};
 
 /// How the values of a document become the entries of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -276,63 +277,6 @@ pub(crate) fn same_key(one: &Document, other: &Document) -> bool {
                         _ => value == other_value,
                     }
             })
-}
-
-/// A document in the form of the server's messages.
-pub(crate) fn show(document: &Document) -> String {
-    RawDocumentBuf::try_from(document)
-        .map(|raw| print::document(&raw))
-        .unwrap_or_default()
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "directions and seconds are small"
-)]
-pub(crate) fn number(value: &Bson) -> Option<f64> {
-    match value {
-        Bson::Int32(value) => Some(f64::from(*value)),
-        Bson::Int64(value) => Some(*value as f64),
-        Bson::Double(value) => Some(*value),
-        Bson::Decimal128(decimal) => {
-            let value = decimal.to_string().parse().ok()?;
-            // One too small for a double is still not zero.
-            let is_zero = decimal
-                .to_string()
-                .bytes()
-                .take_while(|byte| *byte != b'E')
-                .all(|byte| matches!(byte, b'0' | b'.' | b'-'));
-            Some(if value == 0.0 && !is_zero {
-                f64::MIN_POSITIVE
-            } else {
-                value
-            })
-        }
-        _ => None,
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
-fn whole(value: f64) -> i64 {
-    value as i64
-}
-
-pub(crate) fn refused(message: impl Into<String>) -> ServerError {
-    ServerError::new(Code::CANNOT_CREATE_INDEX, message)
-}
-
-fn type_of(value: &Bson) -> &'static str {
-    kind::alias(value.element_type())
-}
-
-pub(crate) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
-    ServerError::new(
-        Code::TYPE_MISMATCH,
-        format!(
-            "The field '{field}' must be {expected}, but got {}",
-            type_of(value)
-        ),
-    )
 }
 
 /// The options in their stored form.

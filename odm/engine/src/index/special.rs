@@ -9,7 +9,8 @@ use odm_language::value::text::Language;
 use odm_language::value::{kind as types, print};
 
 use crate::index::spec::kept::{int, whole};
-use crate::index::spec::{number, projection, refused, show, wrong_type};
+use crate::index::spec::projection;
+use crate::index::spec::value::{number, refused, show, wrong_type};
 
 /// The plugin that a key pattern asks for; `None` for a plain index.
 pub(crate) fn kind(key: &Document) -> Option<&'static str> {

@@ -5,6 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::key::{self, Direction};
 use odm_language::value::path::Path;
+use odm_language::value::path::starts_with;
 use odm_language::value::print;
 use odm_language::value::raw;
 use odm_language::value::text::Fields;
@@ -12,8 +13,7 @@ use odm_language::value::text::Fields;
 use crate::index::Keys;
 use crate::index::keys::Values;
 use crate::index::multikey::Arrays;
-use crate::index::spec::number;
-use crate::index::touched::starts_with;
+use crate::index::spec::value::number;
 
 /// What a text index reads of a document.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::index::multikey::Arrays;
 use crate::index::spec::{Kind, Spec};
 use crate::index::{Index, Keys};
+use odm_language::value::path::starts_with;
 
 /// A field of the document itself that is not the same in both states.
 #[derive(Debug, Clone, Copy)]
@@ -141,12 +142,6 @@ impl Spec {
                 .any(|path| starts_with(path.as_str(), name)),
         }
     }
-}
-
-/// Whether a field is the first of a path.
-pub(super) fn starts_with(path: &str, name: &str) -> bool {
-    path.strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether the filter of a partial index may look at a field.

@@ -9,7 +9,7 @@ use odm_language::value::raw;
 use crate::index::Keys;
 use crate::index::covers::overlap;
 use crate::index::multikey::Arrays;
-use crate::index::spec::number;
+use crate::index::spec::value::number;
 
 /// The name under which `explain` shows the path as a field of the index.
 pub(crate) const PATH: &str = "$_path";

@@ -7,9 +7,10 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory;
 use odm_language::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
-use odm_language::expression::{Globals, Value, append, text};
+use odm_language::expression::{Globals, Value, text};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::number::Number;
+use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 /// A parsed projection of `find` and `findAndModify`.

@@ -6,7 +6,6 @@ use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 use bson::spec::ElementType;
 
 use crate::error::{Code, ServerError};
-use crate::expression::eval::append;
 use crate::expression::memory;
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
@@ -17,6 +16,7 @@ use crate::expression::text;
 use crate::expression::value::Value;
 use crate::value::number::Number;
 use crate::value::order;
+use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.

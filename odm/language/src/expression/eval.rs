@@ -14,7 +14,7 @@ use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::string::bounds;
 use crate::expression::value::Value;
 use crate::value::number::Number;
-use crate::value::raw::{get, values};
+use crate::value::raw::{append, get, values};
 
 /// What an expression sees.
 #[derive(Debug, Clone, Copy)]
@@ -287,12 +287,5 @@ fn follow<'a>(value: RawBsonRef<'a>, path: &[String]) -> Value<'a> {
             Value::Owned(RawBson::Array(mapped))
         }
         _ => Value::Missing,
-    }
-}
-
-/// Appends a field. Names come from BSON or were checked, so they hold no null byte.
-pub fn append(document: &mut RawDocumentBuf, key: &str, value: RawBsonRef<'_>) {
-    if let Ok(key) = <&bson::raw::CStr>::try_from(key) {
-        document.append(key, value);
     }
 }

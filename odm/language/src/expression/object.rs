@@ -2,12 +2,12 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
-use crate::expression::eval::append;
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, listed, null, owned, refuse, row,
 };
 use crate::expression::text;
 use crate::expression::value::Value;
+use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
 
 /// Sorted by name.

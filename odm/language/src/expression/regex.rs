@@ -3,12 +3,12 @@
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
-use crate::expression::eval::append;
 use crate::expression::operator::{
     Args, Operator, Outcome, Shape, count, null, owned, refuse, row,
 };
 use crate::expression::value::Value;
 use crate::regex::{Match, Regex};
+use crate::value::raw::append;
 
 const ARGUMENTS: Shape = Shape::Named(&[("input", true), ("regex", true), ("options", false)]);
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::ServerError;
-use crate::expression::eval::append;
 use crate::expression::operator::refuse;
 use crate::expression::{Expression, Globals};
+use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
 
 pub use self::parse::{Bearing, Met, check_position};

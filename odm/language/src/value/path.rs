@@ -172,3 +172,9 @@ impl fmt::Display for Path {
         f.write_str(&self.dotted)
     }
 }
+
+/// Whether a field is the first of a path.
+pub fn starts_with(path: &str, name: &str) -> bool {
+    path.strip_prefix(name)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

@@ -4,11 +4,13 @@
 //! a walk ends at the first element that makes no sense. [`validate`] is the check at the door,
 //! after which every walk reaches the end of its document.
 
+mod append;
 mod pointer;
 
 use std::ops::Range;
 use std::str;
 
+pub use self::append::append;
 use bson::{
     DateTime, Decimal128, RawBsonRef, RawDocument, Timestamp,
     oid::ObjectId,

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::store::Answer;
 use crate::store::operation::{Condition, Modification, Operation, Request, Update, operators};
 use crate::store::options::Chosen;
-use crate::store::response::{self, Response, WriteKind, Written};
+use crate::store::reply::{self, WriteKind, Written};
+use crate::store::response::Response;
 use crate::store::session::DriverSession;
 
 /// One operation on its way to the driver. The blocks below capture what they need; an async function
@@ -244,7 +245,7 @@ impl<'s> Action<'_, 's> {
             let action = database.run_raw_command(command);
             let reply = in_session!(action, self.session).await.map_err(error)?;
             let reply = RawDocumentBuf::try_from(&reply).map_err(Error::encode)?;
-            Ok(Response::Written(response::written(&reply, kind, true)?))
+            Ok(Response::Written(reply::written(&reply, kind, true)?))
         })
     }
 

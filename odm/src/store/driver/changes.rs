@@ -141,11 +141,6 @@ fn document(token: ResumeToken) -> Result<Document> {
     }
 }
 
-/// The document as the driver's token.
-pub(super) fn token(document: &Document) -> Result<ResumeToken> {
-    bson::deserialize_from_document(document.clone()).map_err(Error::encode)
-}
-
 impl fmt::Debug for DriverChanges<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DriverChanges")

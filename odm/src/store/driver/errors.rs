@@ -6,7 +6,7 @@ use mongodb::error::{ErrorKind, WriteFailure};
 use crate::error::{
     BulkError, Code, ConfigError, ConnectionError, Error, ServerError, UsageError, WriteError,
 };
-use crate::store::response::{self, WriteKind, Written};
+use crate::store::reply::{self, WriteKind, Written};
 use crate::store::session::misuse;
 
 /// The kind, code, labels and details of what the driver reports.
@@ -22,7 +22,7 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     {
         let found = match ServerError::of_reply(reply) {
             Some(error) => Some(error),
-            None => match response::write_errors(reply) {
+            None => match reply::write_errors(reply) {
                 Ok((errors, concern)) => {
                     let first = errors.into_iter().next().map(WriteError::into_error);
                     first.or(concern)

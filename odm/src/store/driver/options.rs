@@ -1,11 +1,11 @@
 //! Our options as the driver's.
 
 use bson::Document;
+use mongodb::change_stream::event::ResumeToken;
 use mongodb::options as theirs;
 use mongodb::options::SelectionCriteria;
 
 use crate::error::{Error, Result};
-use crate::store::driver::changes;
 use crate::store::options::{
     Acknowledgment, Collation, FullDocument, FullDocumentBeforeChange, Hint, Options, ReadConcern,
     ReadMode, ReadPreference, ReturnDocument, WriteConcern,
@@ -98,7 +98,7 @@ pub(super) fn aggregate(o: &Options) -> Result<theirs::AggregateOptions> {
 
 pub(super) fn change_stream(watch: &Watch) -> Result<theirs::ChangeStreamOptions> {
     let o = &*watch.options;
-    let resume = |token: &Option<Document>| token.as_ref().map(changes::token).transpose();
+    let resume = |token: &Option<Document>| token.as_ref().map(resume_token).transpose();
     Ok(fill!(theirs::ChangeStreamOptions, o, {
         batch_size, comment, collation = collation(o)?, read_concern = read(o),
         selection_criteria = selection(o),
@@ -231,4 +231,9 @@ pub(super) fn selection_criteria(preference: &ReadPreference) -> SelectionCriter
 
 fn selection(o: &Options) -> Option<SelectionCriteria> {
     o.read_preference.as_ref().map(selection_criteria)
+}
+
+/// The document as the driver's token.
+fn resume_token(document: &Document) -> Result<ResumeToken> {
+    bson::deserialize_from_document(document.clone()).map_err(Error::encode)
 }

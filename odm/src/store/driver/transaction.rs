@@ -3,7 +3,8 @@
 use mongodb::ClientSession;
 use mongodb::options as theirs;
 
-use super::{error, options};
+use super::errors::error;
+use super::options;
 use crate::error::Result;
 use crate::store::session::TransactionOptions;
 

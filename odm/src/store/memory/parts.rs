@@ -13,7 +13,7 @@ use crate::store::memory::limits::{ROOMY, check_documents};
 use crate::store::operation::{
     Modification, Operation, Request, raw_condition, raw_document, raw_operators,
 };
-use crate::store::response::{self, WriteKind, Written};
+use crate::store::reply::{self as replies, WriteKind, Written};
 
 /// The operands.
 pub(super) enum Parts<'r> {
@@ -137,7 +137,7 @@ pub(super) fn written(answer: reply::Written, kind: WriteKind, batch: bool) -> R
         modified: number(answer.modified.unwrap_or_default()),
         upserted: answer.upserted,
     };
-    response::outcome(counts, errors, None, kind, batch)
+    replies::outcome(counts, errors, None, kind, batch)
 }
 
 impl Change<'_> {

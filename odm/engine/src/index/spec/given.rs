@@ -6,9 +6,8 @@ use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::collation::Collator;
 
-use crate::index::spec::{
-    BOOLEANS, IGNORED, LISTED, Spec, id, kept, number, options, refused, show, wrong_type,
-};
+use crate::index::spec::value::{number, refused, show, wrong_type};
+use crate::index::spec::{BOOLEANS, IGNORED, LISTED, Spec, id, kept, options};
 use crate::index::{partial, special};
 
 /// A specification of the right form.

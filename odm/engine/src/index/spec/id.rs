@@ -4,7 +4,7 @@ use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::collation::Collator;
 
-use crate::index::spec::{number, show};
+use crate::index::spec::value::{number, show};
 
 /// The server's refusals about the index on `_id` and about its name.
 pub(super) fn refusal(given: &Document, key: &Document, name: &str) -> Option<ServerError> {

@@ -3,7 +3,7 @@
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 
-use crate::index::spec::{number, refused, show, type_of, wrong_type};
+use crate::index::spec::value::{number, refused, show, type_of, wrong_type};
 
 /// Refuses a value of another type than the option has, whatever kind of index it is given to.
 pub(super) fn check(field: &str, value: &Bson) -> Result<(), ServerError> {

@@ -3,7 +3,7 @@
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 
-use crate::index::spec::number;
+use crate::index::spec::value::number;
 
 /// Refuses what is no projection, or one that computes.
 pub(in crate::index) fn check(projection: &Document) -> Result<(), ServerError> {

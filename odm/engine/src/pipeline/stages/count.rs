@@ -2,7 +2,8 @@
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, append};
+use odm_language::expression::Globals;
+use odm_language::value::raw::append;
 
 use crate::pipeline::Documents;
 use crate::pipeline::stage::{Cx, Stage};

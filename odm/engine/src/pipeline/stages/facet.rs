@@ -4,7 +4,8 @@ use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory;
 use odm_language::expression::meta;
-use odm_language::expression::{Globals, append, field_path, text};
+use odm_language::expression::{Globals, field_path, text};
+use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};

@@ -3,8 +3,9 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{append, text};
+use odm_language::expression::text;
 use odm_language::value::path::Path;
+use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 /// The values at a path, with those of arrays at its end in their place.

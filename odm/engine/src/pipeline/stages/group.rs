@@ -9,9 +9,10 @@ use std::collections::HashMap;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, Globals, Scope, Value, append};
+use odm_language::expression::{Expression, Globals, Scope, Value};
 use odm_language::value::key;
 use odm_language::value::number::Number;
+use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::Documents;

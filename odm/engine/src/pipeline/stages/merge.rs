@@ -4,7 +4,8 @@ mod parse;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, append};
+use odm_language::expression::Expression;
+use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::stage::{Cx, Other, Stage, Target};

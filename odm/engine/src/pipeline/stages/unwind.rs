@@ -2,7 +2,8 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, append, field_path, text};
+use odm_language::expression::{Globals, field_path, text};
+use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Documents;

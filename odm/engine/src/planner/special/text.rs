@@ -2,9 +2,9 @@
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::append;
 use odm_language::matcher::{Comparison, Operand, Predicate, Test};
 use odm_language::value::kind::Bracket;
+use odm_language::value::raw::append;
 
 use crate::index::Index;
 use crate::index::spec::Kind;

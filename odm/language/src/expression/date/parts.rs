@@ -7,9 +7,9 @@ use crate::error::{Code, ServerError};
 use crate::expression::calendar;
 use crate::expression::date::instant;
 use crate::expression::date::zone::Zone;
-use crate::expression::eval::append;
 use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 use crate::expression::text;
+use crate::value::raw::append;
 
 /// The arguments of `$dateFromParts`, each before those that it goes with.
 pub(super) const NAMES: &[(&str, bool)] = &[

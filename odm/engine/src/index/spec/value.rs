@@ -1,0 +1,63 @@
+//! How the values of specifications are read, shown and refused.
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document};
+use odm_language::error::{Code, ServerError};
+use odm_language::value::{kind, print};
+
+/// A document in the form of the server's messages.
+pub(crate) fn show(document: &Document) -> String {
+    RawDocumentBuf::try_from(document)
+        .map(|raw| print::document(&raw))
+        .unwrap_or_default()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "directions and seconds are small"
+)]
+pub(crate) fn number(value: &Bson) -> Option<f64> {
+    match value {
+        Bson::Int32(value) => Some(f64::from(*value)),
+        Bson::Int64(value) => Some(*value as f64),
+        Bson::Double(value) => Some(*value),
+        Bson::Decimal128(decimal) => {
+            let value = decimal.to_string().parse().ok()?;
+            // One too small for a double is still not zero.
+            let is_zero = decimal
+                .to_string()
+                .bytes()
+                .take_while(|byte| *byte != b'E')
+                .all(|byte| matches!(byte, b'0' | b'.' | b'-'));
+            Some(if value == 0.0 && !is_zero {
+                f64::MIN_POSITIVE
+            } else {
+                value
+            })
+        }
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+pub(crate) fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+pub(crate) fn refused(message: impl Into<String>) -> ServerError {
+    ServerError::new(Code::CANNOT_CREATE_INDEX, message)
+}
+
+pub(crate) fn type_of(value: &Bson) -> &'static str {
+    kind::alias(value.element_type())
+}
+
+pub(crate) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {
+    ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "The field '{field}' must be {expected}, but got {}",
+            type_of(value)
+        ),
+    )
+}

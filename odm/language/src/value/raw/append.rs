@@ -1,0 +1,10 @@
+//! Fields behind others.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+
+/// Appends a field. Names come from BSON or were checked, so they hold no null byte.
+pub fn append(document: &mut RawDocumentBuf, key: &str, value: RawBsonRef<'_>) {
+    if let Ok(key) = <&bson::raw::CStr>::try_from(key) {
+        document.append(key, value);
+    }
+}

@@ -1,5 +1,5 @@
-//! Runs results recorded from a real server, the files of `tests/cases`, in the unit tests of several modules.
-//! `tests/cases/README.md` tells how they are recorded.
+//! Runs the cases in `tests/cases`, recorded from a real mongod, in the unit tests of several modules.
+//! `tests/cases/README.md` describes how they are recorded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use bson::{Bson, Document};
 
 use crate::error::ServerError;
 
-/// When the cases that read the clock were recorded.
+/// The time at which the cases that read the clock were recorded.
 pub(crate) const NOW: bson::DateTime = bson::DateTime::from_millis(1_795_226_809_000);
 
 pub(crate) fn folder(name: &str) -> PathBuf {
@@ -20,7 +20,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// One file's text; `name` is its folder and its name, without the extension.
+/// The text of one file; `name` is the folder and the file name, without the extension.
 pub(crate) fn text(name: &str) -> String {
     fs::read_to_string(folder(&format!("{name}.json"))).unwrap()
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(name: &str, check: impl Fn(&Document) -> Result<(), String>) {
     report(&failures, cases.len());
 }
 
-/// Fails if there are failures. Many are cut: the first tell enough.
+/// Fails if there are failures. Prints only the first ones: 40, or the number in `ODM_SHOW`.
 pub(crate) fn report(failures: &[String], of: usize) {
     let shown: Vec<&str> = failures
         .iter()
@@ -54,7 +54,7 @@ pub(crate) fn report(failures: &[String], of: usize) {
     );
 }
 
-/// The error that was recorded, as `error: {code, message}`.
+/// The recorded error, `error: {code, message}`, of a case.
 pub(crate) fn error(case: &Document) -> Option<(i32, &str)> {
     let error = case.get_document("error").ok()?;
     Some((
@@ -68,7 +68,7 @@ pub(crate) fn parts(error: &ServerError) -> (i32, &str) {
     (error.code().number(), error.message())
 }
 
-/// NaN without its sign, which the recorder does not keep.
+/// Drops the sign of NaN, which the recorder does not keep.
 pub(crate) fn canonical(value: Bson) -> Bson {
     match value {
         Bson::Double(n) if n.is_nan() => Bson::Double(f64::NAN),
@@ -85,7 +85,7 @@ pub(crate) fn canonical(value: Bson) -> Bson {
     }
 }
 
-/// Fails if a file of the folder is neither run nor the `input` of the others.
+/// Fails if the folder has a file that is neither run nor listed in `input`.
 pub(crate) fn every_file_is_run(name: &str, run: &[&str], input: &[&str]) {
     let mut files: Vec<String> = fs::read_dir(folder(name))
         .unwrap()
@@ -102,7 +102,8 @@ pub(crate) fn every_file_is_run(name: &str, run: &[&str], input: &[&str]) {
     assert_eq!(files, run, "the files of tests/cases/{name}");
 }
 
-/// A test for each file of a folder, which calls the function with the file's name, and one that none is left out.
+/// Generates one test per file of a folder, which calls `$run` with the file's name, and one test that no file is left
+/// out.
 macro_rules! files {
     ($folder:literal, $run:ident, input: [$($input:literal),*], [$($name:ident),* $(,)?]) => {
         $(#[test] fn $name() { $run(stringify!($name).trim_start_matches("r#")); })*

@@ -1,15 +1,15 @@
-//! The cluster's time: a second and a count within it, which only grows.
+//! The cluster time: a second and a counter within it. It only grows.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bson::{DateTime, Timestamp};
 
-/// A logical clock that follows the engine's.
+/// A logical clock that follows the engine's wall clock.
 #[derive(Debug, Default)]
 pub struct Clock(AtomicU64);
 
 impl Clock {
-    /// The time of a write that was just made: later than every other.
+    /// Returns the time of a new write: later than that of every earlier write.
     pub fn tick(&self, now: DateTime) -> Timestamp {
         let start = first(now);
         let before = self
@@ -21,7 +21,7 @@ impl Clock {
         unpack(start.max(before + 1))
     }
 
-    /// Goes on to a time that others have told, unless it is there.
+    /// Advances the clock to at least this time.
     pub fn advance(&self, told: Timestamp) {
         let told = (u64::from(told.time) << 32) | u64::from(told.increment);
         if told > self.0.load(Ordering::Acquire) {
@@ -35,7 +35,7 @@ impl Clock {
     }
 }
 
-/// The first time of the second.
+/// The first cluster time in the second of `now`.
 fn first(now: DateTime) -> u64 {
     let seconds = now.timestamp_millis().max(0) / 1000;
     (u64::try_from(seconds).unwrap_or(0) << 32) | 1

@@ -1,10 +1,9 @@
 //! Aggregation expressions: compiled once, evaluated over raw documents.
 //!
-//! [`Expression::parse`] checks an expression and resolves its operators; [`Expression::eval`] runs it over a
-//! document without decoding it. Start reading at `parse.rs` and `eval.rs`; the operators are rows of one sorted
-//! table for each family.
+//! [`Expression::parse`] checks an expression and resolves its operators; [`Expression::eval`] runs it over a document
+//! without decoding it. Start reading at `parse.rs` and `eval.rs`. Each family of operators has one sorted table.
 //!
-//! What this module is not: it knows no query predicates (those are `matcher`) and no stages.
+//! This module knows nothing about query predicates (see `matcher`) and stages.
 
 pub mod accumulate;
 mod arithmetic;
@@ -61,7 +60,7 @@ pub use self::value::Value;
 pub struct Expression(parse::Node);
 
 impl Expression {
-    /// Compiles an expression; `scope` names the variables that it may use.
+    /// Compiles an expression; `scope` has the names of the variables that it may use.
     pub fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Self, ServerError> {
         parse::parse(raw, scope).map(Self)
     }
@@ -75,7 +74,8 @@ impl Expression {
         self.0.eval(&eval::Env::new(root, globals))
     }
 
-    /// Fails if a part that depends on no document does: a server refuses it before it reads one.
+    /// Fails if a part that does not depend on the document fails: mongod refuses such an expression before it reads
+    /// one.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         let env = eval::Env::new(crate::value::raw::empty_document(), globals);
         self.0.constant(&env, &[]).map(|_| ())

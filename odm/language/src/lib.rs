@@ -1,9 +1,9 @@
 //! The language of MongoDB: BSON values and their order, filters, expressions, regular expressions and JSON Schema.
 //!
-//! The in-memory engine runs it, and `mongodb-odm` validates documents with it before it sends them. Programs depend on
-//! `mongodb-odm`: the items of this crate change without notice.
+//! The in-memory engine runs it, and `mongodb-odm` validates documents with it before it sends them. Programs should
+//! depend on `mongodb-odm` instead: this crate's API changes without notice.
 //!
-//! Everything here is pure: no state, no I/O and no clock but the one that a caller passes.
+//! Everything here is pure: no state and no I/O, and the caller passes the only clock.
 
 #[cfg(test)]
 pub(crate) mod cases;

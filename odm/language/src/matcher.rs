@@ -4,7 +4,7 @@
 //! built. [`Matcher::matches`] then walks the bytes of each document and allocates nothing;
 //! [`Matcher::failure`] explains a validator's refusal.
 //!
-//! What this module is not: it knows no collections and no indexes. Start at `parse.rs`.
+//! This module knows nothing about collections and indexes. Start reading at `parse.rs`.
 
 mod ast;
 mod bits;
@@ -34,12 +34,12 @@ pub use self::operators::{known as known_operators, known_options};
 pub use self::parse::operand::integer;
 pub use crate::regex::Regex;
 
-/// Whether it is plain of a `$jsonSchema` that no document matches it.
+/// Whether a `$jsonSchema` evidently matches no document.
 pub fn is_never_met(schema: &RawDocument) -> bool {
     json_schema::Schema::parse(schema).is_ok_and(|schema| schema.is_never_met())
 }
 
-/// The refusal of a filter where `$where` is not allowed at all, so that it does not matter what the engine supports.
+/// Rewords the error about an unsupported `$where` for places where MongoDB allows no `$where` at all.
 pub fn without_where(error: ServerError) -> ServerError {
     let is_where = ["$where is not supported", "$where can only be applied"]
         .iter()
@@ -61,28 +61,28 @@ pub struct Matcher {
 /// How a document matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Match {
-    /// The index in the outermost array that the last matching condition on an array found: what
-    /// the positional `$` of an update stands for.
+    /// The index in the outermost array of the element that the last matching array condition found: the positional `$`
+    /// of an update stands for it.
     pub array_index: Option<usize>,
 }
 
 impl Matcher {
-    /// Compiles a filter. The collation and the variables of `$expr` are those of `globals`.
-    /// `$near` is refused: only a query that chooses its documents by an index takes it.
+    /// Compiles a filter with the collation and the variables of `globals`. Refuses `$near`, which only
+    /// [`Matcher::parse_query`] accepts: it needs an index.
     pub fn parse(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
         Self::compile(filter, globals)?.without_near()
     }
 
-    /// Compiles a validator, whose conditions a server evaluates in the order in which they were written: which comes
-    /// first matters where one of them fails.
+    /// Compiles a validator. mongod evaluates its conditions in the written order, which matters when one of them
+    /// fails.
     pub fn parse_validator(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
         let mut validator = Self::parse(filter, globals)?;
         validator.predicate.keep_order();
         Ok(validator)
     }
 
-    /// The same with its conditions evaluated in the order in which they were written: so does a server for the
-    /// positional `$` of a projection, which is where the last of them matched.
+    /// Returns a copy that evaluates the conditions in the written order. mongod does so for the positional `$` of a
+    /// projection, where the last condition that matched an element decides.
     #[must_use]
     pub fn as_written(&self) -> Self {
         let mut it = self.clone();
@@ -90,7 +90,8 @@ impl Matcher {
         it
     }
 
-    /// Compiles what an update asks of the elements of an array: no conditions but on their fields.
+    /// Compiles a condition of an update on array elements. Refuses the operators for whole documents (`$expr`,
+    /// `$jsonSchema`, `$text`, `$where`) and `$near`.
     pub fn parse_condition(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
         let it = Self {
             predicate: parse::condition(filter, globals).map_err(without_where)?,
@@ -110,7 +111,7 @@ impl Matcher {
         }
     }
 
-    /// As [`Matcher::parse`], with `$near` where a query may have it.
+    /// Like [`Matcher::parse`], but accepts `$near` at the positions where a query allows it.
     pub fn parse_query(filter: &RawDocument, globals: &Globals) -> Result<Self, ServerError> {
         let it = Self::compile(filter, globals)?;
         it.predicate.near()?;
@@ -124,12 +125,12 @@ impl Matcher {
         })
     }
 
-    /// What was compiled: the planner looks inside.
+    /// The compiled condition, which the planner reads.
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
     }
 
-    /// A matcher of some of the conditions only.
+    /// Returns a matcher of these conditions instead, with the same collation and variables.
     #[must_use]
     pub fn with(&self, conditions: Vec<Predicate>) -> Self {
         Self {
@@ -138,8 +139,8 @@ impl Matcher {
         }
     }
 
-    /// The same filter for documents that an index chose, where it makes a difference: which condition comes first
-    /// matters where one of them may fail.
+    /// Returns a copy for documents read from an index, which mongod tests in a different order; `None` if the order
+    /// does not matter. It matters only for `$expr`, which may fail.
     pub fn behind_index(&self) -> Option<Self> {
         let Predicate::And(group) = &self.predicate else {
             return None;
@@ -151,22 +152,24 @@ impl Matcher {
         })
     }
 
-    /// Binds the `$text` in it, if any, to the collection's text index. Fails where that or the filter does not let it be.
+    /// Binds the filter's `$text`, if any, to the collection's text index. Fails without a text index or where `$text`
+    /// is not allowed.
     pub fn bind_text(&mut self, fields: Option<&Fields>) -> Result<(), ServerError> {
         text::bind(&mut self.predicate, fields)
     }
 
-    /// Puts beside each `$expr` what it says of single fields: a planner understands that. The same documents match.
+    /// Adds the field comparisons that each `$expr` implies, so that the planner can use them. The filter still matches
+    /// the same documents.
     pub fn compare_fields(&mut self) {
         compared::compare_fields(&mut self.predicate, &self.globals);
     }
 
-    /// The `$text` in it.
+    /// The filter's `$text`, if any.
     pub fn text(&self) -> Option<&TextTest> {
         self.predicate.text()
     }
 
-    /// Whether a document that matches does so by the `$text` in it, and not only by an alternative to that.
+    /// Whether a matching document matches through the `$text`, and not only through another branch of an `$or`.
     pub fn matches_by_text(&self, document: &RawDocument) -> Result<bool, ServerError> {
         for alternative in text::alternatives(&self.predicate) {
             if !eval::matches(alternative, document, &self.globals)? {
@@ -176,12 +179,12 @@ impl Matcher {
         Ok(self.text().is_some())
     }
 
-    /// Fails if a constant part of a `$expr` does: a server refuses it before it reads a document.
+    /// Fails if a constant part of an `$expr` fails: mongod refuses such a filter before it reads a document.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.predicate.check_constants(globals)
     }
 
-    /// Refuses `$jsonSchema`, also of elements.
+    /// Refuses `$jsonSchema`, also inside `$elemMatch`.
     pub fn refuse_schemas(&self) -> Result<(), ServerError> {
         if self.predicate.has_schema() {
             return Err(ServerError::new(
@@ -192,7 +195,7 @@ impl Matcher {
         Ok(())
     }
 
-    /// Refuses the operators that neither a positional projection nor `$pull` can go with.
+    /// Refuses the operators that neither a positional projection nor `$pull` accepts.
     pub fn refuse_whole_document_operators(&self) -> Result<(), ServerError> {
         let Some(operator) = self.predicate.whole_document_operator() else {
             return Ok(());
@@ -206,17 +209,17 @@ impl Matcher {
         ))
     }
 
-    /// Whether a document matches. Fails only where `$expr` or a regular expression does.
+    /// Whether a document matches. Fails only if an `$expr` or a regular expression fails.
     pub fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
         eval::matches(&self.predicate, document, &self.globals)
     }
 
-    /// The same of a document's bytes.
+    /// Like [`Matcher::matches`], for the bytes of a document.
     pub fn matches_bytes(&self, document: &[u8]) -> Result<bool, ServerError> {
         eval::matches_bytes(&self.predicate, document, &self.globals)
     }
 
-    /// The same in another environment than that it was compiled in: other values of the same variables.
+    /// Like [`Matcher::matches`], but with these values of the variables instead of those at compile time.
     pub fn matches_in(
         &self,
         document: &RawDocument,
@@ -225,16 +228,16 @@ impl Matcher {
         eval::matches(&self.predicate, document, globals)
     }
 
-    /// Whether and at which array element a document matches.
+    /// Whether a document matches, and at which array element.
     pub fn match_position(&self, document: &RawDocument) -> Result<Option<Match>, ServerError> {
         let mut array_index = None;
         let matched = eval::matches_at(&self.predicate, document, &self.globals, &mut array_index)?;
         Ok(matched.then_some(Match { array_index }))
     }
 
-    /// Why a document does not match, as `errInfo.details` says it; `None` if it does.
+    /// Why a document does not match, in the form of `errInfo.details`; `None` if it matches.
     pub fn failure(&self, document: &RawDocument) -> Result<Option<Document>, ServerError> {
-        // What fails while matching does not match; the account says how it failed.
+        // A predicate that fails does not match either; the explanation names the error.
         if self.matches(document).unwrap_or(false) {
             return Ok(None);
         }

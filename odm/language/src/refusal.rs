@@ -1,6 +1,8 @@
-//! What the engine will not do, and why. Every other name that a table knows and does not run is planned.
+//! Features that the engine refuses for good, each with the reason. Any other name that a table lists as unsupported is
+//! planned.
 
-/// Commands that no table of commands has, by the reason. Names that a server lists and that stand nowhere are unknown.
+/// mongod's commands that the engine will never run, grouped by reason. A command that is neither here nor planned is
+/// unknown.
 const COMMANDS: &[(&str, &[&str])] = &[
     (
         ACCESS,
@@ -178,10 +180,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Commands to come.
+/// Commands that are planned.
 const PLANNED_COMMANDS: &[&str] = &["validateDBMetadata"];
 
-/// Names of stages, operators and options, and why they are refused for good; sorted.
+/// Stages, operators and options that are refused for good, each with the reason; sorted by name.
 const REASONS: &[(&str, &str)] = &[
     ("$_internalJsEmit", JAVASCRIPT),
     ("$accumulator", JAVASCRIPT),
@@ -218,7 +220,7 @@ const PLANS: &str = "plans are not cached";
 const PROCESS: &str = "there is no server process to look into or to steer";
 const STORAGE: &str = "nothing is kept on disk";
 
-/// Why something is refused for good; `None` for what is planned.
+/// Returns the reason why `name` is refused for good; `None` if it is planned.
 pub fn reason(name: &str) -> Option<&'static str> {
     let index = REASONS
         .binary_search_by_key(&name, |(known, _)| known)
@@ -226,24 +228,24 @@ pub fn reason(name: &str) -> Option<&'static str> {
     REASONS.get(index).map(|(_, reason)| *reason)
 }
 
-/// The end of a message that refuses something: the reason, if there is one.
+/// Returns the reason as the end of an error message (`: reason`), or an empty string if there is none.
 pub fn because(name: &str) -> String {
     reason(name).map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
-/// What the reasons are for.
+/// The names of the refused stages, operators and options.
 pub fn names() -> impl Iterator<Item = &'static str> {
     REASONS.iter().map(|(name, _)| *name)
 }
 
-/// A command of a server's that the engine has not.
+/// A command that mongod has and the engine does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
     Planned,
     Refused(&'static str),
 }
 
-/// Whether a server has a command that the engine has not.
+/// Looks up a command that mongod has and the engine does not; `None` if the command is unknown.
 pub fn command(name: &str) -> Option<Absent> {
     if PLANNED_COMMANDS.contains(&name) {
         return Some(Absent::Planned);

@@ -22,7 +22,7 @@ pub struct Regex {
 #[derive(Debug)]
 pub struct Match {
     pub range: Range<usize>,
-    /// The groups of the pattern; none where a group has no part in the match.
+    /// The groups of the pattern; `None` for a group that took no part in the match.
     pub groups: Vec<Option<Range<usize>>>,
 }
 
@@ -30,11 +30,11 @@ struct Shared {
     pattern: String,
     options: String,
     flags: Flags,
-    /// Whether every character of the pattern matches itself only: such a pattern is searched for as a string.
+    /// Whether every character of the pattern matches only itself: such a pattern is searched for as a string.
     is_literal: bool,
     /// For ASCII texts that do not end in a newline.
     plain: fancy_regex::Regex,
-    /// The pattern for all other texts, where it is another one.
+    /// The pattern for all other texts, if it differs.
     exact: Option<String>,
     exact_compiled: OnceLock<Option<fancy_regex::Regex>>,
 }
@@ -80,7 +80,7 @@ impl Regex {
         };
         let (plain, exact) = (translated(Dialect::Plain)?, translated(Dialect::Exact)?);
         let compiled = compile(&plain, flags)?;
-        // compiled only to see that it can be: few texts need it
+        // compiled only to check it: few texts need it
         let exact = if exact == plain {
             None
         } else {
@@ -100,8 +100,8 @@ impl Regex {
         })
     }
 
-    /// Compiles the pattern of a filter: a server compiles that once more within a group, whose end a comment or a
-    /// quotation without an end swallows.
+    /// Compiles the pattern of a filter. mongod compiles it again inside a group, and a trailing comment or an
+    /// unterminated `\Q` swallows the end of that group.
     pub fn in_filter(pattern: &str, options: &str) -> Result<Self, ServerError> {
         let regex = Self::new(pattern, options)?;
         check_size(pattern, regex.shared.flags, AROUND + GROUP)?;
@@ -124,7 +124,7 @@ impl Regex {
         &self.shared.options
     }
 
-    /// Whether a string matches, or a value is this very expression.
+    /// Whether a string matches, or a value is the same regular expression.
     pub fn matches(&self, value: RawBsonRef<'_>) -> Result<bool, ServerError> {
         match value {
             RawBsonRef::String(text) | RawBsonRef::Symbol(text) => self.is_match(text),
@@ -185,7 +185,7 @@ impl Shared {
     }
 }
 
-/// How often a pattern may back up before it is given up: the server's limit is of this order.
+/// The maximum number of backtracking steps; mongod's limit is of the same order.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
 fn compile(pattern: &str, flags: Flags) -> Result<fancy_regex::Regex, ServerError> {
@@ -225,17 +225,17 @@ const SPECIAL: [char; 13] = [
     '\\', '^', '$', '.', '|', '?', '*', '+', '(', ')', '[', '{', '}',
 ];
 
-/// The largest compiled pattern of mongod, in bytes.
+/// mongod's limit on the size of a compiled pattern, in bytes.
 const LARGEST: usize = 65_535;
 
-/// What mongod's compiled form of a pattern has around its characters.
+/// The bytes around the characters in mongod's compiled pattern.
 const AROUND: usize = 6;
 
-/// The same of one more group around the pattern.
+/// The bytes that one more group around the pattern adds.
 const GROUP: usize = 7;
 
-/// Refuses a pattern without special characters whose compiled form is too large for mongod, which has one byte before
-/// those of each character.
+/// Refuses a pattern without special characters whose compiled form is too large for mongod. The compiled form has one
+/// more byte for each character.
 fn check_size(pattern: &str, flags: Flags, around: usize) -> Result<(), ServerError> {
     let size = pattern.len() + pattern.chars().count() + around;
     if size <= LARGEST || flags.extended || pattern.contains(SPECIAL) {
@@ -245,7 +245,7 @@ fn check_size(pattern: &str, flags: Flags, around: usize) -> Result<(), ServerEr
 }
 
 impl Flags {
-    /// Whether a character without a special meaning matches itself only.
+    /// Whether a character without a special meaning matches only itself.
     fn is_exact(self) -> bool {
         !self.ignore_case && !self.extended
     }

@@ -1,4 +1,4 @@
-//! The server's error codes and their names.
+//! MongoDB's error codes and their names.
 
 use std::fmt;
 
@@ -152,7 +152,7 @@ codes! {
 }
 
 impl Code {
-    /// The code of the server's unnamed assertion with this number (`Location40415`).
+    /// The code of an unnamed mongod assertion with this number (`Location40415`).
     pub const fn location(number: i32) -> Self {
         Self(number)
     }
@@ -162,7 +162,7 @@ impl Code {
         self.0
     }
 
-    /// The server's name for the code; `Location…` for its unnamed assertions.
+    /// MongoDB's name for the code; `Location…` for an unnamed assertion.
     pub fn name(self) -> String {
         NAMES
             .iter()

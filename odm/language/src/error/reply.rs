@@ -1,4 +1,4 @@
-//! Failures read from replies.
+//! Reads failures from replies.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
@@ -6,7 +6,7 @@ use bson::{Bson, Document};
 use super::{Code, ServerError};
 
 impl ServerError {
-    /// The failure that a whole reply stands for (`ok: 0`).
+    /// The failure that a reply reports; `None` if the command succeeded.
     pub fn of_reply(reply: &RawDocument) -> Option<Self> {
         let failed = match reply.get("ok").ok().flatten() {
             Some(RawBsonRef::Double(ok)) => ok < 0.5,
@@ -38,7 +38,7 @@ impl ServerError {
                         _ => None,
                     }));
                 }
-                // The rest of the reply is the protocol's, not the error's.
+                // These fields belong to the protocol, not to the error.
                 (
                     "ok" | "codeName" | "index" | "$clusterTime" | "operationTime"
                     | "topologyVersion",
@@ -63,7 +63,7 @@ impl ServerError {
     }
 }
 
-/// The number of a code, which is never negative.
+/// Reads a code's number; codes are never negative.
 fn number(value: RawBsonRef<'_>) -> Option<i32> {
     match value {
         RawBsonRef::Int32(n) => Some(n),

@@ -1,4 +1,4 @@
-//! The failure of one command, as a MongoDB server reports it.
+//! The failure of one command, as MongoDB reports it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use bson::Document;
 
 use super::Code;
 
-/// A command's failure: the server's code, its message, its labels, and the details it gave.
+/// A command's failure: the server's code, message, labels and details.
 ///
 /// The in-memory engine fails with the codes and messages of MongoDB 6.0, so code that branches on
 /// them behaves the same on both stores.
@@ -42,22 +42,21 @@ impl ServerError {
         self
     }
 
-    /// Adds the fields that this code carries beside the message (`errInfo`, or `keyPattern` and
-    /// `keyValue`), at the level where the server puts them.
+    /// Adds the fields that errors with this code carry beside the message: `errInfo`, or `keyPattern` and `keyValue`.
     #[must_use]
     pub fn with_details(mut self, details: Document) -> Self {
         self.details = Some(Box::new(details));
         self
     }
 
-    /// The same error, with what was under way before its message.
+    /// Prefixes the message with the operation that failed: `{what} :: caused by :: {message}`.
     #[must_use]
     pub fn within(mut self, what: &str) -> Self {
         self.message = format!("{what} :: caused by :: {}", self.message);
         self
     }
 
-    /// The server's number for what happened, such as 11000.
+    /// The server's code for the failure, such as 11000.
     pub fn code(&self) -> Code {
         self.code
     }
@@ -77,7 +76,7 @@ impl ServerError {
         self.details.as_deref()
     }
 
-    /// The error reply of a command that failed with this: `{ok: 0, errmsg, code, codeName, …}`.
+    /// The reply to a command that failed with this error: `{ok: 0, errmsg, code, codeName, …}`.
     pub fn to_reply(&self) -> Document {
         let mut reply = bson::doc! {
             "ok": 0.0,

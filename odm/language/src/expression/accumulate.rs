@@ -1,4 +1,4 @@
-//! Accumulators, as `$group` and the operators of the same names (`{$sum: ["$a", "$b"]}`) share them.
+//! The accumulators that `$group` and the operators of the same names (`{$sum: ["$a", "$b"]}`) share.
 
 use std::cmp::Ordering;
 
@@ -64,7 +64,7 @@ pub enum Accumulator {
     Extreme {
         best: Option<RawBson>,
         wins: Ordering,
-        /// Of equal values (3 and 3.0) `$group` keeps the last, an expression the first.
+        /// Whether the last of equal values (3 and 3.0) is kept: `$group` keeps the last, an operator the first.
         last: bool,
     },
     First(Option<RawBson>),
@@ -81,7 +81,7 @@ pub enum Accumulator {
 }
 
 impl Accumulator {
-    /// The accumulator of this name, if it is one.
+    /// The accumulator of this name; `None` if there is none.
     pub fn new(name: &str) -> Option<Self> {
         Some(match name {
             "$addToSet" => Self::AddToSet {

@@ -38,7 +38,7 @@ fn type_mismatch<T>(message: String) -> Result<T, ServerError> {
     Err(ServerError::new(Code::TYPE_MISMATCH, message))
 }
 
-/// The one argument of an operator on numbers; `None` for null.
+/// The argument of an operator on one number; `None` for null.
 pub(super) fn operand(args: &Args<'_>) -> Result<Option<Number>, ServerError> {
     operand_or(args, 28765)
 }
@@ -107,7 +107,7 @@ fn date_overflow<'a>() -> Outcome<'a> {
     Err(ServerError::new(Code::OVERFLOW, "date overflow in $add"))
 }
 
-/// A date earlier by a number of milliseconds.
+/// The date this number of milliseconds earlier.
 fn earlier<'a>(date: DateTime, by: Number) -> Outcome<'a> {
     let by = match by {
         Number::Double(n) => by.to_i64_truncated().map_or_else(|| coerced(n), Ok)?,
@@ -136,7 +136,7 @@ fn subtract<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match (Number::from_raw(left), Number::from_raw(right), left, right) {
         (Some(left), Some(right), _, _) => number(left.sub(right)),
         (_, _, RawBsonRef::DateTime(left), RawBsonRef::DateTime(right)) => {
-            // Past 64 bits a server goes on at the other end.
+            // mongod wraps around on overflow.
             let (left, right) = (left.timestamp_millis(), right.timestamp_millis());
             owned(left.wrapping_sub(right))
         }
@@ -216,7 +216,7 @@ fn modulo<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// A whole double that fits 32 bits divides an integer as an integer.
+/// A whole 32-bit double divides an integer as an integer.
 fn whole_divisor(value: Number, by: Number) -> Number {
     match (value, by) {
         (Number::Int32(_) | Number::Int64(_), Number::Double(_)) => by
@@ -231,7 +231,8 @@ fn whole<'a>(args: &mut Args<'a>, round: fn(f64) -> f64, rounding: Rounding) -> 
     match operand(args)? {
         None => null(),
         Some(Number::Double(n)) => owned(round(n)),
-        // An infinite decimal has no whole part, says the server, nor has one whose digits end before the point.
+        // As in mongod, the result is NaN for an infinity, and for a decimal that cannot be written with an exponent of
+        // 0.
         Some(Number::Decimal(n)) => {
             let whole = n.quantize(0, rounding);
             let has_units = whole.parts().is_some_and(|(_, exponent)| exponent == 0);
@@ -313,7 +314,7 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
                         text::computed(args.or_null(1))
                     ),
                 ),
-                // Below what 32 bits hold, a server wraps around.
+                // mongod wraps around below the 32-bit range.
                 #[expect(clippy::cast_possible_truncation, reason = "the wrap is wanted")]
                 Some(n) if matches!(integer, Number::Int32(_)) && n <= i64::from(i32::MAX) => {
                     owned(n as i32)

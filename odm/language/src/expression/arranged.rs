@@ -1,24 +1,24 @@
-//! Arguments that a server moves before it evaluates them, and where they were written.
+//! Arguments that mongod moves before it evaluates them, and their written places.
 //!
-//! Constants are computed in the order written, the rest of what is evaluated for each document in the new one.
+//! Constants are computed in the written order; the arguments evaluated per document, in the new order.
 
 use crate::expression::forms::Form;
 use crate::expression::parse::{Node, is_folded};
 use crate::expression::value::Value;
 
-/// The places of moved arguments, in the order in which they were written.
+/// The places of moved arguments, listed in the written order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written(Box<[usize]>);
 
 impl Written {
-    /// The places of `count` arguments.
+    /// The places of `count` arguments, in the written order.
     pub(super) fn places(&self, count: usize) -> impl Iterator<Item = usize> {
         let rest = if self.0.is_empty() { 0..count } else { 0..0 };
         self.0.iter().copied().chain(rest)
     }
 }
 
-/// Moves the arguments of which `is_late` says so behind the others.
+/// Moves the arguments for which `is_late` returns true behind the others.
 pub(super) fn arrange<T>(arguments: Vec<T>, is_late: impl Fn(&T) -> bool) -> (Vec<T>, Written) {
     let mut moved: Vec<(usize, T)> = arguments.into_iter().enumerate().collect();
     moved.sort_by_key(|(_, argument)| is_late(argument));
@@ -40,18 +40,18 @@ pub(super) fn arrange<T>(arguments: Vec<T>, is_late: impl Fn(&T) -> bool) -> (Ve
     )
 }
 
-/// What can be told of an expression without computing anything.
+/// What is known about an expression without evaluating it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// A document has a part in it.
+    /// It depends on the document.
     Varies,
     Constant,
-    /// It is a constant, and true or not.
+    /// It is a constant with this truth value.
     Is(bool),
 }
 
 impl Known {
-    /// A constant if all of its parts are.
+    /// `Constant` if all parts are constant.
     fn of_parts<'n>(mut parts: impl Iterator<Item = &'n Node>) -> Self {
         if parts.all(Node::is_constant) {
             Self::Constant
@@ -62,12 +62,12 @@ impl Known {
 }
 
 impl Node {
-    /// Whether it plainly comes to something that no document has a part in.
+    /// Whether the expression evidently does not depend on the document.
     pub(super) fn is_constant(&self) -> bool {
         self.known() != Known::Varies
     }
 
-    // Each part is asked once: they may nest deep.
+    // Visits each part only once: expressions may nest deeply.
     fn known(&self) -> Known {
         let always = |known| match known {
             Known::Varies => Known::Varies,
@@ -120,7 +120,7 @@ impl Form {
     }
 }
 
-/// `$and` and `$or`, which one constant may decide.
+/// `$and` and `$or`, which a single constant may decide.
 fn decided(nodes: &[Node], decides: bool) -> Known {
     let mut all = Known::Is(!decides);
     for node in nodes {

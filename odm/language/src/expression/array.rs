@@ -1,4 +1,4 @@
-//! Arrays.
+//! The array operators.
 
 use std::cmp::Ordering;
 
@@ -70,7 +70,7 @@ fn every<'a>(args: &Args<'a>, all: bool) -> Outcome<'a> {
     })
 }
 
-/// The element at a position; counting from the end below zero. Past either end it is missing.
+/// The element at a position; a negative position counts from the end. Missing if out of bounds.
 fn at<'a>(args: &mut Args<'a>, position: i32) -> Value<'a> {
     let pick = |items: &RawArray| {
         let index = if position < 0 {
@@ -127,7 +127,7 @@ fn element_at<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     Ok(at(args, position))
 }
 
-/// A number as the refusals of indexes show it, as a double.
+/// A number as a double, as the errors about indexes print it.
 fn coerced(value: RawBsonRef<'_>) -> String {
     Number::from_raw(value).map_or_else(String::new, |number| text::double(number.to_f64()))
 }
@@ -226,7 +226,7 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 code,
                 format!(
                     "$range requires a numeric {what} value, found value of type:{}{}",
-                    // The server's own spelling.
+                    // mongod's own spelling.
                     if index == 2 { "" } else { " " },
                     args.type_name(index)
                 ),
@@ -255,7 +255,7 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return refuse(34449, "$range requires a non-zero step value");
     }
     let length = ((end - start) / step + i64::from((end - start) % step != 0)).max(0);
-    // what the server would need: 16 bytes for each, and the list itself
+    // mongod's memory use: 16 bytes per number, plus the list itself
     let bytes = length * 16 + 40;
     if usize::try_from(bytes).is_ok_and(|bytes| bytes > memory::LIMIT) {
         return Err(memory::exceeded(&format!(
@@ -376,7 +376,7 @@ fn slice<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(values(items).skip(skip).take(take).collect::<RawArrayBuf>())
 }
 
-/// The order that `sortBy` names, which is no expression.
+/// Parses the order of `sortBy`, which is not an expression.
 pub(super) fn sort_by(by: RawBsonRef<'_>) -> Result<ElementOrder, ServerError> {
     let is_number = Number::from_raw(by).is_some();
     ElementOrder::parse(by).or_else(|error| match by {
@@ -419,7 +419,7 @@ fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         );
     };
     let mut fields: Vec<(&str, RawBsonRef<'_>)> = Vec::new();
-    // What the first element is; all others must be the same.
+    // The type of the first element, which all others must share.
     let mut first = None;
     for item in values(items) {
         let is_other = first.is_some_and(|first| first != item.element_type());

@@ -1,4 +1,4 @@
-//! The proleptic Gregorian calendar in UTC, over milliseconds since 1970.
+//! The proleptic Gregorian calendar in UTC, for milliseconds since 1970.
 
 use crate::error::ServerError;
 use crate::expression::operator::refuse;
@@ -35,7 +35,7 @@ pub fn parts(millis: i64) -> Parts {
     }
 }
 
-/// The instant of these parts; parts out of their range carry over. `None` past the range of 64 bits.
+/// The instant of these parts; parts out of range carry over. `None` if it exceeds 64 bits.
 pub fn millis(parts: Parts) -> Option<i64> {
     let months = parts
         .year
@@ -54,7 +54,7 @@ pub fn millis(parts: Parts) -> Option<i64> {
         .checked_add(parts.millisecond)
 }
 
-/// Days since 1970 of the date.
+/// The number of days from 1970-01-01 to this date.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -104,7 +104,7 @@ pub fn day_of_year(millis: i64) -> i64 {
     millis.div_euclid(DAY) - days_from_civil(parts(millis).year, 1, 1) + 1
 }
 
-/// ISO 8601 week and its year.
+/// The ISO 8601 week and the year that it belongs to.
 pub fn iso_week(millis: i64) -> (i64, i64) {
     let days = millis.div_euclid(DAY);
     // The Thursday of the week decides its year.
@@ -113,7 +113,7 @@ pub fn iso_week(millis: i64) -> (i64, i64) {
     ((thursday - days_from_civil(year, 1, 1)) / 7 + 1, year)
 }
 
-/// The start of a day; parts out of their range carry over.
+/// The start of a day; parts out of range carry over.
 pub fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
     millis(Parts {
         year,
@@ -126,7 +126,7 @@ pub fn midnight(year: i64, month: i64, day: i64) -> Option<i64> {
     })
 }
 
-/// The start of a day by the year, the week and the day of ISO 8601, any of which may be out of range.
+/// The start of a day given by ISO 8601 year, week and day; parts out of range carry over.
 pub fn iso_day(year: i64, week: i64, day: i64) -> Option<i64> {
     let fourth = days_from_civil(year, 1, 4);
     let monday = fourth - (fourth + 3).rem_euclid(7);
@@ -142,13 +142,13 @@ pub fn iso(millis: i64) -> String {
     )
 }
 
-/// The same for a computed string, where years have four digits.
+/// Like [`iso`], but refuses a year that does not have four digits.
 pub fn iso_text(millis: i64) -> Result<String, ServerError> {
     check_year(parts(millis).year)?;
     Ok(iso(millis))
 }
 
-/// Refuses a year that no four digits write.
+/// Refuses a year outside of 0 to 9999.
 pub fn check_year(year: i64) -> Result<(), ServerError> {
     if (0..=9999).contains(&year) {
         return Ok(());
@@ -161,7 +161,7 @@ pub fn check_year(year: i64) -> Result<(), ServerError> {
     )
 }
 
-/// `Nov 14 22:13:20:3`: how the server turns a timestamp into a string.
+/// `Nov 14 22:13:20:3`: a timestamp as mongod converts it to a string.
 pub fn clock(at: bson::Timestamp) -> String {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -182,7 +182,7 @@ pub fn clock(at: bson::Timestamp) -> String {
     )
 }
 
-/// Reads `2020-01-02`, `2020-01-02T03:04[:05[.006]]` with `Z`, an offset or neither (UTC).
+/// Reads `2020-01-02` or `2020-01-02T03:04[:05[.006]]`, with `Z`, an offset or neither (UTC).
 pub fn parse_iso(text: &str) -> Option<i64> {
     let (date, time) = match text.split_once(['T', ' ']) {
         Some((date, time)) => (date, Some(time)),
@@ -230,8 +230,8 @@ pub fn parse_iso(text: &str) -> Option<i64> {
     millis(at)?.checked_sub(offset * 60_000)
 }
 
-/// Whether a text that [`parse_iso`] does not read can be no date for a server either: it has no digits, too few, or the
-/// shape of ISO 8601 with parts out of their range. Of others a server might make a date by its many rules.
+/// Whether mongod refuses a text that [`parse_iso`] cannot read: it has no digits or too few, or the form of ISO 8601
+/// with parts out of range. mongod's many other rules might read any other text as a date.
 pub fn is_no_date(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     if digits < 4 {
@@ -259,7 +259,7 @@ fn digits_of(text: &str) -> Option<usize> {
         .then_some(text.len())
 }
 
-/// The minutes east of UTC of `Z`, `+01:00`, `+0100`, `+01` or nothing.
+/// The offset in minutes east of UTC of `Z`, `+01:00`, `+0100`, `+01` or an empty text.
 pub fn zone_minutes(zone: &str) -> Option<i64> {
     if zone.is_empty() || zone == "Z" {
         return Some(0);

@@ -24,7 +24,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// Missing is undefined here: below everything but `MinKey`.
+/// A missing value compares as undefined: below everything but `MinKey`.
 fn ordering(args: &Args<'_>) -> Ordering {
     let side = |index| args.get(index).unwrap_or(RawBsonRef::Undefined);
     order::compare(side(0), side(1), args.globals.collator())

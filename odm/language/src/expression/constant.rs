@@ -1,8 +1,8 @@
-//! What a server computes of an expression before any document is read, and refuses there and then.
+//! Computes the parts of an expression that mongod computes, and refuses, before it reads any document.
 //!
-//! A server folds the constant parts of expressions when it optimizes them; a part that fails then fails
-//! the whole command, be there documents or not. Which operators are folded, and which look at one
-//! constant argument alone, is the server's.
+//! mongod folds the constant parts of expressions when it optimizes them. If one fails, the command fails, even on an
+//! empty collection. The tables and checks here follow mongod: which operators are folded, and which check a constant
+//! argument on its own.
 
 use bson::raw::RawBsonRef;
 
@@ -17,7 +17,7 @@ use crate::expression::regex;
 use crate::expression::text;
 use crate::expression::value::Value;
 
-/// Operators whose arguments are not looked at either; sorted.
+/// Operators whose arguments are not folded either; sorted.
 const NOT_ENTERED: &[&str] = &[
     "$firstN",
     "$getField",
@@ -28,7 +28,7 @@ const NOT_ENTERED: &[&str] = &[
     "$unsetField",
 ];
 
-/// Operators that take constant neighbours together; sorted.
+/// Operators that combine adjacent constant arguments; sorted.
 const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
 
 /// The value of an expression that does not depend on the document.
@@ -39,7 +39,7 @@ fn is_one(names: &[&str], name: &str) -> bool {
 }
 
 impl Node {
-    /// The value, if it is constant; fails if a constant part does.
+    /// The value, if the expression is constant. Fails if a constant part fails.
     pub(super) fn constant<'a>(&'a self, env: &Env<'_, 'a>, bound: &[&str]) -> Constant<'a> {
         match self {
             Self::Literal(value) => Ok(Some(Value::Ref(value.as_raw_bson_ref()))),
@@ -76,7 +76,7 @@ impl Node {
                     }
                 }
                 check_alone(operator.name, &values, env.globals)?;
-                // Nothing is at a place in null.
+                // A null array makes the result null, whatever the other arguments are.
                 if operator.name == "$indexOfArray"
                     && let Some(Some(array)) = values.first()
                     && array.is_nullish()
@@ -105,7 +105,7 @@ fn all<'a>(
     nodes.map(|node| node.constant(env, bound)).collect()
 }
 
-/// The same of nodes that were moved, in the order in which they were written.
+/// Like [`all`], for moved nodes, in the written order.
 fn in_order<'a>(
     nodes: &'a [Node],
     written: &Written,
@@ -124,7 +124,7 @@ fn whole<'a>(node: &'a Node, env: &Env<'_, 'a>, parts: &[Option<Value<'a>>]) -> 
     }
 }
 
-/// The operator that checks each constant argument before it comes to the next.
+/// Checks one constant argument of the operators that check each before they read the next.
 fn check_member(
     operator: &'static str,
     at: usize,
@@ -144,7 +144,7 @@ fn check_member(
     }
 }
 
-/// The operators that check one constant argument whatever the others are.
+/// Checks the constant arguments that an operator checks whatever the other arguments are.
 fn check_alone(
     operator: &'static str,
     values: &[Option<Value<'_>>],
@@ -192,7 +192,7 @@ fn check_alone(
     }
 }
 
-/// The constant arguments of an operator that may take them together.
+/// Evaluates together the constant arguments that the operator may combine.
 fn check_some<'a>(
     operator: &'static Operator,
     values: &[Option<Value<'a>>],
@@ -264,9 +264,9 @@ impl Form {
                 let mut is_open = false;
                 for (case, then) in branches {
                     match case.constant(env, bound)? {
-                        // A branch that is never taken is dropped, not looked at.
+                        // A branch that is never taken is dropped without being checked.
                         Some(case) if !case.truthy() => {}
-                        // One that is always taken is the last.
+                        // A branch that is always taken is the last one.
                         Some(_) => {
                             otherwise = Some(then.constant(env, bound)?);
                             break;
@@ -335,7 +335,7 @@ impl Form {
     }
 }
 
-/// `$and` and `$or`, which one constant may decide.
+/// `$and` and `$or`, which a single constant may decide.
 fn short<'a>(
     node: &'a Node,
     values: &[Option<Value<'a>>],

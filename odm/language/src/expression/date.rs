@@ -1,4 +1,4 @@
-//! Dates, in UTC, at an offset or in a time zone by its name.
+//! The date operators, in UTC, at an offset or in a named time zone.
 
 mod format;
 mod parts;
@@ -118,7 +118,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// The instant that a value stands for.
+/// The instant of a date, a timestamp or an ObjectId.
 fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
     match value {
         RawBsonRef::DateTime(date) => Ok(date.timestamp_millis()),
@@ -134,7 +134,7 @@ fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
     }
 }
 
-/// The instant of an argument that the server names in its refusal.
+/// The instant of an argument, for operators whose errors name the argument.
 fn named_instant(args: &Args<'_>, index: usize, name: &str, code: i32) -> Result<i64, ServerError> {
     instant(args.or_null(index)).or_else(|_| {
         refuse(

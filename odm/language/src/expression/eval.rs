@@ -16,7 +16,7 @@ use crate::expression::value::Value;
 use crate::value::number::Number;
 use crate::value::raw::{append, get, values};
 
-/// What an expression sees.
+/// The environment of an evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Env<'v, 'a> {
     pub(super) root: RawBsonRef<'a>,
@@ -108,7 +108,7 @@ impl Node {
                 if let ("$divide" | "$subtract", [Some(left), Some(right)]) =
                     (operator.name, arguments.as_slice())
                 {
-                    // The right one first.
+                    // mongod evaluates the right argument first.
                     let right = right.eval(env)?;
                     values.extend([left.eval(env)?, right]);
                 }
@@ -146,7 +146,7 @@ impl Node {
                         Ok(value)
                     })
                     .map_err(|error| {
-                        // A constant set is compared in another way, which has a number of its own.
+                        // mongod compares a constant set in another way, whose error has a different code.
                         let is_other = !ptr::eq(*operator, &raw const SUBSET_AS_WRITTEN)
                             && error.code() == Code::location(17046)
                             && matches!(arguments.as_slice(), [Some(one), Some(set)]
@@ -163,12 +163,12 @@ impl Node {
     }
 }
 
-/// Arguments that stand in for what an operator gives: they are computed only where they do.
+/// The arguments that replace the result of an operator, such as `onNull`. They are evaluated only when they do.
 #[derive(Clone, Copy)]
 struct Substitutes {
-    /// No argument from here on is computed before.
+    /// The arguments from this one on are not evaluated up front.
     first: usize,
-    /// What stands in where the first argument is null.
+    /// The argument that replaces the result if the first argument is null.
     on_null: usize,
     on_error: Option<usize>,
 }
@@ -188,7 +188,7 @@ impl Substitutes {
         })
     }
 
-    /// The one that the result calls for: an operator gives nothing at all in place of its substitute.
+    /// The index of the argument that replaces this result, if any. An operator returns a missing value to ask for it.
     fn instead(self, result: &Outcome<'_>, is_null: bool) -> Option<usize> {
         match result {
             Ok(Value::Missing) if is_null => Some(self.on_null),
@@ -203,8 +203,8 @@ fn is_fixed<'a>(node: &'a Node, env: &Env<'_, 'a>) -> bool {
     matches!(node.constant(env, &[]), Ok(Some(_)))
 }
 
-/// The fault that a server meets where an argument fails: it looks at the range of `$indexOfArray` before it computes
-/// what it looks for.
+/// The error that mongod reports if an argument fails: `$indexOfArray` checks its range before it evaluates the value
+/// to find.
 #[inline(never)]
 fn first_fault<'a>(
     operator: &str,
@@ -219,7 +219,7 @@ fn first_fault<'a>(
     }
 }
 
-/// The refusal of the range of `$indexOfArray`, if it is none.
+/// Fails if the range of `$indexOfArray` is invalid.
 fn check_range<'a>(arguments: &'a [Option<Node>], env: &Env<'_, 'a>) -> Result<(), ServerError> {
     let values = arguments
         .iter()
@@ -238,8 +238,7 @@ fn check_range<'a>(arguments: &'a [Option<Node>], env: &Env<'_, 'a>) -> Result<(
     bounds(&args, 0).map(drop)
 }
 
-/// Whether this argument settles what the operator gives, null or a refusal, so that those behind it are not
-/// evaluated.
+/// Whether this argument decides the result, null or an error, so that the later arguments are not evaluated.
 fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
     let is_number = || value.get().and_then(Number::from_raw).is_some();
     let is_text = || {
@@ -266,7 +265,7 @@ fn decides(operator: &str, at: usize, value: &Value<'_>) -> bool {
     }
 }
 
-/// The value at a path: documents are entered, arrays are mapped over, anything else ends it.
+/// The value at a path. A path enters documents and maps over arrays; any other value ends it.
 fn follow<'a>(value: RawBsonRef<'a>, path: &[String]) -> Value<'a> {
     let Some((head, rest)) = path.split_first() else {
         return Value::Ref(value);

@@ -1,4 +1,4 @@
-//! Operators that decide which of their arguments are evaluated, and with which variables.
+//! Operators that decide which of their arguments are evaluated, and with which variables (forms).
 
 mod eval;
 mod zip;
@@ -88,7 +88,7 @@ const MAP: &[&str] = &["input", "as", "in"];
 const REDUCE: &[&str] = &["input", "initialValue", "in"];
 const BRANCH: &[&str] = &["case", "then"];
 
-/// The named arguments of the forms that have some.
+/// The named arguments of the forms that have them.
 pub(super) const ARGUMENTS: &[(&str, &[&str])] = &[
     ("$cond", COND),
     ("$filter", FILTER),
@@ -105,7 +105,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|(name, _)| *name)
 }
 
-/// Compiles a form; `None` if the name is not one's.
+/// Compiles a form; `None` if no form has this name.
 pub(super) fn parse(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Option<Parsed> {
     let index = FORMS.binary_search_by_key(&name, |(known, _)| known).ok()?;
     let (_, parse) = FORMS.get(index)?;
@@ -121,7 +121,7 @@ fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
     }
 }
 
-/// A constant decides before anything else is evaluated: a server has seen to it beforehand.
+/// Moves constants to the front, as mongod does: a constant may decide the result before anything else is evaluated.
 fn constants_first(
     raw: RawBsonRef<'_>,
     scope: &Scope,
@@ -252,7 +252,7 @@ fn let_in(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     })?;
     let vars = match parts.raw("vars", 16876, "Missing 'vars' parameter to $let")? {
         RawBsonRef::Document(vars) => elements(vars).collect::<Vec<_>>(),
-        // An array is a document with numbers for names, and no variable is called so.
+        // An array counts as a document with the field names 0, 1, …, none of which is a valid variable name.
         RawBsonRef::Array(vars) => {
             if values(vars).next().is_some() {
                 check_variable_name("0")?;
@@ -388,7 +388,7 @@ impl<'r> Parts<'r> {
         expression(self.raw(name, code, missing)?, scope)
     }
 
-    /// The `as` of `$map` and `$filter`.
+    /// The `as` of `$map` and `$filter`; `this` by default.
     fn name(&mut self) -> Result<String, ServerError> {
         let name = match self.take("as") {
             None => "this",

@@ -1,4 +1,5 @@
-//! What is the same for every document of one operation: the clock, the collation, the caller's variables.
+//! The part of the environment that is the same for all documents of an operation: the clock, the collation, the
+//! caller's variables.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,21 +23,21 @@ pub struct Globals(Arc<Inner>);
 #[derive(Debug, Clone)]
 struct Inner {
     now: DateTime,
-    /// Whether it belongs to no operation: there is no `$$NOW` then.
+    /// Whether it belongs to a stored filter and not to an operation: `$$NOW` has no value then.
     stored: bool,
-    /// A variable may stand for a missing value.
+    /// A variable may be bound to a missing value.
     variables: Vec<(String, Option<RawBson>)>,
     collator: Option<Collator>,
     shared: Arc<Shared>,
     random: Option<Random>,
     clock: Option<Arc<Clock>>,
-    /// Whether it is known by what documents are sorted.
+    /// Whether the sort keys of documents are known.
     has_sort_keys: bool,
-    /// How many pipelines of `$lookup` and `$unionWith` are around.
+    /// How many pipelines of `$lookup` and `$unionWith` enclose this one.
     pipelines: usize,
 }
 
-/// How many pipelines of `$lookup` and `$unionWith` may be inside each other: the server's limit.
+/// mongod's limit on the nesting of `$lookup` and `$unionWith` pipelines.
 const MAX_PIPELINES: usize = 20;
 
 /// A source of random bits.
@@ -49,19 +50,19 @@ impl fmt::Debug for Random {
     }
 }
 
-/// What all clones share.
+/// State that all clones share.
 #[derive(Debug, Default)]
 struct Shared {
-    /// What is known of the document that an expression is about to see: whoever reads the documents of an operation
-    /// says it, and its expressions, which come later, ask.
+    /// The metadata of the current document: the reader of the documents sets it, and the expressions evaluated later
+    /// read it.
     known: Mutex<Known>,
-    /// The patterns that an operation used last: most have one or two, some take theirs from documents.
+    /// The regular expressions used last. Most operations have one or two, but some read patterns from documents.
     regexes: Mutex<Vec<Regex>>,
 }
 
 const MAX_REGEXES: usize = 8;
 
-/// Refuses too many pipelines inside each other.
+/// Refuses pipelines that are nested too deeply.
 pub fn check_pipeline_depth(depth: usize) -> Result<(), ServerError> {
     if depth <= MAX_PIPELINES {
         return Ok(());
@@ -73,7 +74,7 @@ pub fn check_pipeline_depth(depth: usize) -> Result<(), ServerError> {
 }
 
 impl Globals {
-    /// `$$NOW` and no variables.
+    /// An environment with `$$NOW` and no variables.
     pub fn new(now: DateTime) -> Self {
         Self(Arc::new(Inner {
             now,
@@ -88,7 +89,7 @@ impl Globals {
         }))
     }
 
-    /// The environment of a stored filter, such as a validator: no variables, and no time.
+    /// The environment of a stored filter, such as a validator: without variables and time.
     pub fn stored() -> Self {
         let mut globals = Self::new(DateTime::from_millis(0));
         Arc::make_mut(&mut globals.0).stored = true;
@@ -115,7 +116,7 @@ impl Globals {
         self
     }
 
-    /// The environment of a pipeline inside this one's; refused where too many are inside each other.
+    /// The environment of a pipeline inside this one; fails if it is nested too deeply.
     pub fn inner_pipeline(mut self) -> Result<Self, ServerError> {
         let inner = Arc::make_mut(&mut self.0);
         inner.pipelines += 1;
@@ -124,50 +125,50 @@ impl Globals {
         Ok(self)
     }
 
-    /// How many pipelines this one's is inside of.
+    /// How many pipelines enclose this one.
     pub fn pipeline_depth(&self) -> usize {
         self.0.pipelines
     }
 
-    /// The environment of a view's pipeline that is read by one of this depth.
+    /// Sets the depth, for a view's pipeline that a pipeline of this depth reads.
     #[must_use]
     pub fn at_pipeline_depth(mut self, depth: usize) -> Self {
         Arc::make_mut(&mut self.0).pipelines = depth;
         self
     }
 
-    /// Whether it belongs to a pipeline inside another.
+    /// Whether another pipeline encloses this one.
     pub fn is_inner_pipeline(&self) -> bool {
         self.0.pipelines > 0
     }
 
-    /// The collation of the operation: comparisons of strings follow it.
+    /// Sets the collation of the operation, which comparisons of strings follow.
     #[must_use]
     pub fn with_collator(mut self, collator: Option<Collator>) -> Self {
         Arc::make_mut(&mut self.0).collator = collator;
         self
     }
 
-    /// The collation, where it is not the simple one.
+    /// The collation, unless it is the simple one.
     pub fn collator(&self) -> Option<&Collator> {
         self.0.collator.as_ref()
     }
 
-    /// Where `$rand` gets its bits.
+    /// Sets the source of bits for `$rand`.
     #[must_use]
     pub fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
         Arc::make_mut(&mut self.0).random = Some(Random(bits));
         self
     }
 
-    /// The clock of the times that writes put into documents.
+    /// Sets the clock for the timestamps that writes generate.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<Clock>) -> Self {
         Arc::make_mut(&mut self.0).clock = Some(clock);
         self
     }
 
-    /// A timestamp that no other write has been given, for `$currentDate` and for empty timestamps.
+    /// A timestamp that no other write has received, for `$currentDate` and empty timestamps.
     pub fn unique_timestamp(&self) -> Timestamp {
         match &self.0.clock {
             Some(clock) => clock.tick(self.0.now),
@@ -175,14 +176,14 @@ impl Globals {
         }
     }
 
-    /// The same where it is known by what documents are sorted.
+    /// Declares that the sort keys of documents are known.
     #[must_use]
     pub fn with_sort_keys(mut self) -> Self {
         Arc::make_mut(&mut self.0).has_sort_keys = true;
         self
     }
 
-    /// Random bits; `None` where the operation has no source of them.
+    /// Random bits; `None` if the operation has no source.
     pub fn random(&self) -> Option<u64> {
         self.0.random.as_ref().map(|random| random.0())
     }
@@ -209,7 +210,7 @@ impl Globals {
         Ok(regex)
     }
 
-    /// What `$meta` knows of the document at hand.
+    /// The metadata of the current document, for `$meta`.
     pub fn known(&self) -> Known {
         self.0
             .shared
@@ -219,7 +220,7 @@ impl Globals {
             .clone()
     }
 
-    /// Says what `$meta` knows of the next document.
+    /// Sets the metadata of the next document, for `$meta`.
     pub fn set_known(&self, known: Known) {
         *self
             .0
@@ -243,7 +244,7 @@ impl Globals {
         }
     }
 
-    /// The value of a variable, by its name without `$$`; `None` for an unknown name.
+    /// The value of a variable by its name without `$$`; `None` if the name is unknown.
     pub fn variable(&self, name: &str) -> Option<Value<'_>> {
         self.0
             .variables
@@ -253,11 +254,11 @@ impl Globals {
             .map(|(_, value)| value.as_ref().map(RawBson::as_raw_bson_ref).into())
     }
 
-    /// The names in reach of an expression of this operation.
+    /// The names that expressions of this operation may use.
     pub fn scope(&self) -> Scope {
         Scope {
             is_stored: self.0.stored,
-            // A server optimizes nothing that it keeps.
+            // mongod does not optimize stored filters.
             is_as_written: self.0.stored,
             is_collated: self.0.collator.is_some(),
             has_plain_sets: false,
@@ -273,7 +274,7 @@ impl Globals {
     }
 }
 
-/// The names of the variables that an expression may use; an unknown one is refused when it is parsed.
+/// The names of the variables that an expression may use; the parser refuses unknown names.
 #[derive(Debug, Clone, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -290,7 +291,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// This scope and one more name.
+    /// Returns this scope with one more name.
     #[must_use]
     pub fn with(&self, name: impl Into<String>) -> Self {
         let mut scope = self.clone();
@@ -303,46 +304,46 @@ impl Scope {
         self.is_collated
     }
 
-    /// Whether the expression is kept with a collection, as validators are.
+    /// Whether the expression is stored with a collection, as in a validator.
     pub fn is_stored(&self) -> bool {
         self.is_stored
     }
 
-    /// The same for expressions that a server runs as they are written, as those of updates are.
+    /// Declares that mongod runs these expressions as written, as it does in updates.
     #[must_use]
     pub fn unmoved(mut self) -> Self {
         self.is_as_written = true;
         self
     }
 
-    /// The same for expressions in which a server compares a constant set as any other.
+    /// Declares that mongod compares a constant set like any other in these expressions.
     #[must_use]
     pub fn with_plain_sets(mut self) -> Self {
         self.has_plain_sets = true;
         self
     }
 
-    /// Whether it is known by what documents are sorted.
+    /// Whether the sort keys of documents are known.
     pub fn has_sort_keys(&self) -> bool {
         self.has_sort_keys
     }
 
-    /// Whether a constant set is compared as any other.
+    /// Whether a constant set is compared like any other.
     pub fn has_plain_sets(&self) -> bool {
         self.has_plain_sets
     }
 
-    /// Whether nothing is computed beforehand, nor moved.
+    /// Whether nothing is folded or moved.
     pub fn is_as_written(&self) -> bool {
         self.is_as_written
     }
 
-    /// Notes a look at the document.
+    /// Records that an expression reads the document.
     pub fn see_document(&self) {
         self.sees_document.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an expression of this scope looked at the document.
+    /// Whether an expression of this scope reads the document.
     pub fn sees_document(&self) -> bool {
         self.sees_document.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! `$toHashedIndexKey`: the number that a server's hashed index stores for a value.
+//! `$toHashedIndexKey`: the number that mongod's hashed indexes store for a value.
 //!
-//! It is the first half of an MD5 over a seed of zero and the value: the rank of its type, and its bytes; numbers as
-//! the 64-bit integer next to them, documents and arrays field by field.
+//! It is the first half of an MD5 over a seed of zero, the rank of the value's type, and its bytes. Numbers are hashed
+//! as the nearest 64-bit integer, documents and arrays field by field.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::spec::ElementType;
@@ -19,7 +19,7 @@ fn hashed<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(hash(args.or_null(0)))
 }
 
-/// The number of a value in a server's hashed index.
+/// The number of a value in a hashed index of mongod.
 pub fn hash(value: RawBsonRef<'_>) -> i64 {
     let mut state = Md5::new();
     state.update(0_i32.to_le_bytes());
@@ -53,7 +53,7 @@ fn feed(state: &mut Md5, name: Option<&str>, value: RawBsonRef<'_>) {
             state.update([0]);
             feed_all(state, code.scope);
         }
-        // The bytes that the value has in a document: behind the length, the type and an empty name.
+        // The bytes of the value inside a document: after the length, the type and an empty name.
         other => {
             let mut document = bson::RawDocumentBuf::new();
             document.append(bson::raw::cstr!(""), other);
@@ -73,7 +73,7 @@ fn feed_all(state: &mut Md5, document: &RawDocument) {
 
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// A number as 64 bits: doubles lose their fraction, decimals are rounded, and both end at the last integers.
+/// A number as a 64-bit integer: doubles are truncated, decimals are rounded, and both saturate.
 fn whole(number: Number) -> i64 {
     if number.is_nan() {
         return 0;
@@ -82,7 +82,7 @@ fn whole(number: Number) -> i64 {
         Number::Decimal(decimal) => Number::Decimal(decimal.quantize(0, Rounding::HalfEven)),
         other => other,
     };
-    // The double 2^63 wraps around: a server takes it for the last integer.
+    // mongod wraps the double 2^63 around to the smallest integer.
     let wraps = matches!(number, Number::Double(n) if n.total_cmp(&TWO_63).is_eq());
     let limit = if wraps || number.compare(Number::Int32(0)).is_lt() {
         i64::MIN

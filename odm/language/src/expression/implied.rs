@@ -1,4 +1,4 @@
-//! What a true expression says of single fields, so that an index may narrow where it is asked.
+//! The comparisons of single fields that a true expression implies, so that an index can narrow an `$expr`.
 
 use bson::raw::{RawBson, RawBsonRef};
 
@@ -8,12 +8,12 @@ use crate::expression::parse::Node;
 use crate::expression::{Expression, Globals};
 use crate::value::raw;
 
-/// What must hold where an expression is true; it may hold elsewhere, too.
+/// A condition that holds for every document for which the expression is true; it may hold for others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Implied {
     All(Vec<Self>),
     Any(Vec<Self>),
-    /// A field compares so with a constant: `$eq`, `$gt`, `$gte`, `$lt` or `$lte`, as expressions compare.
+    /// A comparison of a field with a constant, by the rules of expressions: `$eq`, `$gt`, `$gte`, `$lt` or `$lte`.
     Field {
         path: String,
         operator: &'static str,
@@ -22,7 +22,7 @@ pub enum Implied {
 }
 
 impl Expression {
-    /// The comparisons of fields with constants that it is made of, under the values that the variables have now.
+    /// The comparisons of fields with constants that the expression implies, for the current values of the variables.
     pub fn implied(&self, globals: &Globals) -> Option<Implied> {
         implied(&self.0, globals)
     }
@@ -75,7 +75,7 @@ fn comparison(name: &str, left: &Node, right: &Node, globals: &Globals) -> Optio
         _ => return None,
     };
     let value = constant_value(constant, globals)?;
-    // Nothing is kept of arrays as a whole, nor of what is not there.
+    // Comparisons with arrays and missing values are left out.
     let is_kept = !matches!(
         value.as_raw_bson_ref(),
         RawBsonRef::Array(_) | RawBsonRef::Undefined
@@ -104,7 +104,7 @@ fn field(node: &Node, globals: &Globals) -> Option<String> {
 
 fn constant_value(node: &Node, globals: &Globals) -> Option<RawBson> {
     let env = Env::new(raw::empty_document(), globals);
-    // What fails as a constant was refused before.
+    // Constants that fail were refused before.
     node.constant(&env, &[]).ok()??.into_owned()
 }
 

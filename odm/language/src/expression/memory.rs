@@ -1,4 +1,4 @@
-//! How large values may grow while a pipeline runs.
+//! Limits on the size of values while a pipeline runs.
 
 use bson::raw::RawBson;
 use bson::raw::{RawDocument, RawDocumentBuf};
@@ -7,13 +7,13 @@ use crate::error::{Code, ServerError};
 use crate::expression::value::Value;
 use crate::value::{print, raw::elements};
 
-/// What one operator or one group may hold: the server's 100 MB.
+/// The memory limit of one operator or one group: mongod's 100 MB.
 pub const LIMIT: usize = 100 * 1024 * 1024;
 
-/// Strings must be shorter.
+/// Strings have to be shorter than this.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 
-/// What a document may measure on its way to a client or a collection.
+/// The largest document that a client or a collection receives.
 pub const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
 
 /// Refuses a string that is too long.
@@ -27,7 +27,7 @@ pub(super) fn check_text(length: usize) -> Result<(), ServerError> {
     ))
 }
 
-/// Refuses an array or a document of this many bytes.
+/// Refuses an array or a document of more than [`LIMIT`] bytes.
 pub fn check(operator: &str, bytes: usize) -> Result<(), ServerError> {
     if bytes <= LIMIT {
         return Ok(());
@@ -37,12 +37,12 @@ pub fn check(operator: &str, bytes: usize) -> Result<(), ServerError> {
     )))
 }
 
-/// The refusal of what would not fit into memory.
+/// The error for values that exceed the memory limit.
 pub fn exceeded(message: &str) -> ServerError {
     ServerError::new(Code::EXCEEDED_MEMORY_LIMIT, message)
 }
 
-/// Refuses what an operator made, if it is too large.
+/// Refuses a result that is too large.
 pub(super) fn check_value(operator: &str, value: &Value<'_>) -> Result<(), ServerError> {
     match value {
         Value::Owned(RawBson::String(text)) => check_text(text.len()),
@@ -52,7 +52,7 @@ pub(super) fn check_value(operator: &str, value: &Value<'_>) -> Result<(), Serve
     }
 }
 
-/// The document, unless it is too large for a reply and for a collection.
+/// Returns the document unless it is too large for a reply or a collection.
 pub fn checked(document: RawDocumentBuf) -> Result<RawDocumentBuf, ServerError> {
     let size = document.as_bytes().len();
     if size <= MAX_DOCUMENT {
@@ -76,7 +76,7 @@ pub fn too_large(document: &RawDocument, limit: usize) -> ServerError {
     )
 }
 
-/// What a value measures, about.
+/// The approximate size of a value.
 pub(super) fn size(value: &RawBson) -> usize {
     match value {
         RawBson::String(text) => text.len(),

@@ -1,4 +1,4 @@
-//! `$meta`: what is known of a document beyond its fields.
+//! `$meta`: the metadata of a document.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
@@ -8,14 +8,14 @@ use crate::expression::operator::refuse;
 use crate::expression::value::Value;
 use crate::value::raw::{elements, values};
 
-/// What is known of the document at hand.
+/// The metadata of the current document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Known {
-    /// The score that `$text` gave it.
+    /// The score that `$text` assigned.
     pub text_score: Option<f64>,
     /// The id of its record.
     pub record: Option<i64>,
-    /// The values that it is sorted by.
+    /// The sort key of the document.
     pub sort_key: Option<RawArrayBuf>,
 }
 
@@ -24,13 +24,13 @@ pub struct Known {
 pub enum Meta {
     TextScore,
     Record,
-    /// In the projection of a find alone.
+    /// Only in the projection of a find.
     SortKey,
-    /// What no query of this engine has: random values, the scores of Atlas.
+    /// No query of this engine has a value for it: random values, the scores of Atlas.
     Never,
 }
 
-/// What can be asked for; `None` is refused. Sorted.
+/// The arguments of `$meta`; those with `None` are refused. Sorted.
 pub const VALUES: &[(&str, Option<Meta>)] = &[
     ("geoNearDistance", None),
     ("geoNearPoint", None),
@@ -73,7 +73,7 @@ impl Meta {
     }
 }
 
-/// The refusal of a `{$meta: "textScore"}` where there is no `$text`.
+/// The error for `{$meta: "textScore"}` without `$text`.
 pub fn unavailable() -> ServerError {
     ServerError::new(
         Code::location(40218),
@@ -81,7 +81,7 @@ pub fn unavailable() -> ServerError {
     )
 }
 
-/// Whether a `$meta` stands anywhere in a value; of this name, if one is given.
+/// Whether a value contains a `$meta`, of the wanted name if one is given.
 pub fn mentions(value: RawBsonRef<'_>, wanted: Option<&str>) -> bool {
     match value {
         RawBsonRef::Document(document) => elements(document).any(|(name, value)| {

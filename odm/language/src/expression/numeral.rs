@@ -1,8 +1,8 @@
-//! Numbers read from strings, with a server's words for what is wrong with one.
+//! Reads numbers from strings, with mongod's messages for invalid ones.
 
 use crate::value::decimal::{Decimal, Unread};
 
-/// What is said of a string that is no number.
+/// The reason why a string is not a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// It looks hexadecimal.
@@ -19,7 +19,7 @@ fn check_base(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A whole number: a sign and digits.
+/// Reads an integer: an optional sign and digits.
 pub(super) fn integer(text: &str) -> Result<i128, Fault> {
     check_base(text)?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -32,7 +32,7 @@ pub(super) fn integer(text: &str) -> Result<i128, Fault> {
     text.parse().map_err(|_| Fault::Other("Overflow"))
 }
 
-/// A double as C reads them: decimal or hexadecimal digits, an infinity, NaN.
+/// Reads a double as C does: decimal or hexadecimal digits, an infinity, NaN.
 pub(super) fn double(text: &str) -> Result<f64, Fault> {
     if text.is_empty() {
         return Err(Fault::Other("Empty string"));
@@ -49,7 +49,7 @@ pub(super) fn double(text: &str) -> Result<f64, Fault> {
     if length < magnitude.len() {
         return Err(REST);
     }
-    // What is below the normal numbers counts as out of range, as it has lost digits.
+    // A subnormal result counts as out of range, because it has lost digits.
     let has_digits = magnitude.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
     let is_word = magnitude.starts_with(['i', 'I', 'n', 'N']);
     if !is_word
@@ -61,13 +61,13 @@ pub(super) fn double(text: &str) -> Result<f64, Fault> {
     Ok(sign * value)
 }
 
-/// Whether a numeral is not zero.
+/// Whether a numeral has a digit other than zero before its exponent.
 fn has_mantissa(text: &str) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'))
 }
 
-/// The number that a text begins with, and how many bytes of the text it is.
+/// The number at the start of a text, and its length in bytes.
 fn read(text: &str) -> Option<(f64, usize)> {
     if let Some(rest) = text.strip_prefix("0X") {
         return Some(hexadecimal(rest).map_or((0.0, 1), |(value, length)| (value, length + 2)));
@@ -92,7 +92,7 @@ fn read(text: &str) -> Option<(f64, usize)> {
     decimal(text)
 }
 
-/// How many digits a text begins with.
+/// The number of digits at the start of a text.
 fn run(text: &str, is_digit: fn(&u8) -> bool) -> usize {
     text.bytes().take_while(is_digit).count()
 }
@@ -119,7 +119,7 @@ fn decimal(text: &str) -> Option<(f64, usize)> {
     Some((value, length))
 }
 
-/// Hexadecimal digits without a point; at most as many as a double holds exactly.
+/// Reads hexadecimal digits without a point.
 fn hexadecimal(text: &str) -> Option<(f64, usize)> {
     let length = run(text, u8::is_ascii_hexdigit);
     let value = text

@@ -1,4 +1,4 @@
-//! Documents: `$getField $mergeObjects $objectToArray $setField $unsetField`.
+//! The document operators: `$getField $mergeObjects $objectToArray $setField $unsetField`.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
@@ -25,7 +25,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         Shape::Named(&[("field", true), ("input", true), ("value", true)]),
         set_field,
     ),
-    // As a server does it: a `$setField` to nothing.
+    // As in mongod, this is `$setField` without a value.
     row(
         "$unsetField",
         Shape::Named(&[("field", true), ("input", true)]),
@@ -55,7 +55,7 @@ fn get_field<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     })
 }
 
-/// Later values win, in the place of the first.
+/// Merges fields into a document. Later values win, and keep the position of the first.
 pub fn merge_into(document: &mut RawDocumentBuf, with: &bson::raw::RawDocument) {
     let mut merged = RawDocumentBuf::new();
     for (key, value) in elements(document) {

@@ -1,4 +1,4 @@
-//! Rows of the operator tables, and how an operator sees its arguments.
+//! The rows of the operator tables, and the arguments of an operator.
 
 use bson::raw::{RawBson, RawBsonRef};
 
@@ -7,7 +7,7 @@ use crate::expression::Globals;
 use crate::expression::text;
 use crate::expression::value::Value;
 
-/// What evaluating gives.
+/// The result of an evaluation.
 pub(super) type Outcome<'a> = Result<Value<'a>, ServerError>;
 
 /// One operator.
@@ -18,7 +18,7 @@ pub(super) struct Operator {
     pub(super) eval: Eval,
 }
 
-/// What an operator makes of its arguments.
+/// The implementation of an operator.
 pub(super) type Eval = for<'a> fn(&mut Args<'a>) -> Outcome<'a>;
 
 /// A row of a family's table.
@@ -26,19 +26,19 @@ pub(super) const fn row(name: &'static str, shape: Shape, eval: Eval) -> Operato
     Operator { name, shape, eval }
 }
 
-/// A row of an operator whose arguments are a list: at least and at most this many.
+/// A row of an operator with a list of arguments, of at least `least` and at most `most`.
 pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: Eval) -> Operator {
     row(name, Shape::Listed(least, most), eval)
 }
 
-/// How arguments are written.
+/// How the arguments are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// `{$op: [a, b]}`, or `{$op: a}` for a single one; at least and at most this many.
+    /// `{$op: [a, b]}`, or `{$op: a}` for a single argument; with the minimum and maximum number of arguments.
     Listed(usize, usize),
-    /// `{$op: a}`: whatever is written is the argument, also where it is a list.
+    /// `{$op: a}`: the whole operand is the argument, even if it is an array.
     Whole,
-    /// `{$op: {input: a, …}}`: names, and whether each must be there.
+    /// `{$op: {input: a, …}}`: the names, and whether each is required.
     Named(&'static [(&'static str, bool)]),
 }
 
@@ -56,12 +56,12 @@ pub(super) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// The argument, `None` where it is missing.
+    /// The argument; `None` if it is missing.
     pub(super) fn get(&self, index: usize) -> Option<RawBsonRef<'_>> {
         self.values.get(index)?.get()
     }
 
-    /// The argument, null where it is missing.
+    /// The argument; null if it is missing.
     pub(super) fn or_null(&self, index: usize) -> RawBsonRef<'_> {
         self.get(index).unwrap_or(RawBsonRef::Null)
     }
@@ -86,7 +86,7 @@ impl<'a> Args<'a> {
         self.values.iter().any(Value::is_nullish)
     }
 
-    /// The type of an argument as messages name it.
+    /// The type of an argument, as messages name it.
     pub(super) fn type_name(&self, index: usize) -> &'static str {
         text::type_name(self.get(index))
     }
@@ -109,17 +109,17 @@ pub(super) fn null<'a>() -> Outcome<'a> {
     Ok(Value::NULL)
 }
 
-/// A refusal with one of the server's numbers.
+/// An error with one of mongod's location codes.
 pub(super) fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-/// A whole number in a double or a decimal counts as an integer.
+/// Reads an integer; a whole double or decimal counts as one.
 pub(super) fn integral(value: RawBsonRef<'_>) -> Option<i64> {
     crate::value::number::Number::from_raw(value)?.to_i64_exact()
 }
 
-/// The refusal of a double that is no 64-bit integer.
+/// The error for a double outside of 64 bits.
 pub(super) fn coerced<T>(value: f64) -> Result<T, ServerError> {
     refuse(
         31109,
@@ -130,17 +130,17 @@ pub(super) fn coerced<T>(value: f64) -> Result<T, ServerError> {
     )
 }
 
-/// An integer that fits 32 bits.
+/// Reads an integer of 32 bits.
 pub(super) fn integral_32(value: RawBsonRef<'_>) -> Option<i32> {
     i32::try_from(integral(value)?).ok()
 }
 
-/// The smaller integer type that holds it.
+/// The integer, in 32 bits if it fits.
 pub(super) fn integer(value: i64) -> RawBson {
     i32::try_from(value).map_or(RawBson::Int64(value), RawBson::Int32)
 }
 
-/// A count, as the server returns them: 32 bits where they suffice.
+/// A count as mongod returns it: in 32 bits if it fits.
 pub(super) fn count(value: usize) -> RawBson {
     integer(i64::try_from(value).unwrap_or(i64::MAX))
 }

@@ -1,4 +1,4 @@
-//! From BSON to the tree of an expression.
+//! Parses BSON into the tree of an expression.
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 
@@ -33,7 +33,7 @@ pub(super) enum Node {
     Form(Box<Form>),
 }
 
-/// Whether a server computes an operator whose arguments are all constant beforehand.
+/// Whether mongod computes an operator in advance if all of its arguments are constant.
 pub(super) fn is_folded(name: &str) -> bool {
     !matches!(
         name,
@@ -105,7 +105,7 @@ fn check_variable_use(name: &str) -> Result<(), ServerError> {
     )
 }
 
-/// Checks a name that a `let` or an `as` defines.
+/// Checks the name of a variable that `let` or `as` defines.
 pub fn check_variable_name(name: &str) -> Result<(), ServerError> {
     if name.is_empty() {
         return Err(ServerError::new(
@@ -141,7 +141,7 @@ fn check_characters(name: &str, starts_well: bool) -> Result<(), ServerError> {
     }
 }
 
-/// Whether a field with this name is a part of a reference (a `DBRef`), which expressions and projections may name.
+/// Whether this is a field name of a `DBRef`, which expressions and projections may contain.
 pub(super) fn is_of_reference(name: &str) -> bool {
     matches!(name, "$db" | "$id" | "$ref")
 }
@@ -220,7 +220,7 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
     Ok(Node::Object(fields))
 }
 
-/// The operators whose argument is no expression.
+/// The operators whose argument is not an expression.
 pub(super) const LITERALS: &[&str] = &["$const", "$literal"];
 
 /// Compiles `{name: argument}`.
@@ -294,7 +294,7 @@ fn as_written(name: &str, argument: RawBsonRef<'_>, scope: &Scope) -> Result<Nod
     parse_operator(name, argument, &scope.clone().unmoved())
 }
 
-/// The argument of `$rand`.
+/// Checks that the argument of `$rand` is empty.
 fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
     let is_empty = match argument {
         RawBsonRef::Document(document) => elements(document).next().is_none(),
@@ -308,8 +308,8 @@ fn no_arguments(argument: RawBsonRef<'_>) -> Result<(), ServerError> {
     }
 }
 
-/// Whether a server puts the constant arguments of an operator last: a null among the others then hides what is
-/// wrong with them. Of strings that a collation makes equal, a union keeps the first.
+/// Whether mongod moves the constant arguments of an operator to the end, where a null among the others hides their
+/// errors. `$setUnion` keeps the first of the strings that a collation treats as equal, so its arguments stay.
 pub(super) fn is_commutative(name: &str, is_collated: bool) -> bool {
     match name {
         "$add" | "$max" | "$min" | "$multiply" | "$setIntersection" => true,
@@ -318,8 +318,8 @@ pub(super) fn is_commutative(name: &str, is_collated: bool) -> bool {
     }
 }
 
-/// Takes numbers that stand among the arguments of a sum or a product together, last, as a server does before it
-/// reads a document: where doubles are rounded depends on it.
+/// Combines the numeric arguments of a sum or a product into one at the end, as mongod does before it reads a document.
+/// The order affects the rounding of doubles.
 fn fold(name: &str, mut arguments: Vec<Option<Node>>) -> Vec<Option<Node>> {
     let number = |argument: &Option<Node>| match argument {
         Some(Node::Literal(value)) => Number::from_raw(value.as_raw_bson_ref()),
@@ -424,7 +424,7 @@ fn named(
 ) -> Result<Vec<Option<Node>>, ServerError> {
     let name = operator.name;
     let RawBsonRef::Document(document) = argument else {
-        // `$getField: "a"` and the date parts take their one argument bare.
+        // `$getField: "a"` and the operators for date parts take a single argument without its name.
         if table::BARE.contains(&name) {
             let argument = match argument {
                 RawBsonRef::Array(array) if name != "$getField" => {
@@ -486,7 +486,7 @@ fn named(
     Ok(arguments)
 }
 
-/// The operators whose arguments a server compiles when it has seen all of them.
+/// The operators for which mongod checks the names of all arguments before it compiles any.
 const NAMED_FIRST: &[&str] = &[
     "$dateDiff",
     "$dateFromParts",
@@ -504,7 +504,7 @@ fn unknown_argument<T>(name: &str, key: &str) -> Result<T, ServerError> {
     )
 }
 
-/// Refuses named arguments that an operator does not have, and those that lack another one.
+/// Refuses unknown names of arguments, and missing required arguments.
 fn check_names(
     name: &str,
     document: &RawDocument,
@@ -519,7 +519,7 @@ fn check_names(
     if name == "$dateFromParts" {
         one_calendar(&|index| names.get(index).is_some_and(|(key, _)| given(key)))?;
     }
-    // A server looks for the value before the input.
+    // mongod looks for `value` before `input`.
     let mut in_order: Vec<_> = names.iter().collect();
     if name == "$setField" {
         in_order.sort_by_key(|(key, _)| *key == "input");
@@ -536,7 +536,7 @@ fn check_names(
     }
 }
 
-/// `$dateFromParts` takes the parts of one calendar: year, month and day, or those of ISO 8601.
+/// Checks that the parts of `$dateFromParts` belong to one calendar: year, month and day, or those of ISO 8601.
 fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
     match (given(0), given(1)) {
         (false, false) => refuse(
@@ -555,7 +555,7 @@ fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
     }
 }
 
-/// The one argument of an operator that may have more.
+/// Compiles the only argument, written without a name, of an operator with several named arguments.
 fn bare(
     name: &str,
     argument: RawBsonRef<'_>,
@@ -573,7 +573,7 @@ fn bare(
     Ok(parsed)
 }
 
-/// The `field` of `$getField` and `$setField` is a constant.
+/// Checks that the `field` of `$getField`, `$setField` and `$unsetField` is a constant.
 fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, ServerError> {
     if !matches!(operator, "$getField" | "$setField" | "$unsetField") || argument != "field" {
         return Ok(node);

@@ -42,7 +42,7 @@ fn exp<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// Messages of logarithms show doubles.
+/// A number as the messages of logarithms print it: as a double.
 fn shown(number: Number) -> String {
     crate::value::print::significant(number.to_f64(), 6)
 }
@@ -102,7 +102,7 @@ fn log<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             return number(Number::Decimal(value.log(base)));
         }
     }
-    // what decimals there still are has no logarithm; a server says why of the doubles next to them
+    // the remaining decimals have no logarithm; mongod words the error for the nearest doubles
     let [double_value, double_base] = [value, base].map(Number::to_f64);
     let is_one = Number::Double(double_base)
         .compare(Number::Int32(1))
@@ -153,7 +153,7 @@ fn pow<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     let is_decimal = base.is_decimal() || exponent.is_decimal();
     let is_negative = if is_decimal {
-        // also a zero's sign
+        // a negative zero counts as negative, too
         let exponent = exponent.to_decimal();
         exponent.is_negative() && !exponent.is_nan()
     } else {

@@ -6,7 +6,7 @@ use crate::expression::operator::{Args, Operator, Outcome, listed, owned};
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[listed("$rand", 0, 0, random)];
 
-/// A double from 0 up to 1, of 53 random bits.
+/// A double from 0 to less than 1, from 53 random bits.
 fn random<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(bits) = args.globals.random() else {
         return Err(ServerError::new(

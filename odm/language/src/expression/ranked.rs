@@ -1,4 +1,4 @@
-//! `$firstN $lastN $maxN $minN` over an array, and what `$group` keeps for them and for `$top` and `$bottom`.
+//! `$firstN $lastN $maxN $minN` over an array, and the state of these, `$top` and `$bottom` in `$group`.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ fn over_array<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(ranked.into_array())
 }
 
-/// The `n` of these operators.
+/// Checks the `n` of these operators.
 pub fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
     let found = || n.map_or_else(|| "MISSING".to_owned(), text::computed);
     let Some(number) = n.filter(|n| Number::from_raw(*n).is_some()) else {
@@ -56,7 +56,7 @@ pub fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
     {
         return coerced(n);
     }
-    // A decimal next to a whole number is one, as it is when it is a double.
+    // A decimal whose nearest double is whole counts as whole.
     let whole = integral(number).or_else(|| match Number::from_raw(number)? {
         decimal @ Number::Decimal(_) => Number::Double(decimal.to_f64()).to_i64_exact(),
         _ => None,
@@ -74,17 +74,17 @@ pub fn size(n: Option<RawBsonRef<'_>>) -> Result<usize, ServerError> {
     }
 }
 
-/// Which of the values are kept.
+/// Which values are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     First,
     Last,
-    /// The greatest, the greatest first.
+    /// The greatest values, in descending order.
     Max,
     Min,
-    /// The least by a key of their own.
+    /// The values with the least keys.
     Top,
-    /// The greatest by a key of their own, the least first.
+    /// The values with the greatest keys, in ascending order.
     Bottom,
 }
 
@@ -102,13 +102,13 @@ impl Keep {
     }
 }
 
-/// At most so many values, with the keys that they are held in order by.
+/// At most `n` values, held in the order of their keys.
 #[derive(Debug, Clone)]
 pub struct Ranked {
     keep: Keep,
     n: usize,
     held: VecDeque<(Vec<u8>, RawBson)>,
-    /// What they measure, about.
+    /// The approximate size of the held values.
     bytes: usize,
 }
 
@@ -122,7 +122,7 @@ impl Ranked {
         }
     }
 
-    /// Takes a value; of equal ones those that came first stay.
+    /// Adds a value; of values with equal keys, the earlier ones stay.
     pub fn add(&mut self, value: &Value<'_>, key: impl FnOnce() -> Vec<u8>) {
         let is_full = self.held.len() >= self.n;
         let ranked = match self.keep {
@@ -174,7 +174,7 @@ impl Ranked {
         }
     }
 
-    /// Refuses to hold more than a server would.
+    /// Fails if the held values exceed mongod's memory limit.
     pub fn check_size(&self) -> Result<(), ServerError> {
         if self.bytes <= memory::LIMIT {
             return Ok(());

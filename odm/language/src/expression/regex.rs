@@ -19,8 +19,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$regexMatch", ARGUMENTS, matches),
 ];
 
-/// Refuses a pattern and options that no document can make good. A server compiles them, if they are constant,
-/// before it reads a document.
+/// Refuses constant patterns and options that are invalid for every document. mongod compiles them before it reads a
+/// document.
 pub(super) fn check(
     operator: &'static str,
     pattern: Value<'_>,
@@ -67,7 +67,7 @@ fn find_all<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             Some(found) => all.push(found),
             None => break,
         }
-        // Not behind the last character: an empty match there is none, unless the text is empty.
+        // An empty match at the end of the text does not count, unless the text is empty.
         if at.byte >= input.len() {
             break;
         }
@@ -75,7 +75,7 @@ fn find_all<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(all)
 }
 
-/// Where a search goes on, in bytes and in code points.
+/// The position where the search continues, in bytes and in code points.
 #[derive(Debug, Default)]
 struct At {
     byte: usize,
@@ -91,7 +91,7 @@ impl At {
     }
 }
 
-/// The next match as the server describes it: its text, where it is in code points, and its groups.
+/// The next match in mongod's form: its text, its index in code points, and its groups.
 fn next(regex: &Regex, input: &str, at: &mut At) -> Result<Option<RawDocumentBuf>, ServerError> {
     let Some(Match { range, groups }) = regex.find(input, at.byte)? else {
         return Ok(None);
@@ -134,7 +134,7 @@ fn needs<T>(args: &Args<'_>, what: &str, kind: &str, code: i32) -> Result<T, Ser
     )
 }
 
-/// The pattern, compiled; `None` where it is null.
+/// Compiles the pattern; `None` if it is null.
 fn compile(args: &Args<'_>) -> Result<Option<Regex>, ServerError> {
     let operator = args.operator;
     let (pattern, mut options) = match args.get(1) {

@@ -1,4 +1,4 @@
-//! The stages that make one document of one document, as pipelines and pipeline updates share them.
+//! The stages that turn one document into one document, shared by pipelines and pipeline updates.
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -8,7 +8,7 @@ use crate::expression::shape::{Kind, Shape};
 use crate::expression::{Expression, Globals, Scope, Value, text};
 use crate::value::raw::{elements, values};
 
-/// Names the stage in what was refused inside it.
+/// Prefixes errors of a stage with the stage's name.
 fn invalid(stage: &str) -> impl Fn(ServerError) -> ServerError {
     move |error| {
         ServerError::new(

@@ -17,7 +17,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$setUnion", 0, ANY, union),
 ];
 
-/// `$setIsSubset` where a constant set is compared as any other is.
+/// `$setIsSubset` for the places where mongod compares a constant set like any other.
 pub(super) static SUBSET_AS_WRITTEN: Operator = listed("$setIsSubset", 2, 2, subset);
 
 fn array<'v>(
@@ -64,7 +64,7 @@ fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(kept.into_iter().collect::<RawArrayBuf>())
 }
 
-/// An operand of `$setEquals`.
+/// Checks an operand of `$setEquals`.
 fn set_of<'v>(args: &'v Args<'_>, index: usize) -> Result<&'v RawArray, ServerError> {
     let message = format!(
         "All operands of $setEquals must be arrays. {}-th argument is of type: ",
@@ -91,7 +91,7 @@ fn equals<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(true)
 }
 
-/// The operands of `$setIntersection` and `$setUnion`; `None` where one before the first fault is null.
+/// The operands of `$setIntersection` and `$setUnion`; `None` if one is null and none before it is invalid.
 fn all_arrays<'v>(args: &'v Args<'_>, code: i32) -> Result<Option<Vec<&'v RawArray>>, ServerError> {
     let mut lists = Vec::new();
     for index in 0..args.values.len() {
@@ -122,7 +122,7 @@ fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return owned(RawArrayBuf::new());
     };
     for mut other in sets {
-        // Of numbers that are equal, the smaller set's stay.
+        // Of equal numbers (1 and 1.0), the result has those of the smaller set.
         if other.len() < kept.len() {
             std::mem::swap(&mut kept, &mut other);
         }

@@ -1,7 +1,7 @@
-//! What `$project`, `$set` and `$unset` make of a document: fields kept, dropped and computed, at any depth.
+//! Projections by `$project`, `$set` and `$unset`: they keep, drop and compute fields at any depth.
 //!
-//! The shape is parsed once into a tree of paths. `find` has the same projections and a few more ([`Transform`]),
-//! which live on a higher floor because they need query conditions.
+//! The shape is parsed once into a tree of paths. The projection of `find` has a few more operators ([`Transform`]).
+//! The engine implements them, because they need query conditions.
 
 mod parse;
 
@@ -25,14 +25,14 @@ pub struct Shape {
     tree: Tree,
 }
 
-/// What happens to the fields that the shape does not name.
+/// The treatment of the fields that the shape does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// They go.
+    /// They are dropped.
     Include,
-    /// They stay.
+    /// They are kept.
     Exclude,
-    /// They stay, and named fields are computed.
+    /// They are kept, and the named fields are computed.
     Set,
 }
 
@@ -50,14 +50,14 @@ enum Entry {
     Below(Tree),
 }
 
-/// A projection of one value, such as `$slice` and `$elemMatch`.
+/// A projection operator of `find` on one value, such as `$slice` and `$elemMatch`.
 pub trait Transform: fmt::Debug + Send + Sync {
-    /// Whether an inclusion takes it last, as it does what expressions compute.
+    /// Whether an inclusion puts its result at the end, like that of a computed field.
     fn is_computed(&self) -> bool {
         false
     }
 
-    /// Whether it is for the first array on the way to its path, and not for what stands there.
+    /// Whether it applies to the first array on its path, and not to the value at the end of the path.
     fn takes_first_array(&self) -> bool {
         false
     }
@@ -70,19 +70,19 @@ pub trait Transform: fmt::Debug + Send + Sync {
     ) -> Result<Option<RawBson>, ServerError>;
 }
 
-/// One application.
+/// The state of one application.
 #[derive(Clone, Copy)]
 struct Run<'r> {
     kind: Kind,
     root: &'r RawDocument,
     globals: &'r Globals,
     matched_index: Option<usize>,
-    /// An array on the way was cut down to the element that matched.
+    /// Whether an array on the path was already cut down to the element that matched.
     positioned: bool,
 }
 
 impl Shape {
-    /// The new document. `matched_index` is for the positional projection of `find`.
+    /// Returns the projected document. `matched_index` is for the positional projection of `find`.
     pub fn apply(
         &self,
         document: &RawDocument,
@@ -99,7 +99,7 @@ impl Shape {
         self.tree.document(Some(document), run)
     }
 
-    /// Fails if a constant part of its expressions does.
+    /// Fails if a constant part of an expression fails.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.tree.check_constants(globals)
     }
@@ -121,7 +121,7 @@ impl Tree {
         })
     }
 
-    /// What cuts down the first array on the way to it.
+    /// The operator that cuts down the first array on its path.
     fn first_array(&self) -> Option<&dyn Transform> {
         self.fields.iter().find_map(|(_, entry)| match entry {
             Entry::Transform(transform) if transform.takes_first_array() => {
@@ -140,7 +140,7 @@ impl Tree {
         })
     }
 
-    /// The fields of `document` in their order, then what is new in the order of the shape.
+    /// The fields of `document` in their order, followed by the new fields in the order of the shape.
     fn document(
         &self,
         document: Option<&RawDocument>,
@@ -153,7 +153,7 @@ impl Tree {
                 None | Some(Entry::Keep) => append(&mut new, name, value),
                 Some(Entry::Drop) => {}
                 Some(Entry::Compute(expression)) => {
-                    // An inclusion takes computed fields last, wherever the document had them.
+                    // An inclusion puts computed fields at the end, wherever the document has them.
                     if run.kind != Kind::Include
                         && let Some(value) = expression.eval(run.root, run.globals)?.get()
                     {

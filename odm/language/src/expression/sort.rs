@@ -1,4 +1,4 @@
-//! Sort patterns: `{a: 1, b: -1}`, and the order of elements in an array.
+//! Sort patterns (`{a: 1, b: -1}`), and the order of array elements.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::value::number::Number;
 use crate::value::order;
 use crate::value::path::Path;
 
-/// How `$push`'s `$sort` and `$sortArray` order elements: whole, or by fields of documents.
+/// The order of the elements in `$push`'s `$sort` and in `$sortArray`: by the whole element, or by fields of documents.
 #[derive(Debug, Clone)]
 pub enum ElementOrder {
     Whole { descending: bool },
@@ -96,7 +96,7 @@ fn directed(ordering: Ordering, descending: bool) -> Ordering {
     }
 }
 
-/// False for 1, true for -1.
+/// Returns false for 1 and true for -1.
 fn direction(value: RawBsonRef<'_>) -> Option<bool> {
     match Number::from_raw(value)?.to_i64_exact() {
         Some(1) => Some(false),

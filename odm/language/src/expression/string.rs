@@ -1,4 +1,4 @@
-//! Strings. Code points and bytes are counted as the server does.
+//! The string operators. Code points and bytes are counted as in mongod.
 
 use std::cmp::Ordering;
 
@@ -57,7 +57,7 @@ fn string<'v>(args: &'v Args<'_>, index: usize) -> Option<&'v str> {
     }
 }
 
-/// The text of a value where the server converts silently: null is empty.
+/// The text of a value where mongod converts it implicitly: null is an empty text.
 fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
     Ok(match args.get(index) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => String::new(),
@@ -217,7 +217,7 @@ fn index_of_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     })
 }
 
-/// What `$trim` removes unless told otherwise.
+/// The characters that `$trim` removes by default.
 const BLANK: &[char] = &[
     '\0', ' ', '\t', '\n', '\u{b}', '\u{c}', '\r', '\u{a0}', '\u{1680}', '\u{2000}', '\u{2001}',
     '\u{2002}', '\u{2003}', '\u{2004}', '\u{2005}', '\u{2006}', '\u{2007}', '\u{2008}', '\u{2009}',
@@ -305,7 +305,7 @@ fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if length == 0 && start == 0 && wanted.is_empty() {
         return owned(count(0));
     }
-    // The end bounds where the wanted text begins, not where it ends.
+    // The end limits where a match may begin, not where it ends.
     let starts = input
         .char_indices()
         .enumerate()
@@ -318,7 +318,7 @@ fn index_of<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(starts.map_or(bson::raw::RawBson::Int32(-1), |(index, _)| count(index)))
 }
 
-/// The start and the end of a search, third and fourth argument, within `length`.
+/// The start and end of a search, from the third and fourth arguments, clamped to `length`.
 pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), ServerError> {
     let bound = |index: usize, name: &str| -> Result<Option<usize>, ServerError> {
         if args.values.len() <= index {
@@ -352,7 +352,7 @@ pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), S
     Ok((start, end))
 }
 
-/// The two numbers of `$substrCP`.
+/// Reads one of the two numbers of `$substrCP`.
 fn range(args: &Args<'_>, index: usize, code: i32, what: &str) -> Result<i32, ServerError> {
     let value = args.or_null(index);
     let Some(number) = Number::from_raw(value) else {
@@ -397,7 +397,7 @@ fn substring_points<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(input.chars().skip(start).take(length).collect::<String>())
 }
 
-/// A number as a 64-bit integer: doubles lose their fraction, decimals are rounded.
+/// A number as a 64-bit integer: doubles are truncated, decimals are rounded.
 fn long(number: Number) -> Result<i64, ServerError> {
     match number {
         Number::Decimal(number) => {
@@ -412,7 +412,7 @@ fn long(number: Number) -> Result<i64, ServerError> {
 
 fn substring_bytes<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let input = coerce(args, 0)?;
-    // What both are comes first, how long only behind a start that can be.
+    // mongod checks the types of both numbers first, and the value of the length after that of the start.
     let number = |index: usize, code: i32, what: &str| {
         Number::from_raw(args.or_null(index)).map_or_else(
             || {

@@ -1,4 +1,4 @@
-//! Sums as the server makes them: doubles in doubled precision, integers exactly, and the widest type met.
+//! Sums as mongod computes them: doubles with a compensation term, integers exactly, and the widest type wins.
 
 use bson::raw::RawBson;
 
@@ -7,9 +7,9 @@ use crate::value::number::Number;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sum {
-    /// Every integer; 2^63 times as many as fit a collection.
+    /// The exact sum of the integers: 128 bits are enough for 2^63 of them.
     integers: i128,
-    /// The doubles and integers, in the order in which they came, and what their additions lost.
+    /// The sum of doubles and integers in their order, and the error of its rounding.
     high: f64,
     low: f64,
     decimal: Option<Decimal>,
@@ -38,7 +38,7 @@ impl Sum {
                 self.long = true;
                 self.integers += i128::from(n);
                 let rest = n % (1 << 32);
-                // in this order: each addition makes up for what the one before it lost
+                // in this order: each addition compensates for the rounding of the one before
                 self.add_double(rest as f64);
                 self.add_double((n - rest) as f64);
             }
@@ -52,7 +52,7 @@ impl Sum {
         }
     }
 
-    /// What was lost before is made up for with the next number, so that `high` is the sum as a double.
+    /// Adds the previous rounding error to the next number, so that `high` is the sum as a double.
     fn add_double(&mut self, value: f64) {
         let (value, lost) = two_sum(value, self.low);
         let (high, more) = two_sum(self.high, value);
@@ -83,13 +83,13 @@ impl Sum {
         }
     }
 
-    /// The total as the milliseconds of a date; `None` where a server says that they overflow.
+    /// The total as the milliseconds of a date; `None` where mongod reports an overflow.
     pub fn to_i64(self) -> Option<i64> {
         match self.number() {
             Number::Decimal(total) => Some(total.to_i64_rounded()),
             _ if self.double => {
                 let high = self.high.round();
-                // Twice rounded, as the server does: a half ends below where it is next to zero.
+                // Rounds twice, as mongod does, so that halves go towards zero: 2.5 gives 3 + round(-0.5) = 2.
                 let rest = (self.high - high) + self.low;
                 let high = Number::Double(high).to_i64_truncated()?;
                 high.checked_add(Number::Double(rest.round()).to_i64_truncated()?)
@@ -103,7 +103,7 @@ impl Sum {
     }
 }
 
-/// A sum and what rounding it lost.
+/// The sum of two numbers, and its rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let other = sum - a;

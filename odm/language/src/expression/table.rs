@@ -1,4 +1,4 @@
-//! The families of operators, and what their refusals of arguments are numbered.
+//! The families of operators, and the error codes for their arguments.
 
 use bson::raw::{RawBsonRef, RawDocument};
 
@@ -27,10 +27,10 @@ const FAMILIES: &[&[Operator]] = &[
     types::OPERATORS,
 ];
 
-/// Known to the server, not evaluated here; sorted. They are refused by name.
+/// Operators that mongod has and the engine does not; sorted. They are refused by name.
 pub(super) const UNSUPPORTED: &[&str] = &["$_internalJsEmit", "$accumulator", "$function"];
 
-/// Operators with named arguments that also take their first one alone.
+/// Operators with named arguments that also take the first one without its name.
 pub(super) const BARE: &[&str] = &[
     "$dayOfMonth",
     "$dayOfWeek",
@@ -58,7 +58,7 @@ pub(super) fn find(name: &str) -> Option<&'static Operator> {
     })
 }
 
-/// Every operator, and whether it is evaluated here.
+/// Every operator, and whether it is supported.
 pub fn known() -> Vec<(&'static str, bool)> {
     let rows = FAMILIES.iter().copied().flatten().map(|row| row.name);
     rows.chain(super::forms::names())
@@ -68,7 +68,7 @@ pub fn known() -> Vec<(&'static str, bool)> {
         .collect()
 }
 
-/// The named arguments of the operators that have some.
+/// The named arguments of the operators that have them.
 pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
     use crate::expression::operator::Shape;
     let rows = FAMILIES.iter().copied().flatten();
@@ -82,7 +82,7 @@ pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
         .collect()
 }
 
-/// The code for an argument that should have been an object.
+/// The error code for an argument that is not an object.
 pub(super) fn not_an_object(name: &str) -> i32 {
     match name {
         "$trim" | "$ltrim" | "$rtrim" => 50696,
@@ -104,7 +104,7 @@ pub(super) fn not_an_object(name: &str) -> i32 {
     }
 }
 
-/// The code for a name that is not an argument.
+/// The error code for an unknown named argument.
 pub(super) fn unknown_argument(name: &str) -> i32 {
     match name {
         "$trim" | "$ltrim" | "$rtrim" => 50694,
@@ -168,7 +168,7 @@ pub(super) fn not_an_object_message(name: &str, argument: RawBsonRef<'_>) -> Str
     }
 }
 
-/// The code for an argument that is not there.
+/// The error code for a missing argument.
 pub(super) fn missing_argument(name: &str, key: &str) -> i32 {
     match (name, key) {
         ("$trim" | "$ltrim" | "$rtrim", _) => 50695,

@@ -1,4 +1,4 @@
-//! How the server prints values in its messages.
+//! How mongod prints values in its messages.
 
 use std::fmt::Write as _;
 
@@ -7,34 +7,34 @@ use bson::raw::{RawBsonRef, RawDocument};
 use crate::expression::calendar;
 use crate::value::{kind, print, raw};
 
-/// A value as it stands in messages about documents and specifications: `{ a: [ 1, 2 ] }`.
+/// A value as printed in messages about documents and specifications: `{ a: [ 1, 2 ] }`.
 pub fn stored(value: RawBsonRef<'_>) -> String {
     print::whole(value)
 }
 
-/// A document in the same dialect.
+/// A document in the form of [`stored`].
 pub fn stored_document(document: &RawDocument) -> String {
     print::whole(RawBsonRef::Document(document))
 }
 
-/// One element in the same dialect: `a: [ 1, 2 ]`.
+/// One element in the form of [`stored`]: `a: [ 1, 2 ]`.
 pub fn element(name: &str, value: RawBsonRef<'_>) -> String {
     format!("{name}: {}", print::whole(value))
 }
 
-/// A value as it stands in messages of expressions: `{a: [1, 2]}`.
+/// A value as printed in messages of expressions: `{a: [1, 2]}`.
 pub fn computed(value: RawBsonRef<'_>) -> String {
     let mut out = String::new();
     write(&mut out, value);
     out
 }
 
-/// The server's word for a value's type: `int`, `object`, …; `missing` where there is none.
+/// mongod's name for the type of a value: `int`, `object`, …; `missing` for `None`.
 pub fn type_name(value: Option<RawBsonRef<'_>>) -> &'static str {
     value.map_or("missing", |value| kind::alias(value.element_type()))
 }
 
-/// A double as the server prints computed ones: six significant digits (`0.333333`, `1e+06`).
+/// A double as mongod prints computed ones: six significant digits (`0.333333`, `1e+06`).
 pub fn double(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();

@@ -1,4 +1,4 @@
-//! `$sin`, `$cos`, …, of doubles and of decimals.
+//! `$sin`, `$cos`, …, for doubles and decimals.
 
 use crate::error::ServerError;
 use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
@@ -47,10 +47,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// Beyond this nothing is left of a one beside a square.
+/// Above this bound, adding 1 to a square does not change it.
 const LARGE: f64 = 268_435_456.0;
 
-/// As C libraries compute it, to the last bit; the standard library has a formula of its own.
+/// Computed as in C libraries, exact to the last bit; the standard library uses another formula.
 fn inverse_sinh(value: f64) -> f64 {
     let x = value.abs();
     let result = if x < 1.0 / LARGE || !x.is_finite() {
@@ -66,7 +66,7 @@ fn inverse_sinh(value: f64) -> f64 {
     result.copysign(value)
 }
 
-/// The same of the hyperbolic cosine.
+/// The inverse hyperbolic cosine, computed as in C libraries.
 fn inverse_cosh(x: f64) -> f64 {
     if x > LARGE {
         x.ln() + std::f64::consts::LN_2
@@ -122,7 +122,7 @@ fn angle<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// A function of a double, or of a decimal.
+/// Applies a function to a double or a decimal.
 fn apply<'a>(
     number: Number,
     double: fn(f64) -> f64,

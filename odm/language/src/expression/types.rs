@@ -1,4 +1,4 @@
-//! Types and conversions: `$convert $isNumber $to… $type`.
+//! The type operators and conversions: `$convert $isNumber $to… $type`.
 
 use bson::DateTime;
 use bson::oid::ObjectId;
@@ -135,11 +135,11 @@ fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(target) = target else {
         return null();
     };
-    // What stands in for a failure is the caller's.
+    // The caller evaluates `onError`.
     converted(args.or_null(0), target).map(Value::Owned)
 }
 
-/// Type codes and names that `to` may be, in order of code.
+/// The type codes and names that `to` accepts, sorted by code.
 const TARGETS: &[(i32, &str)] = &[
     (-1, "minKey"),
     (0, "missing"),
@@ -248,7 +248,7 @@ fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
             Some(number) => {
                 let double = number.to_f64();
                 let is_decimal = matches!(number, Number::Decimal(_));
-                // What is too small overflows as well.
+                // A decimal that is too small for a double overflows as well.
                 let is_lost = double.abs() < f64::MIN_POSITIVE && !number.is_zero();
                 if is_decimal && (double.is_infinite() && number.is_finite() || is_lost) {
                     return overflow(other);
@@ -272,7 +272,7 @@ fn unparsable<T>(text: &str, fault: &Fault) -> Result<T, ServerError> {
 }
 
 fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
-    // The server leaves the number out where it is a long.
+    // mongod leaves the number out of the message if it is a long.
     let shown = match value {
         RawBsonRef::Int64(_) => String::new(),
         other => text::computed(other),
@@ -327,7 +327,7 @@ fn integer(
     fitted.map_or_else(|| overflow(value), Ok)
 }
 
-/// The refusal of a text that a server might read as a date.
+/// The error for a text that mongod might read as a date.
 pub(super) fn unread_date(text: &str) -> ServerError {
     ServerError::new(
         Code::COMMAND_NOT_SUPPORTED,

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
-/// A value, or the absence of one (which is not null).
+/// A value, or the absence of one, which differs from null.
 #[derive(Debug, Clone)]
 pub enum Value<'a> {
     Missing,
@@ -22,7 +22,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value, with null in the place of a missing one.
+    /// The value; null if it is missing.
     pub fn or_null(&self) -> RawBsonRef<'_> {
         self.get().unwrap_or(RawBsonRef::Null)
     }
@@ -35,7 +35,7 @@ impl Value<'_> {
         }
     }
 
-    /// Missing, null and undefined: most operators answer null to them.
+    /// Whether the value is missing, null or undefined: most operators then return null.
     pub fn is_nullish(&self) -> bool {
         matches!(
             self.get(),
@@ -43,7 +43,8 @@ impl Value<'_> {
         )
     }
 
-    /// What `$expr`, `$cond` and `$and` make of it: false are missing, null, false and zero.
+    /// The value as a boolean, as `$expr`, `$cond` and `$and` read it: missing, null, undefined, false and zero are
+    /// false.
     pub fn truthy(&self) -> bool {
         match self.get() {
             None | Some(RawBsonRef::Null | RawBsonRef::Undefined | RawBsonRef::Boolean(false)) => {
@@ -58,8 +59,7 @@ impl Value<'_> {
     }
 }
 
-/// Zero of either sign and any exponent: a finite decimal whose coefficient is zero (or not canonical, which reads
-/// as zero).
+/// Whether a decimal is zero, of either sign and any exponent. A non-canonical coefficient counts as zero, too.
 fn decimal_is_zero(decimal: bson::Decimal128) -> bool {
     let bits = u128::from_le_bytes(decimal.bytes());
     let special = (bits >> 122) & 0b1_1111 >= 0b1_1110;

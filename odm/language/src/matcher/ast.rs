@@ -20,13 +20,13 @@ use crate::value::text::{Request, Search};
 /// A condition on a document.
 #[derive(Debug, Clone)]
 pub enum Predicate {
-    /// All of them: `$and`, several fields, several operators, `$all`. Empty, it always holds.
+    /// All conditions hold: `$and`, several fields, several operators, `$all`. An empty group always holds.
     And(Group),
-    /// At least one of them.
+    /// At least one condition holds.
     Or(Group),
-    /// None of them.
+    /// No condition holds.
     Nor(Group),
-    /// Not this: `$not`, `$ne`, `$nin`, `$exists: false`.
+    /// The condition does not hold: `$not`, `$ne`, `$nin`, `$exists: false`.
     Not(Negation),
     /// A test of the values at a path.
     Field(FieldTest),
@@ -43,13 +43,12 @@ pub enum Predicate {
 /// Several conditions.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// In the order in which they were written.
+    /// In the written order.
     pub children: Vec<Predicate>,
-    /// The indexes of the children in the order in which a server evaluates them: the last one that
-    /// finds an array element decides what the positional `$` stands for.
+    /// The indexes of the children in mongod's order of evaluation: the last child that finds an array element decides
+    /// what the positional `$` stands for.
     pub order: Vec<usize>,
-    /// The operator that was written: `$and`, `$or`, `$nor`, `$all`; none where fields or operators
-    /// just stand beside each other.
+    /// The written operator: `$and`, `$or`, `$nor`, `$all`; `None` for several fields or operators of one document.
     pub operator: Option<&'static str>,
     /// The condition as it was written.
     pub source: RawDocumentBuf,
@@ -76,7 +75,7 @@ impl Group {
         }
     }
 
-    /// The same in the order in which a server evaluates them behind an index: those without a path first.
+    /// Returns a copy in the order that mongod uses for documents read from an index: conditions without a path first.
     pub(super) fn behind_index(&self) -> Self {
         let mut group = self.clone();
         group.order.sort_by_key(|index| {
@@ -95,7 +94,7 @@ impl Group {
 }
 
 impl Predicate {
-    /// Has the conditions evaluated in the order in which they were written.
+    /// Evaluates the conditions in the written order from now on.
     pub(super) fn keep_order(&mut self) {
         match self {
             Self::And(group) | Self::Or(group) | Self::Nor(group) => {
@@ -107,7 +106,7 @@ impl Predicate {
         }
     }
 
-    /// Fails if a constant part of a `$expr` does; each level of the filter is named once, as on a server.
+    /// Fails if a constant part of an `$expr` fails. As in mongod, the message names each level of the filter once.
     pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         match self {
             Self::And(group) | Self::Or(group) | Self::Nor(group) => group
@@ -120,7 +119,7 @@ impl Predicate {
         .map_err(|error| error.within("Failed to optimize expression"))
     }
 
-    /// The `$near` in it, and its path. A server takes one, among the conditions that must all hold.
+    /// Returns the filter's `$near` and its path. Refuses a second `$near`, and one that is not a top-level condition.
     pub fn near(&self) -> Result<Option<(&Path, &Near)>, ServerError> {
         let mut found = Vec::new();
         let above = self.collect_near(true, &mut found);
@@ -139,7 +138,7 @@ impl Predicate {
         Ok(found.pop())
     }
 
-    /// Collects every `$near`, and says whether all of them stand where they may.
+    /// Collects every `$near`. Returns whether all of them are top-level conditions.
     fn collect_near<'a>(&'a self, top: bool, found: &mut Vec<(&'a Path, &'a Near)>) -> bool {
         let each = |children: &'a [Self], top: bool, found: &mut Vec<_>| {
             let mut fine = true;
@@ -183,7 +182,7 @@ impl Predicate {
         }
     }
 
-    /// Whether there is a `$jsonSchema` in it, also for elements.
+    /// Whether the filter has a `$jsonSchema`, also inside `$elemMatch`.
     pub(super) fn has_schema(&self) -> bool {
         match self {
             Self::And(group) | Self::Or(group) | Self::Nor(group) => {
@@ -200,8 +199,7 @@ impl Predicate {
         }
     }
 
-    /// The order in which a server evaluates conditions that stand beside each other: by their own places, then by those
-    /// of the conditions in them.
+    /// mongod's order of evaluation of sibling conditions: by their own ranks, then by those of their children.
     fn compare(&self, other: &Self) -> Ordering {
         self.rank().cmp(&other.rank()).then_with(|| {
             let (own, others) = (self.parts(), other.parts());
@@ -213,7 +211,7 @@ impl Predicate {
         })
     }
 
-    /// The order that a server gives conditions behind an index: by their paths first.
+    /// mongod's order of conditions on documents read from an index: by path first.
     pub fn compare_by_path(&self, other: &Self) -> Ordering {
         let ((kind, path), (other_kind, other_path)) = (self.rank(), other.rank());
         (path, kind).cmp(&(other_path, other_kind)).then_with(|| {
@@ -228,7 +226,7 @@ impl Predicate {
         })
     }
 
-    /// The conditions in it, as they are evaluated. One alone stands for itself.
+    /// The children, in the order of evaluation. A group of one child counts as that child.
     fn parts(&self) -> Vec<&Self> {
         match self {
             Self::And(group) | Self::Or(group) => match group.children.as_slice() {
@@ -241,7 +239,7 @@ impl Predicate {
         }
     }
 
-    /// Where a server sorts a condition: by kind, then by path.
+    /// The key by which mongod sorts conditions: the kind, then the path.
     pub fn rank(&self) -> (u8, &str) {
         match self {
             Self::And(group) | Self::Or(group) => match group.children.as_slice() {
@@ -251,7 +249,7 @@ impl Predicate {
             Self::Field(field) => (field.test.rank(), field.path.as_str()),
             Self::Not(_) => (30, ""),
             Self::Nor(_) => (31, ""),
-            // a server has made plain conditions of it
+            // mongod splits a schema into plain conditions
             Self::Schema(schema) => match schema.present().last() {
                 Some(path) => (Test::Exists.rank(), path.as_str()),
                 None => (39, ""),
@@ -264,7 +262,7 @@ impl Predicate {
 }
 
 impl Test {
-    /// The rank of what nothing matches: a server evaluates nothing else then.
+    /// The rank of a condition that no document matches: mongod then evaluates nothing else.
     const NEVER: u8 = 0;
 
     fn rank(&self) -> u8 {
@@ -282,7 +280,7 @@ impl Test {
             Self::Regex(_) => 10,
             Self::Mod { .. } => 11,
             Self::Exists => 12,
-            // a server makes the plain condition of a single value
+            // mongod turns an `$in` of one value into the plain condition
             Self::In(list) => match (list.values.as_slice(), list.regexes.as_slice()) {
                 ([_], []) => 5,
                 ([], [_]) => 10,
@@ -308,7 +306,7 @@ impl Test {
 #[derive(Debug, Clone)]
 pub struct Negation {
     pub child: Box<Predicate>,
-    /// The operator that was written: `$not`, `$ne`, `$nin` or `$exists`.
+    /// The written operator: `$not`, `$ne`, `$nin` or `$exists`.
     pub operator: &'static str,
     /// The condition as it was written.
     pub source: RawDocumentBuf,
@@ -319,7 +317,7 @@ pub struct Negation {
 pub struct FieldTest {
     pub path: Path,
     pub test: Test,
-    /// The operator that was written, `$eq` where it was only a value.
+    /// The written operator; `$eq` for a plain value.
     pub operator: &'static str,
     /// The condition as it was written.
     pub source: RawDocumentBuf,
@@ -342,7 +340,7 @@ pub enum Test {
     Regex(Regex),
     /// `$size`.
     Size(usize),
-    /// `$bitsAllSet` and its kin.
+    /// `$bitsAllSet`, `$bitsAllClear`, `$bitsAnySet` and `$bitsAnyClear`.
     Bits(Bits),
     /// `$elemMatch`.
     Element(ElementMatch),
@@ -350,7 +348,7 @@ pub enum Test {
     Geo(Arc<GeoTest>),
     /// `$near` and `$nearSphere`.
     Near(Box<Near>),
-    /// A comparison as expressions make it, which stands beside the `$expr` that says so: see [`compared`].
+    /// A comparison by the rules of expressions, implied by an `$expr` of the same group: see [`compared`].
     ///
     /// [`compared`]: crate::matcher::compared
     Compared(Comparison, Operand),
@@ -375,7 +373,7 @@ pub enum Comparison {
     Gte,
 }
 
-/// What a value is compared with.
+/// The value that a comparison compares with.
 #[derive(Debug, Clone)]
 pub struct Operand {
     value: RawBson,
@@ -398,7 +396,7 @@ impl Operand {
         self.bracket
     }
 
-    /// The number that it is, if it is one.
+    /// The operand as a number; `None` for other types.
     #[inline]
     pub fn number(&self) -> Option<Number> {
         match &self.value {
@@ -414,7 +412,7 @@ impl Operand {
 /// The alternatives of `$in`.
 #[derive(Debug, Clone)]
 pub struct In {
-    /// In the order of values, without duplicates.
+    /// Sorted, without duplicates.
     pub values: Vec<Operand>,
     pub regexes: Vec<Regex>,
 }
@@ -427,11 +425,11 @@ pub struct Expr {
     pub source: RawDocumentBuf,
 }
 
-/// `$text`. What it looks for is known once it is bound to the collection's text index.
+/// `$text`. `bound` is set once the filter is bound to the collection's text index.
 #[derive(Debug, Clone)]
 pub struct TextTest {
     pub request: Request,
     pub bound: Option<Search>,
-    /// The documents that are tested come from the index, which has found one of the terms in each.
+    /// Whether the documents come from the text index, which has already found one of the terms in each.
     pub listed: bool,
 }

@@ -9,13 +9,13 @@ use crate::value::number::Number;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bits {
     pub quantifier: Quantifier,
-    /// Whether the bits are to be set.
+    /// Whether the bits have to be set, rather than clear.
     pub set: bool,
     /// Counted from the least significant bit.
     pub positions: Vec<u64>,
 }
 
-/// How many of the bits are meant.
+/// How many of the bits must pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantifier {
     All,
@@ -23,10 +23,10 @@ pub enum Quantifier {
 }
 
 impl Bits {
-    /// Integers, whole doubles, decimals and binary data can be tested; nothing else passes.
+    /// Tests integers, whole doubles, decimals and binary data; other values never match.
     ///
-    /// As on a server, a decimal is rounded half to even, and one that 64 bits cannot hold is the
-    /// smallest integer.
+    /// As in mongod, decimals are rounded half to even, and a decimal outside of 64 bits counts as the smallest
+    /// integer.
     pub fn matches(&self, value: RawBsonRef<'_>) -> bool {
         match value {
             RawBsonRef::Binary(binary) => self.test(|position| {

@@ -1,8 +1,8 @@
-//! What `$expr` says of single fields, as conditions beside it.
+//! The field comparisons that an `$expr` implies, added to the filter beside it.
 //!
-//! An expression compares by rules of its own: values of any types, an array as a whole, a missing field below null. So
-//! the conditions here are of a kind of their own, and never stand without the `$expr` that they were read from, which
-//! decides. They are for the planner, and `explain` shows them by a server's names.
+//! Expressions compare by their own rules: values of any types, an array as a whole, a missing field below null. The
+//! comparisons here are therefore a separate kind of test ([`Test::Compared`]). They stand only beside the `$expr` that
+//! they come from, which decides; the planner uses them, and `explain` shows them under mongod's names.
 
 use bson::raw::RawBson;
 
@@ -11,7 +11,7 @@ use crate::matcher::ast::{Comparison, FieldTest, Group, Operand, Predicate, Test
 use crate::matcher::parse::written;
 use crate::value::path::Path;
 
-/// The name that a server shows for a condition.
+/// mongod's name for such a comparison.
 pub fn name(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Eq => "$_internalExprEq",
@@ -22,7 +22,7 @@ pub fn name(comparison: Comparison) -> &'static str {
     }
 }
 
-/// Puts the conditions beside every `$expr` of a filter, and conjunctions into those around them, as a server does.
+/// Adds the implied comparisons beside every `$expr` of a filter and flattens nested conjunctions, as mongod does.
 pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
     if !has_expr(predicate) {
         return;
@@ -42,7 +42,7 @@ pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
             }
             let is_or = group.operator == Some("$or");
             let mut children = std::mem::take(&mut group.children);
-            // One alternative alone is a condition like others.
+            // An `$or` of one branch is that branch.
             if is_or
                 && children.len() == 1
                 && let Some(only) = children.pop()

@@ -1,4 +1,4 @@
-//! Predicates, evaluated over the bytes of a document.
+//! Evaluates predicates over the bytes of a document.
 
 use std::cmp::Ordering;
 
@@ -25,13 +25,13 @@ pub(super) fn matches(predicate: &Predicate, document: &RawDocument, globals: &G
     matches_bytes(predicate, document.as_bytes(), globals)
 }
 
-/// The same of a document's bytes.
+/// Like [`matches()`], for the bytes of a document.
 #[inline]
 pub(super) fn matches_bytes(predicate: &Predicate, document: &[u8], globals: &Globals) -> Answer {
     holds(predicate, &mut Fields::new(document), globals, &mut None)
 }
 
-/// The same; where an array element did, `position` becomes its index.
+/// Like [`matches()`]; sets `position` to the index of the array element that matched, if any.
 pub(super) fn matches_at(
     predicate: &Predicate,
     document: &RawDocument,
@@ -65,7 +65,7 @@ fn holds(
             if is_in(group) {
                 return first_of(group, fields, globals, position);
             }
-            // which alternative held is not known afterwards, so none gives a position
+            // the match does not record which branch held, so no branch sets the position
             for child in group.evaluated() {
                 if holds(child, fields, globals, &mut None)? {
                     return Ok(true);
@@ -88,7 +88,7 @@ fn holds(
     }
 }
 
-/// What looks at more of a document than its fields.
+/// Evaluates the predicates that need the whole document.
 fn whole_matches(predicate: &Predicate, fields: &Fields<'_>, globals: &Globals) -> Answer {
     let Ok(document) = RawDocument::from_bytes(fields.document()) else {
         return Ok(false);
@@ -100,7 +100,7 @@ fn whole_matches(predicate: &Predicate, fields: &Fields<'_>, globals: &Globals) 
     }
 }
 
-/// Whether a document keeps a schema. The first element of an array that must be there is a position found.
+/// Whether a document satisfies a schema. A required path inside an array sets the position to its first element there.
 fn schema_holds(schema: &Schema, fields: &mut Fields<'_>, position: &mut Option<usize>) -> Answer {
     let Ok(document) = RawDocument::from_bytes(fields.document()) else {
         return Ok(false);
@@ -129,7 +129,7 @@ fn schema_holds(schema: &Schema, fields: &mut Fields<'_>, position: &mut Option<
     Ok(matched)
 }
 
-/// Whether alternatives are equalities of one path: the server makes an `$in` of them.
+/// Whether all branches are equalities on one path, which mongod turns into an `$in`.
 fn is_in(group: &Group) -> bool {
     let path = |child: &Predicate| match child {
         Predicate::Field(FieldTest {
@@ -143,7 +143,7 @@ fn is_in(group: &Group) -> bool {
     first.is_some() && group.children.iter().all(|child| path(child) == first)
 }
 
-/// Alternatives of one path: the first array element that any of them finds is the position.
+/// Evaluates such branches: the first array element that any of them finds is the position.
 fn first_of(
     group: &Group,
     fields: &mut Fields<'_>,
@@ -168,7 +168,7 @@ fn first_of(
     Ok(matched)
 }
 
-/// Whether the elements of a document or an array, taken as a document, match.
+/// Whether the fields of a document, or the elements of an array taken as fields, match.
 fn elements_match(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
     matches_bytes(predicate, element.value_bytes(), globals)
 }
@@ -196,7 +196,7 @@ fn field_matches(
                 position: &mut on_the_way,
             };
             let matched = search.run(fields, &field.path)?;
-            // an array on the way counts before the array that was asked about
+            // an array on the path takes precedence over the array at its end
             if matched {
                 *position = on_the_way.or(found).or(*position);
             }
@@ -214,8 +214,8 @@ fn field_matches(
     }
 }
 
-/// A comparison as expressions make it: between any types, and with a missing field below null. Of an array on the way,
-/// the expression itself knows what it says.
+/// A comparison by the rules of expressions: between any types, with a missing field below null. Passes if an array is
+/// on the path: the `$expr` itself decides then.
 fn compared(
     comparison: Comparison,
     operand: &Operand,
@@ -254,7 +254,7 @@ fn leaf(test: &Test) -> Leaf {
     }
 }
 
-/// The first element that satisfies an `$elemMatch`.
+/// The index of the first element that satisfies an `$elemMatch`.
 fn element_match(
     condition: &ElementMatch,
     array: &Element<'_>,
@@ -286,7 +286,7 @@ fn all_pass(tests: &[Predicate], element: &Element<'_>, globals: &Globals) -> An
     Ok(true)
 }
 
-/// Whether one value, without a path and without traversal, satisfies a predicate.
+/// Whether one value satisfies a predicate, without following a path.
 fn passes(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> Answer {
     match predicate {
         Predicate::And(group) => all_pass(&group.children, element, globals),
@@ -309,12 +309,12 @@ fn passes(predicate: &Predicate, element: &Element<'_>, globals: &Globals) -> An
         Predicate::Not(negation) => Ok(!passes(&negation.child, element, globals)?),
         Predicate::Field(field) => test_matches(&field.test, Some(element), globals),
         Predicate::Always(answer) => Ok(*answer),
-        // not among operators on a field
+        // never inside the operators of a field
         Predicate::Expr(_) | Predicate::Schema(_) | Predicate::Text(_) => Ok(false),
     }
 }
 
-/// Whether one value passes a test; `None` is a missing value.
+/// Whether one value passes a test; `None` stands for a missing value.
 pub(super) fn test_matches(
     test: &Test,
     element: Option<&Element<'_>>,
@@ -350,7 +350,7 @@ pub(super) fn test_matches(
         Test::Geo(test) => Ok(element
             .and_then(Element::value)
             .is_some_and(|value| test.matches(value))),
-        // Neither is among the operators on a value.
+        // `$near` matches every value; `Compared` never applies to a single value.
         Test::Near(_) | Test::Compared(..) => Ok(true),
         Test::Element(condition) => match element {
             Some(element) => Ok(element_match(condition, element, globals)?.is_some()),

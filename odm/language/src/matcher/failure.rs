@@ -1,4 +1,4 @@
-//! `errInfo.details`: why a document does not match, in the words of the server.
+//! `errInfo.details`: explains why a document does not match, in mongod's words.
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, doc, spec::ElementType};
 
@@ -15,11 +15,11 @@ use crate::value::raw;
 
 type Explained<T> = Result<T, ServerError>;
 
-/// Explains an outcome: why a predicate does not hold, or why it does (under a negation).
+/// Explains why a predicate does not hold or, under a negation, why it does.
 struct Outcome<'a> {
     document: &'a RawDocument,
     globals: &'a Globals,
-    /// Whether the predicate holds, and that is what is wrong.
+    /// Whether the explanation is for a predicate that holds, although it should not.
     holds: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn explain(
     .of(predicate)
 }
 
-/// The first constant predicate, for which a server has no explanation at all.
+/// The first constant predicate: mongod explains nothing if a filter has one.
 fn constant(predicate: &Predicate) -> Option<bool> {
     match predicate {
         Predicate::Always(answer) => Some(*answer),
@@ -131,19 +131,20 @@ impl Outcome<'_> {
                 "reason": "schema matched",
             }),
             Predicate::Schema(schema) => schema_failure(schema, self.document),
-            // Not in a validator.
+            // Validators have no `$text`.
             Predicate::Text(_) => Ok(Document::new()),
             Predicate::Always(answer) => Ok(unexplained(*answer)),
         }
     }
 
-    /// The clauses that are at fault: those that hold, or those that do not.
+    /// The clauses at fault: those whose result is `holding`.
     fn clauses(&self, name: &str, group: &Group, holding: bool) -> Explained<Document> {
         let outcome = Self {
             holds: holding,
             ..*self
         };
-        // All clauses are at fault, or those that are; one that can't be evaluated is, either way.
+        // All clauses are at fault where each of them has this result (`$and` that holds, `$or` that does not);
+        // otherwise only those that have it. A clause that fails to evaluate is always at fault.
         let is_all = holding == (name == "$and");
         let is_at_fault = |child: &Predicate| {
             let matched = eval::matches(child, self.document, self.globals);
@@ -153,7 +154,7 @@ impl Outcome<'_> {
         for (index, child) in group.children.iter().enumerate() {
             if is_at_fault(child) {
                 let mut clause = doc! { "index": i32::try_from(index).unwrap_or(i32::MAX) };
-                // The title of a schema stands beside its account, too.
+                // mongod repeats the title and description of a schema beside its details.
                 if let Predicate::Schema(schema) = child {
                     schema.annotate(&mut clause);
                 }
@@ -242,7 +243,7 @@ impl Outcome<'_> {
             details.insert("reason", "field was missing");
             return details;
         };
-        // also where it was to be negated, and was looked at because an expression beside it failed
+        // also under a negation, where a failing `$expr` is the reason for the explanation
         if let Some((expected, names)) = expected(test) {
             let fits = |value: &RawBsonRef<'_>| expected.contains(value.element_type());
             if !values.iter().any(fits) {
@@ -257,7 +258,7 @@ impl Outcome<'_> {
             }
         }
         let (yes, no) = match test {
-            // A server looks at elements, and at a whole array where it is a field of the document itself.
+            // mongod considers the elements of an array, and the whole array only for a top-level field.
             Test::Geo(_) if !self.has_geometry(path) => {
                 const NONE: &str = "could not find a valid geometry at the given path";
                 (NONE, NONE)
@@ -283,13 +284,13 @@ impl Outcome<'_> {
         })
     }
 
-    /// The values at a path, `None` where there is none.
+    /// The values at a path; `None` if the path has no value.
     fn values(&self, path: &Path, expand: bool) -> Option<Vec<RawBsonRef<'_>>> {
         let mut values = Vec::new();
         let (mut is_found, mut is_over) = (false, false);
         path.visit(self.document, &mut |value, by_index| match value {
             _ if is_over => {}
-            // A server looks no further than where the field is missing.
+            // mongod stops at the first missing field.
             None => is_over = true,
             Some(value) => {
                 is_found = true;
@@ -305,7 +306,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Why a test holds, and why it does not.
+/// The reasons that mongod gives if a test holds, and if it does not.
 fn reasons(test: &Test) -> (&'static str, &'static str) {
     match test {
         Test::Compare(..) => ("comparison succeeded", "comparison failed"),
@@ -347,7 +348,7 @@ fn reasons(test: &Test) -> (&'static str, &'static str) {
     }
 }
 
-/// The types that a test is about, and how they are named.
+/// The types that a test accepts, and their names in the details.
 fn expected(test: &Test) -> Option<(TypeSet, &'static [&'static str])> {
     let one = TypeSet::one;
     Some(match test {

@@ -1,25 +1,25 @@
-//! The fields of a document, however many conditions ask for them: one walk over its bytes finds all.
+//! The fields of a document, found by one walk over its bytes for all conditions of a filter.
 
 use crate::value::raw::{Element, Elements, Name};
 
-/// So many fields are remembered.
+/// How many fields are remembered.
 const MOST: usize = 8;
 
-/// A field that the walk has met: the word of its name, and where it is in the document.
+/// A field that the walk has passed: the first bytes of its name, and its offset in the document.
 #[derive(Debug, Clone, Copy, Default)]
 struct Met {
     word: u64,
     offset: usize,
 }
 
-/// A document whose fields are looked for by name.
+/// A document whose fields are looked up by name.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
     document: &'a [u8],
     met: [Met; MOST],
-    /// How many were met.
+    /// How many entries of `met` are filled.
     count: usize,
-    /// What comes behind.
+    /// The elements that the walk has not reached yet.
     rest: Elements<'a>,
     /// Whether the caller wants to know which element of an array matched.
     asks_position: bool,
@@ -37,7 +37,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same for a caller who wants to know which element of an array matched.
+    /// Like [`Fields::new`], for a caller who wants to know which element of an array matched.
     pub(super) fn asking_position(document: &'a [u8]) -> Self {
         let mut it = Self::new(document);
         it.asks_position = true;

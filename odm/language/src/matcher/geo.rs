@@ -16,20 +16,19 @@ use crate::value::{print, raw};
 #[derive(Debug, Clone)]
 pub struct GeoTest {
     pub region: Region,
-    /// The value must lie within the region; else it must meet it.
+    /// Whether the value must lie within the region (`$geoWithin`) or only intersect it (`$geoIntersects`).
     pub within: bool,
 }
 
-/// `$near` or `$nearSphere`. It passes every document: the order, and which documents are near enough, is the
-/// planner's business.
+/// `$near` or `$nearSphere`. It matches every document: the planner sorts them and applies the distance limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Near {
     pub center: Flat,
-    /// The center is GeoJSON: distances are metres, and only a 2dsphere index serves.
+    /// Whether the center is GeoJSON: distances are in metres, and the query needs a 2dsphere index.
     pub geo_json: bool,
-    /// Distances are measured on the sphere: in metres for GeoJSON, else in radians.
+    /// Whether distances are measured on the sphere: in metres for GeoJSON, otherwise in radians.
     pub sphere: bool,
-    /// The point is what `$nearSphere` itself names.
+    /// Whether `$nearSphere` names the point.
     pub by_sphere: bool,
     pub least: f64,
     pub most: f64,
@@ -42,7 +41,7 @@ fn bad_value(message: impl Into<String>) -> ServerError {
 }
 
 impl GeoTest {
-    /// Parses the operators of one field, the first of which is this one: nothing may stand beside it.
+    /// Parses the operators of one field, the first of which is this one: no other may follow.
     pub(super) fn parse(operators: &RawDocument, within: bool) -> Parsed<Self> {
         let mut elements = raw::elements(operators);
         let value = elements.next().map_or(RawBsonRef::Null, |(_, value)| value);
@@ -93,7 +92,7 @@ impl GeoTest {
     }
 }
 
-/// The geometry in a value.
+/// Reads a value as a geometry; `None` if it is not one.
 pub(super) fn geometry(value: RawBsonRef<'_>) -> Option<Stored> {
     match value {
         RawBsonRef::Array(_) | RawBsonRef::Document(_) => Stored::read(value),
@@ -168,7 +167,7 @@ fn region_of(specifier: &str, value: RawBsonRef<'_>) -> Parsed<Region> {
 }
 
 impl Near {
-    /// Parses the operators of one field, among which is `$near` or another of its names.
+    /// Parses the operators of one field; the first must be `$near`, `$nearSphere` or `$geoNear`.
     pub fn parse(operators: &RawDocument) -> Parsed<Self> {
         let first = raw::elements(operators).next();
         let Some((name, RawBsonRef::Document(_) | RawBsonRef::Array(_))) = first else {
@@ -203,7 +202,7 @@ impl Near {
             Ok(point) => Some(near(point, f64::MAX)),
             Err(_) => with_distance(value)?.map(|(center, most)| near((center, false), most)),
         };
-        // What stands beside the point is looked at first, whatever the point is.
+        // mongod reads the operators beside the point first, even if the point is invalid.
         let (mut least, mut most) = (None, None);
         for (name, value) in raw::elements(operators).skip(1) {
             let number = || Number::from_raw(value).map(Number::to_f64);
@@ -285,7 +284,7 @@ impl Near {
     }
 }
 
-/// The center of a `$near` by GeoJSON.
+/// Reads the center of a `$near` from `$geometry`.
 fn center_of(value: RawBsonRef<'_>) -> Parsed<Flat> {
     let document = match value {
         RawBsonRef::Document(document) => document,
@@ -307,7 +306,7 @@ fn center_of(value: RawBsonRef<'_>) -> Parsed<Flat> {
     }
 }
 
-/// Coordinates that a distance follows.
+/// Reads coordinates followed by a distance: `[x, y, d]`.
 fn with_distance(value: RawBsonRef<'_>) -> Parsed<Option<(Flat, f64)>> {
     let parts = match value {
         RawBsonRef::Document(document) => document,
@@ -343,7 +342,7 @@ fn not_number(name: &str, code: Code) -> ServerError {
     ServerError::new(code, format!("{name} must be a number"))
 }
 
-/// A distance from GeoJSON: there is an end to metres.
+/// Reads a distance in metres, which must be finite.
 fn metres_of(value: f64, name: &str) -> Parsed<f64> {
     let value = if value.is_finite() { value } else { -1.0 };
     distance_of(value, name, Code::BAD_VALUE)

@@ -1,7 +1,7 @@
 //! `$jsonSchema`: MongoDB's dialect of JSON Schema draft 4.
 //!
-//! `parse.rs` makes [`Rule`]s of the keywords, in the order in which a server reports them;
-//! `eval.rs` tests them, and `shape.rs` the most common of them faster; `explain.rs` says which of them a value breaks.
+//! `parse.rs` turns the keywords into [`Rule`]s, in the order in which mongod reports them; `eval.rs` tests the rules,
+//! and `shape.rs` tests the most common ones faster; `explain.rs` reports which rules a value breaks.
 
 mod eval;
 mod explain;
@@ -30,22 +30,22 @@ pub struct Schema {
     title: Option<String>,
     description: Option<String>,
     rules: Vec<Rule>,
-    /// The same rules, for a plain answer whether a value keeps them.
+    /// The same rules, arranged for a fast test whether a value satisfies them.
     shape: Shape,
-    /// The paths that must be there where this schema stands for whole documents, in the order of their names.
+    /// The paths that a whole document must have, sorted by name; empty for the schema of a field.
     present: Vec<Path>,
-    /// Whether this schema stands for whole documents, where some rules can never or always hold.
+    /// Whether this is the schema of whole documents, where some rules never or always hold.
     whole: bool,
     /// The schema as it was written.
     source: RawDocumentBuf,
 }
 
-/// One keyword with what it demands.
+/// One keyword and its demand.
 #[derive(Debug, Clone)]
 struct Rule {
     keyword: &'static str,
     demand: Demand,
-    /// The types that it speaks of; it holds for all values of others.
+    /// The types that the rule applies to (`None`: all types); values of other types satisfy it.
     about: Option<TypeSet>,
     /// The keyword as it was written: `{minimum: 5}`.
     source: RawDocumentBuf,
@@ -67,13 +67,13 @@ enum Demand {
     EachItem(Arc<Schema>),
     /// The items at the beginning, one by one.
     FirstItems(Vec<Schema>),
-    /// The items after so many; `None` forbids them.
+    /// The items from this index on; `None` forbids them.
     FurtherItems(usize, Option<Box<Schema>>),
     Properties(Vec<Property>),
     Patterns(Vec<(Regex, Schema)>),
-    /// The fields that are neither known nor match a pattern; `None` forbids them.
+    /// The fields that are neither properties nor match a pattern; `None` forbids them.
     FurtherProperties(Vec<String>, Vec<Regex>, Option<Arc<Schema>>),
-    /// In the order of their names, in which a server looks for them.
+    /// Sorted by name: mongod looks for them in this order.
     Required(Vec<Path>),
     PropertyCount(Count),
     Dependencies(Vec<(Path, Dependency)>),
@@ -83,12 +83,12 @@ enum Demand {
     Not(Box<Schema>),
 }
 
-/// What is demanded of one field.
+/// The schema of one field.
 #[derive(Debug, Clone)]
 struct Property {
     path: Path,
     schema: Arc<Schema>,
-    /// Whether `required` of the same schema names it: a server holds its schema against a missing field, too.
+    /// Whether `required` of the same schema names it: mongod then tests its schema against a missing field, too.
     is_required: bool,
 }
 
@@ -122,7 +122,7 @@ impl Schema {
         parse::schema(source, true)
     }
 
-    /// Whether it is plain that no document matches: types and values are asked for that no document has.
+    /// Whether the schema evidently matches no document: it demands types or values that no document has.
     pub(super) fn is_never_met(&self) -> bool {
         let is_document = |operand: &Operand| operand.value().as_document().is_some();
         self.whole
@@ -131,7 +131,7 @@ impl Schema {
                 Demand::Enum(values) => !values.operands().iter().any(is_document),
                 Demand::AllOf(schemas) => schemas.iter().any(Self::is_never_met),
                 Demand::AnyOf(schemas) => schemas.iter().all(Self::is_never_met),
-                // A server does not see it of several of which one should match.
+                // mongod does not detect this for a `oneOf` of several schemas.
                 Demand::OneOf(schemas) => {
                     matches!(schemas.as_slice(), [only] if only.is_never_met())
                 }
@@ -139,12 +139,12 @@ impl Schema {
             })
     }
 
-    /// The paths that must be there, as far as a server makes conditions of the filter of them, in its order.
+    /// The paths that a document must have, in mongod's order: mongod turns them into conditions of the filter.
     pub(super) fn present(&self) -> &[Path] {
         &self.present
     }
 
-    /// Asks `is_present` of the paths whose presence depends on another's.
+    /// Calls `is_present` for the paths that `dependencies` checks, so that it can record array positions.
     pub(super) fn ask_dependent(
         &self,
         is_present: &mut impl FnMut(&Path) -> Result<bool, ServerError>,
@@ -178,18 +178,18 @@ impl Schema {
         Ok(())
     }
 
-    /// Whether it can be said of a document without its [paths](Schema::present) being looked for that they are there:
-    /// names without dots are seen when its fields are.
+    /// Whether the [required paths](Schema::present) have no dots, so that testing the fields of a document also shows
+    /// whether they are present.
     pub(super) fn sees_presence(&self) -> bool {
         self.present.iter().all(|path| path.only().is_some())
     }
 
-    /// Whether a document matches, where presence [is seen](Self::sees_presence).
+    /// Whether a document matches; requires [`Self::sees_presence`].
     pub(super) fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
         self.admits(RawBsonRef::Document(document))
     }
 
-    /// Whether a document in which each of [`Schema::present`] is present matches.
+    /// Whether a document matches that is known to have each path of [`Schema::present`].
     pub(super) fn matches_rest(&self, document: &RawDocument) -> Result<bool, ServerError> {
         for rule in &self.rules {
             if !matches!(rule.demand, Demand::Required(_))
@@ -203,7 +203,7 @@ impl Schema {
 }
 
 impl Demand {
-    /// The schemas that must all hold.
+    /// The subschemas that must all hold.
     fn conjuncts(&self) -> &[Schema] {
         match self {
             Self::AllOf(schemas) => schemas,

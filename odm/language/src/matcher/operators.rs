@@ -1,5 +1,5 @@
-//! The query operators: what is known, and how it is treated. Sorted; the support table is read
-//! from these rows.
+//! The query operators: which are known, and how each is treated. The tables are sorted; the support table is generated
+//! from them.
 
 /// An operator among the fields of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum TopLevel {
     Or,
     SampleRate,
     Text,
-    /// Known to a server, not offered here.
+    /// mongod has the operator, the engine does not.
     Unsupported,
 }
 
@@ -93,7 +93,7 @@ const ON_FIELD: &[(&str, OnField)] = &[
     ("$within", OnField::GeoWithin),
 ];
 
-/// What stands inside the argument of an operator, or beside it; sorted by operator.
+/// Names inside the argument of an operator, or beside it; sorted by operator.
 const OPTIONS: &[(&str, &[&str])] = &[
     ("$geoIntersects", &["$centerSphere", "$geometry"]),
     (
@@ -131,7 +131,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The options of the operators that have some.
+/// The operators that have options, each with its options.
 pub fn known_options() -> Vec<(&'static str, &'static [&'static str])> {
     OPTIONS.to_vec()
 }
@@ -151,7 +151,7 @@ fn row<T: Copy>(table: &[(&'static str, T)], name: &str) -> Option<(&'static str
     table.get(index).copied()
 }
 
-/// Every operator, and whether it is offered: at the top level of a filter, and on a field.
+/// Every operator and whether it is supported: at the top level of a filter, then on a field.
 pub fn known() -> [Vec<(&'static str, bool)>; 2] {
     let top_level = TOP_LEVEL.iter();
     let on_field = ON_FIELD.iter();

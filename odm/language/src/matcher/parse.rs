@@ -1,4 +1,4 @@
-//! From filter documents to predicates, with every refusal of the server.
+//! Parses filter documents into predicates, and refuses what mongod refuses.
 
 use bson::{RawArray, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, rawdoc};
 
@@ -18,12 +18,12 @@ use self::operand::integer;
 
 type Parsed<T> = Result<T, ServerError>;
 
-/// Where a filter stands: some operators belong to whole documents only.
+/// The place of a filter: some operators apply to whole documents only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Document,
     Element,
-    /// What `$pull` and array filters ask of elements as if they were documents.
+    /// A condition of `$pull` or of an array filter, which treats elements as documents.
     Condition,
 }
 
@@ -65,7 +65,7 @@ fn nested(key: &str, inner: RawDocumentBuf) -> RawDocumentBuf {
     single(key, RawBson::Document(inner).as_raw_bson_ref())
 }
 
-/// Conditions that stand beside each other; a single one stands for itself.
+/// Joins sibling conditions into a conjunction; a single condition needs no group.
 fn beside(mut children: Vec<Predicate>, source: &RawDocument) -> Predicate {
     match (children.len(), children.pop()) {
         (1, Some(child)) => child,
@@ -88,7 +88,7 @@ fn document(filter: &RawDocument, place: Place, globals: &Globals) -> Parsed<Pre
     Ok(beside(children, filter))
 }
 
-/// The fields of a `DBRef` are field names, although they start with a dollar.
+/// The fields of a `DBRef` are field names although they begin with `$`.
 fn is_reference_field(key: &str) -> bool {
     matches!(key, "$ref" | "$id" | "$db")
 }
@@ -178,7 +178,7 @@ fn top_level(
     Ok(())
 }
 
-/// What `$sampleRate` stands for: `{$lt: [{$rand: {}}, rate]}`, or a constant at either end.
+/// Rewrites `$sampleRate` as `{$lt: [{$rand: {}}, rate]}`, or as a constant if the rate is 0 or 1.
 fn sample_rate(value: RawBsonRef<'_>) -> Parsed<RawDocumentBuf> {
     let Some(number) = Number::from_raw(value) else {
         return Err(bad_value("argument to $sampleRate must be a numeric type"));
@@ -225,13 +225,13 @@ fn negate(child: Predicate, operator: &'static str, source: RawDocumentBuf) -> P
     })
 }
 
-/// Whether the first field of a document makes it an expression of operators.
+/// Whether a document holds operators, judged by its first field.
 fn is_expression(document: &RawDocument) -> bool {
     let first = raw::walk(document).next().and_then(|element| element.key());
     first.is_some_and(|key| key.starts_with('$')) && !is_reference(document)
 }
 
-/// Whether a document is a complete `DBRef`.
+/// Whether a document is a complete `DBRef`: it has `$ref` and `$id`.
 fn is_reference(document: &RawDocument) -> bool {
     raw::get(document, "$ref").is_some() && raw::get(document, "$id").is_some()
 }
@@ -243,7 +243,7 @@ fn array<'a>(value: RawBsonRef<'a>, name: &str) -> Parsed<&'a RawArray> {
     }
 }
 
-/// The condition as the server prints it back: `{path: {operator: value}}`.
+/// The condition as mongod prints it: `{path: {operator: value}}`.
 pub(super) fn written(path: &str, operator: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
     nested(path, single(operator, value))
 }

@@ -1,4 +1,4 @@
-//! How a filter reads a path: arrays on the way are traversed, numbers are indexes too.
+//! How filters read paths: arrays on the path are traversed, and numbers are array indexes too.
 
 use bson::spec::ElementType;
 
@@ -7,17 +7,17 @@ use crate::matcher::fields::Fields;
 use crate::value::path::{Path, Segment};
 use crate::value::raw::{Element, Elements};
 
-/// Whether an array at the end of a path offers its elements as well.
+/// Whether the elements of an array at the end of a path are tested as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
     Expand,
     Whole,
 }
 
-/// What a test answers to one value, `None` for a missing one.
+/// The result of a test of one value.
 pub(super) type Answer = Result<bool, ServerError>;
 
-/// A search for a value at a path that passes a test.
+/// Searches the values at a path for one that passes a test.
 pub(super) struct Search<'t, F> {
     pub(super) leaf: Leaf,
     pub(super) test: F,
@@ -80,9 +80,9 @@ impl<F: FnMut(Option<&Element<'_>>) -> Answer> Search<'_, F> {
             // a path that ends in a dot names every element
             let every = next.name().is_empty() && after.is_empty();
             if every || next.index() == Some(index) {
-                // an index that was written is no position that was found
+                // an index written in the path does not set the position
                 let found = match child.element_type() {
-                    // what an index names is taken whole, even if it is an array
+                    // an element named by an index is tested as a whole, even if it is an array
                     _ if after.is_empty() => self.ask(Some(&child), outer)?,
                     Some(ElementType::EmbeddedDocument | ElementType::Array) => {
                         self.below(&child, after, outer)?

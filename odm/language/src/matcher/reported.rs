@@ -1,10 +1,10 @@
-//! What accounts of failures show of the values that were looked at.
+//! How explanations of failures show the considered values.
 
 use bson::{Bson, Document, RawBsonRef, RawDocument};
 
 use crate::value::kind;
 
-/// Adds the values that were considered.
+/// Adds the considered values.
 pub(super) fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
     match values {
         [only] => details.insert("consideredValue", owned(*only)),
@@ -15,7 +15,7 @@ pub(super) fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
     };
 }
 
-/// Adds their types.
+/// Adds the types of the considered values.
 pub(super) fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
     let mut names: Vec<&str> = values
         .iter()
@@ -30,12 +30,12 @@ pub(super) fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
     };
 }
 
-/// A value to report. What cannot be decoded was refused at the door.
+/// Decodes a value for the details. Invalid BSON was refused on arrival, so decoding does not fail.
 pub(super) fn owned(value: RawBsonRef<'_>) -> Bson {
     Bson::try_from(value).unwrap_or(Bson::Undefined)
 }
 
-/// A document to report.
+/// Decodes a document for the details.
 pub(super) fn decoded(document: &RawDocument) -> Document {
     Document::try_from(document).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `$text` in a filter: its form, where it may stand, and its test of a document.
+//! `$text` in a filter: its syntax, the places where it is allowed, and how it tests a document.
 
 use bson::{RawBsonRef, RawDocument};
 
@@ -26,7 +26,7 @@ pub(super) fn parse(value: RawBsonRef<'_>) -> Result<Predicate, ServerError> {
         "$diacriticSensitive",
     ];
     for (name, _) in raw::elements(document) {
-        // Each once.
+        // Each option may stand once.
         let Some(at) = rest.iter().position(|known| *known == name) else {
             return Err(refused("extra fields in $text"));
         };
@@ -75,7 +75,7 @@ fn wrong_type(name: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError 
 }
 
 impl Predicate {
-    /// The first `$text` in it.
+    /// The first `$text` in the predicate.
     pub fn text(&self) -> Option<&TextTest> {
         match self {
             Self::Text(text) => Some(text),
@@ -87,7 +87,7 @@ impl Predicate {
     }
 }
 
-/// Of the alternatives of a filter, those that have the `$text`: each is within the one before.
+/// The branch of each nested `$or` that contains the `$text`, outermost first.
 pub(super) fn alternatives(mut predicate: &Predicate) -> Vec<&Predicate> {
     let mut found = Vec::new();
     while let Predicate::And(group) | Predicate::Or(group) = predicate {
@@ -103,7 +103,7 @@ pub(super) fn alternatives(mut predicate: &Predicate) -> Vec<&Predicate> {
     found
 }
 
-/// How often a filter has `$text`, and whether any is below a `$nor`.
+/// How many `$text` a filter has, and whether any is below a `$nor`.
 fn places(predicate: &Predicate, negated: bool) -> (usize, bool) {
     let all = |children: &[Predicate], negated| {
         children
@@ -167,7 +167,7 @@ fn bind_each(
         .try_for_each(|child| bind_each(child, fields, required))
 }
 
-/// Whether a document is what a `$text` asks for.
+/// Whether a document matches a `$text`.
 pub(super) fn matches(text: &TextTest, document: &RawDocument) -> Answer {
     match &text.bound {
         Some(search) if text.listed => search.accepts(document),

@@ -1,9 +1,9 @@
-//! From PCRE's syntax to that of the engine used here.
+//! Translates PCRE's syntax into that of `fancy_regex`.
 //!
-//! PCRE's `\w`, `\d`, `\s` and `\b` are about ASCII, its `$` matches before a last newline too, a
-//! bracket is an ordinary character in a class, and so on. For an ASCII text that does not end in a
-//! newline most of that makes no difference: [`Dialect::Plain`] is the fast form for those, and
-//! [`Dialect::Exact`] is right for every text.
+//! In PCRE, `\w`, `\d`, `\s` and `\b` cover ASCII only, `$` also matches before a final newline, a bracket inside a
+//! class is an ordinary character, and so on. Most of that makes no difference for an ASCII text that does not end in a
+//! newline: [`Dialect::Plain`] is the fast translation for those texts, and [`Dialect::Exact`] is correct for every
+//! text.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -13,7 +13,7 @@ mod escape;
 mod group;
 mod property;
 
-/// Which texts a translation is for.
+/// The texts that a translation is valid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// ASCII texts that do not end in a newline.
@@ -21,7 +21,7 @@ pub(super) enum Dialect {
     Exact,
 }
 
-/// The options that change the meaning of what follows, within their group.
+/// The options that change the meaning of the rest of their group.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -31,7 +31,7 @@ pub(super) struct Modes {
     pub(super) caseless: bool,
     pub(super) multi_line: bool,
     pub(super) extended: bool,
-    /// Within a look-behind, whose length has to be fixed.
+    /// Whether this is inside a look-behind, whose length has to be fixed.
     pub(super) look_behind: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Modes {
 pub(super) enum Problem {
     /// PCRE refuses it, with this message.
     Invalid(String),
-    /// PCRE knows it, the engine used here does not.
+    /// PCRE supports it, `fancy_regex` does not.
     Unsupported(&'static str),
 }
 
@@ -50,7 +50,7 @@ fn invalid<T>(message: &str) -> Translated<T> {
     Err(Problem::Invalid(message.to_owned()))
 }
 
-/// How deep groups may stand in each other, as PCRE is built.
+/// PCRE's limit on the depth of nested groups.
 const MAX_NESTED: usize = 250;
 
 /// Translates a pattern.
@@ -78,7 +78,7 @@ struct Translator<'a> {
     out: String,
     dialect: Dialect,
     modes: Modes,
-    /// The modes outside of each open group.
+    /// The modes to restore at the end of each open group.
     open: Vec<Modes>,
     names: Vec<String>,
     groups: group::Groups,
@@ -129,13 +129,13 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Something that a quantifier can follow.
+    /// Emits an item that a quantifier may follow.
     fn atom(&mut self, text: &str) {
         self.out.push_str(text);
         self.repeatable = true;
     }
 
-    /// Something that none can follow.
+    /// Emits an item that no quantifier may follow.
     fn boundary(&mut self, text: &str) {
         self.out.push_str(text);
         self.repeatable = false;
@@ -146,7 +146,7 @@ impl Translator<'_> {
         self.repeatable = true;
     }
 
-    /// In extended mode: white space, and comments up to the end of their line.
+    /// In extended mode, skips white space, and comments up to the end of their line.
     fn skipped(&mut self, letter: char) -> bool {
         if letter == '#' {
             for letter in self.rest.by_ref() {
@@ -163,7 +163,7 @@ impl Translator<'_> {
         match (self.modes.multi_line, self.dialect) {
             (false, _) => r"\A",
             (true, Dialect::Plain) => "(?m:^)",
-            // not behind a newline that ends the text
+            // not after a newline that ends the text
             (true, Dialect::Exact) => r"(?:\A|(?m:^)(?!\z))",
         }
     }
@@ -176,7 +176,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The end, or before a newline that is the end.
+    /// The end of the text, also before a final newline.
     fn text_end(&self) -> &'static str {
         match self.dialect {
             Dialect::Plain => r"\z",
@@ -200,7 +200,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A quantifier may be lazy or possessive; another cannot follow.
+    /// Consumes the suffix that makes a quantifier lazy or possessive; a second quantifier may not follow.
     fn quantified(&mut self) {
         if let Some(suffix) = self.rest.next_if(|letter| matches!(letter, '?' | '+')) {
             self.out.push(suffix);
@@ -208,7 +208,7 @@ impl Translator<'_> {
         self.repeatable = false;
     }
 
-    /// What is between the braces that come, if they are a quantifier: `{n}`, `{n,}` or `{n,m}`.
+    /// The text between the braces ahead, if they are a quantifier: `{n}`, `{n,}` or `{n,m}`.
     fn counts(mut ahead: Peekable<Chars<'_>>) -> Option<(String, Peekable<Chars<'_>>)> {
         let mut text = String::new();
         loop {
@@ -222,13 +222,13 @@ impl Translator<'_> {
         (!least.is_empty() && !most.contains(',')).then_some((text, ahead))
     }
 
-    /// Whether an opening brace comes that begins a quantifier.
+    /// Whether the next character is a brace that begins a quantifier.
     fn at_quantifier(&self) -> bool {
         let mut ahead = self.rest.clone();
         ahead.next() == Some('{') && Self::counts(ahead).is_some()
     }
 
-    /// Any other brace is itself.
+    /// A quantifier in braces, or a literal brace.
     fn braces(&mut self) -> Translated<()> {
         let Some((text, ahead)) = Self::counts(self.rest.clone()) else {
             self.literal('{');
@@ -263,14 +263,14 @@ impl Translator<'_> {
     }
 }
 
-/// Appends a character that stands for itself, inside or outside of a class.
+/// Appends a literal character, inside or outside of a class.
 fn push_literal(out: &mut String, letter: char) {
     if letter.is_ascii() && !letter.is_ascii_alphanumeric() {
         if letter.is_ascii_punctuation() {
             out.push('\\');
             out.push(letter);
         } else {
-            // white space and controls
+            // white space and control characters
             out.push_str(r"\x");
             out.extend(
                 [u32::from(letter) >> 4, u32::from(letter) & 0xF]

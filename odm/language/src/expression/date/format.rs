@@ -1,4 +1,4 @@
-//! Dates as text: `$dateToString $dateFromString`.
+//! Converts between dates and text: `$dateToString $dateFromString`.
 
 use bson::DateTime;
 use bson::raw::RawBsonRef;
@@ -16,7 +16,7 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         _ if !args.given(1) => Some("%Y-%m-%dT%H:%M:%S.%LZ".to_owned()),
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
-            // Before anything is known of the date.
+            // mongod checks the format before the date.
             check_format(format, WRITTEN)?;
             Some(format.to_owned())
         }
@@ -32,7 +32,7 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
     };
     let zone = Zone::of(args, 2)?;
-    // No date comes before no format and no zone.
+    // A null date takes precedence over a null format or zone.
     if args.is_nullish(0) {
         return if args.given(3) {
             Ok(args.take(3))
@@ -91,7 +91,7 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
             }
             Some('Z') => write!(out, "{}", offset / 60_000),
             Some('%') => write!(out, "%"),
-            // No other is let through.
+            // `check_format` refuses all others.
             Some(_) | None => Ok(()),
         };
     }
@@ -101,7 +101,7 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
 pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
         _ if !args.given(1) => None,
-        // No date comes before no format.
+        // A null date takes precedence over a null format, so this does not decide the result yet.
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
             check_format(format, READ)?;
@@ -152,7 +152,7 @@ fn unreadable(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::CONVERSION_FAILURE, message)
 }
 
-/// What a text says: a date without a zone, and the zone if it names one.
+/// A date as read from a text: the local time, and the zone if the text names one.
 struct Read<'t> {
     local: i64,
     zone: Option<(&'t str, i64)>,
@@ -176,7 +176,7 @@ impl Read<'_> {
     }
 }
 
-/// Without a format only ISO 8601 is read.
+/// Reads a date without a format: only ISO 8601 is supported.
 fn by_guess(date: &str) -> Result<Read<'_>, ServerError> {
     let wrong = || unreadable(format!("Error parsing date string '{date}'"));
     let Some(utc) = calendar::parse_iso(date) else {
@@ -201,7 +201,7 @@ fn by_guess(date: &str) -> Result<Read<'_>, ServerError> {
     })
 }
 
-/// The parts that a format names.
+/// The parts of a date that a text with a format names.
 #[derive(Default)]
 struct Named {
     year: Option<i64>,
@@ -264,7 +264,7 @@ fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
         let (number, after) = rest.split_at_checked(digits).ok_or_else(wrong)?;
         let number: i64 = number.parse().map_err(|_| wrong())?;
         *slot = Some(match digits {
-            // The digits behind the point.
+            // The digits after the decimal point.
             1 if is_fraction => number * 100,
             2 if is_fraction => number * 10,
             _ => number,
@@ -278,7 +278,7 @@ fn by_format<'t>(date: &'t str, format: &str) -> Result<Read<'t>, ServerError> {
     Ok(Read { local, zone })
 }
 
-/// A sign and what belongs to it, or `Z`.
+/// Splits off a zone: `Z`, or a sign and its digits.
 fn split_zone(text: &str) -> Option<(&str, &str)> {
     if text.starts_with('Z') {
         return text.split_at_checked(1);
@@ -294,7 +294,7 @@ fn split_zone(text: &str) -> Option<(&str, &str)> {
 }
 
 impl Named {
-    /// The date without a zone; `None` where a part is out of range.
+    /// The local time; `None` if a part is out of range.
     fn local(&self, date: &str) -> Result<Option<i64>, ServerError> {
         let incomplete = || {
             unreadable(format!(
@@ -329,12 +329,12 @@ impl Named {
     }
 }
 
-/// The specifiers of a format that is written.
+/// The specifiers of `$dateToString`.
 const WRITTEN: &str = "YmdHMSLjwuUVGzZ%";
-/// And of one that is read.
+/// The specifiers of `$dateFromString`.
 const READ: &str = "dGHLmMSuVYzZ%";
 
-/// Refuses what is none of the specifiers.
+/// Refuses unknown specifiers.
 fn check_format(format: &str, specifiers: &str) -> Result<(), ServerError> {
     let mut characters = format.chars();
     while let Some(c) = characters.next() {

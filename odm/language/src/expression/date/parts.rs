@@ -11,7 +11,7 @@ use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 use crate::expression::text;
 use crate::value::raw::append;
 
-/// The arguments of `$dateFromParts`, each before those that it goes with.
+/// The arguments of `$dateFromParts`. Each part of the date stands before its ISO 8601 counterpart.
 pub(super) const NAMES: &[(&str, bool)] = &[
     ("year", false),
     ("isoWeekYear", false),
@@ -26,11 +26,11 @@ pub(super) const NAMES: &[(&str, bool)] = &[
     ("timezone", false),
 ];
 
-/// What a server allows for parts that carry over.
+/// mongod's range for parts that carry over.
 const RANGE: std::ops::RangeInclusive<i64> = -32_768..=32_767;
 
 pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
-    // The time of the day comes first, then the zone, then the day.
+    // mongod checks the time of day first, then the zone, then the day.
     let Some(hour) = carried(args, 6, 0)? else {
         return null();
     };
@@ -57,7 +57,7 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(day) = carried(args, 4 + first, 1)? else {
         return null();
     };
-    // A year is looked at behind the parts that are written after it.
+    // mongod checks the range of the year after the parts that follow it.
     if !(1..=9999).contains(&year) {
         let (name, _) = NAMES.get(first).copied().unwrap_or_default();
         return refuse(
@@ -87,12 +87,12 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// Milliseconds, if a server can count them: it makes microseconds of them.
+/// Returns the milliseconds unless they overflow as microseconds, which mongod converts them to.
 fn in_microseconds(milliseconds: i64) -> Option<i64> {
     milliseconds.checked_mul(1_000).and(Some(milliseconds))
 }
 
-/// A part, 0 where it was not written; `None` for null.
+/// An optional part, 0 by default; `None` for null.
 fn part(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
     if args.given(index) {
         number(args, index)
@@ -120,7 +120,7 @@ fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
     }
 }
 
-/// A part of limited range.
+/// A part that has to be within [`RANGE`].
 fn carried(args: &Args<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, ServerError> {
     if !args.given(index) {
         return Ok(Some(otherwise));

@@ -1,6 +1,6 @@
-//! Steps of time: `$dateAdd $dateSubtract $dateDiff $dateTrunc`.
+//! Arithmetic with units of time: `$dateAdd $dateSubtract $dateDiff $dateTrunc`.
 //!
-//! Days and longer units are those of the calendar in the time zone; shorter ones are so many milliseconds.
+//! Days and longer units follow the calendar in the time zone; shorter units are fixed numbers of milliseconds.
 
 use bson::DateTime;
 use bson::raw::RawBsonRef;
@@ -104,7 +104,7 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
             format!("invalid $dateSubtract 'amount' parameter value: {amount}"),
         );
     }
-    // More than the milliseconds of 64 bits hold, whatever the date.
+    // Larger amounts overflow 64-bit milliseconds for any date.
     let most = match unit {
         Unit::Year => 584_942_417,
         Unit::Quarter => 584_942_417 * 4,
@@ -128,7 +128,7 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
         Unit::Fixed(millis) if millis < DAY => start.checked_add(amount.checked_mul(millis)?),
         _ => zone.utc_beside(start, moved(zone.local(start), unit, amount)?),
     });
-    // Before 1970 a server takes the milliseconds from the second before, and not from their own.
+    // Before 1970, for a time within a second, mongod's result is one second too early.
     let is_split = start < 0 && start % 1_000 != 0 && unit != Unit::Fixed(1);
     let moved = moved.and_then(|moved| moved.checked_sub(if is_split { 1_000 } else { 0 }));
     match moved {
@@ -137,7 +137,7 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
     }
 }
 
-/// A date so many milliseconds later.
+/// The date this many milliseconds later.
 fn moved_by<'a>(start: i64, millis: i64) -> Outcome<'a> {
     match start.checked_add(millis) {
         Some(moved) => owned(DateTime::from_millis(moved)),
@@ -175,27 +175,27 @@ fn moved(start: i64, unit: Unit, amount: i64) -> Option<i64> {
     })
 }
 
-/// Which unit since the epoch an instant falls in.
+/// The number of the unit, counted from the epoch, that an instant falls into.
 fn ordinal(at: i64, unit: Unit, week_start: i64) -> i64 {
     let parts = calendar::parts(at);
     match unit {
         Unit::Year => parts.year,
         Unit::Quarter => parts.year * 4 + (parts.month - 1) / 3,
         Unit::Month => parts.year * 12 + parts.month - 1,
-        // 1970-01-01 was a Thursday, day 5 from a Sunday that is 1.
+        // 1970-01-01 was a Thursday: day 5 if Sunday is 1.
         Unit::Week => (at.div_euclid(86_400_000) + 5 - week_start).div_euclid(7),
         Unit::Fixed(millis) => at.div_euclid(millis),
     }
 }
 
-/// Whether the week has no start though one was written; other units need none.
+/// Whether the unit is a week and a written `startOfWeek` is null; other units ignore it.
 fn lacks_week_start(args: &Args<'_>, unit: usize, start: usize) -> bool {
     args.given(start)
         && args.is_nullish(start)
         && matches!(args.or_null(unit), RawBsonRef::String("week"))
 }
 
-/// Sunday is 1.
+/// The first day of the week; Sunday is 1.
 fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerError> {
     const DAYS: [&str; 7] = [
         "sunday",
@@ -236,7 +236,7 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerEr
     }
 }
 
-/// The zone of an operator whose refusals name the argument.
+/// The zone, for operators whose errors name the argument.
 fn named_zone(args: &Args<'_>) -> Result<Option<Zone>, ServerError> {
     Zone::of(args, 3).map_err(|error| {
         error.within(&format!(
@@ -263,7 +263,7 @@ pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let start_of_week = week_start(args, 4, unit)?;
     let difference = match unit {
         Unit::Fixed(millis) if millis < DAY => {
-            // What the clocks on the wall are apart, without the whole hours by which they were set.
+            // The difference in local time, without the whole units by which the offset changed.
             let clock = |at: i64| zone.local(at).div_euclid(millis);
             let set = (zone.offset(end) - zone.offset(start)) / millis;
             clock(end)
@@ -282,7 +282,7 @@ pub(super) fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// Saturday, 1 January 2000: bins are counted from it.
+/// Saturday, 1 January 2000, where bins start.
 const REFERENCE: i64 = 946_684_800_000;
 
 pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -314,10 +314,10 @@ pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     }
 }
 
-/// The largest `binSize` in days and longer units.
+/// The largest `binSize` for days and longer units.
 const LARGEST: i64 = 100_000_000_000;
 
-/// The size of a bin: in milliseconds for units that have some, else in months.
+/// The size of a bin: in milliseconds for weeks and shorter units, otherwise in months.
 fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
     let value = args.or_null(2);
     let size = if args.given(2) {
@@ -360,7 +360,7 @@ fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
     }
 }
 
-/// The start of the bin, of this size and counted from here, that a number falls into.
+/// The start of the bin that `at` falls into, for bins of this size that start at `from`.
 fn truncated(at: i64, from: i64, size: i64) -> Option<i64> {
     at.checked_sub(from)?
         .div_euclid(size)
@@ -372,8 +372,8 @@ fn local_start(at: i64, unit: Unit, size: i64, start_of_week: i64) -> Option<i64
     match unit {
         Unit::Fixed(_) => truncated(at, REFERENCE, size),
         Unit::Week => {
-            // 1 January 2000 was a Saturday, 7 from a Sunday that is 1: weeks are counted from the first that began
-            // there or later.
+            // 1 January 2000 was a Saturday, 7 if Sunday is 1: weeks count from the first that starts on that day or
+            // later.
             let from = REFERENCE + (start_of_week - 7).rem_euclid(7) * DAY;
             truncated(at, from, size)
         }

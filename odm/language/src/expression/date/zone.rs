@@ -1,4 +1,4 @@
-//! Time zones: UTC, offsets, and names from the database that is compiled in.
+//! Time zones: UTC, offsets, and names from the built-in database.
 
 use bson::raw::RawBsonRef;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use crate::expression::calendar;
 use crate::expression::operator::{Args, refuse};
 use crate::expression::text;
 
-/// The milliseconds of 400 years, after which the calendar begins anew.
+/// The length of the calendar's cycle of 400 years in milliseconds.
 const CYCLE: i64 = 146_097 * 86_400_000;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) enum Zone {
 }
 
 impl Zone {
-    /// The zone of an argument, UTC where it is not written; `None` for null.
+    /// The zone of an argument, UTC by default; `None` for null.
     pub(super) fn of(args: &Args<'_>, index: usize) -> Result<Option<Self>, ServerError> {
         if !args.given(index) {
             return Ok(Some(Self::Fixed(0)));
@@ -67,7 +67,7 @@ impl Zone {
             _ => {}
         }
         let zone = TimeZone::get(name).ok()?;
-        // A server knows a name in its own case alone.
+        // mongod accepts a name in its exact case only.
         (zone.iana_name() == Some(name)).then_some(Self::Named(zone))
     }
 
@@ -80,8 +80,8 @@ impl Zone {
                     Timestamp::MIN.as_millisecond(),
                     Timestamp::MAX.as_millisecond(),
                 );
-                // Before the years that the database covers its first rule holds; after them, what holds in the same year
-                // of the calendar's cycle.
+                // Before the range of the database, its first rule applies; after it, the rule of the same year of the
+                // calendar's cycle.
                 let known = if utc > bounds.1 {
                     bounds.1 - CYCLE + (utc - bounds.1).rem_euclid(CYCLE)
                 } else {
@@ -93,13 +93,13 @@ impl Zone {
         }
     }
 
-    /// What clocks show at an instant, as if it were in UTC.
+    /// The local time at an instant, as if it were in UTC.
     pub(super) fn local(&self, utc: i64) -> i64 {
         utc.saturating_add(self.offset(utc))
     }
 
-    /// The same for a date that was moved from another one: where clocks show it twice, the time that is as far from UTC
-    /// as that other one was.
+    /// Like [`Self::utc`], for a date moved from `other`: if the local time occurs twice, prefers the offset of
+    /// `other`.
     pub(super) fn utc_beside(&self, other: i64, local: i64) -> Option<i64> {
         let same = local.checked_sub(self.offset(other))?;
         if self.local(same) == local {
@@ -108,8 +108,8 @@ impl Zone {
         self.utc(local)
     }
 
-    /// The instant at which clocks show this. Where they show it twice, it is the second time; where they never do, it is
-    /// as long after the clocks are changed as it would be after the hour that they skip began.
+    /// The instant of a local time. If the local time occurs twice, returns the second; if clocks skip it, the offset
+    /// from before the change applies: 02:30 becomes 03:30.
     pub(super) fn utc(&self, local: i64) -> Option<i64> {
         const DAY: i64 = 86_400_000;
         if let Self::Fixed(offset) = self {

@@ -1,4 +1,4 @@
-//! What forms give: they evaluate the arguments that they need, with their variables.
+//! Evaluates forms: only the arguments that they need, with their variables.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
@@ -183,7 +183,7 @@ fn limit_of(value: &Value<'_>) -> Result<usize, ServerError> {
     }
 }
 
-/// The elements of an array, borrowed where the array is.
+/// The elements of an array, borrowed if the array is borrowed.
 fn items<'a>(value: &Value<'a>) -> Option<Vec<Value<'a>>> {
     match value {
         Value::Ref(RawBsonRef::Array(array)) => Some(values(array).map(Value::Ref).collect()),
@@ -213,7 +213,7 @@ fn each<'a>(
     }
 }
 
-/// Evaluates with more variables. One frame for each: recursion keeps the list on the stack.
+/// Evaluates `within` with more variables. Each recursion binds one, which keeps the linked list on the stack.
 fn bind<'a>(
     env: &Env<'_, 'a>,
     variables: &mut dyn Iterator<Item = (&str, Value<'a>)>,

@@ -1,4 +1,4 @@
-//! `$zip`: its inputs are evaluated up to the first that is null, its defaults where one is shorter than another.
+//! `$zip`: stops evaluating its inputs at the first null, and evaluates its defaults only if an input is shorter.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
@@ -40,7 +40,7 @@ pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
             ("defaults", value) => zip.defaults = list(name, value, 34462, scope)?,
             ("useLongestLength", RawBsonRef::Boolean(longest)) => zip.is_longest = longest,
             ("useLongestLength", _) => {
-                // The server names the type of the whole specification.
+                // mongod names the type of the whole specification.
                 return refuse(34463, "useLongestLength must be a bool, found object");
             }
             (other, _) => {

@@ -1,4 +1,4 @@
-//! From a specification to the tree of a shape.
+//! Parses a specification into the tree of a shape.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::expression::{Expression, Scope, Value, field_path};
 use crate::value::number::Number;
 use crate::value::raw::elements;
 
-/// How a projection operator of `find` bears on the kind of the projection.
+/// How a projection operator of `find` affects the kind of the projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bearing {
     /// It makes the projection an inclusion.
     Includes,
-    /// It goes with either kind; alone it makes this one.
+    /// It goes with either kind; on its own, it makes the projection this one.
     Otherwise(Kind),
 }
 
-/// Which of two operators that exclude each other were met so far.
+/// Which of two mutually exclusive operators the parser has met.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Met {
     /// The positional operator.
@@ -31,7 +31,7 @@ pub struct Met {
     pub matches_elements: bool,
 }
 
-/// A projection operator of `find` at a path: what it does, where, and what that says of the projection.
+/// Parses a projection operator of `find` at a path: returns its bearing on the projection, its path and the operator.
 pub(super) type Special<'h> = dyn Fn(
         &str,
         RawBsonRef<'_>,
@@ -42,7 +42,7 @@ pub(super) type Special<'h> = dyn Fn(
 impl Shape {
     /// `$set`, `$addFields`.
     pub fn set(spec: &RawDocument, scope: &Scope) -> Result<Self, ServerError> {
-        // What is wrong with paths is told before any expression is read.
+        // mongod checks all paths before it parses any expression.
         let mut paths = Fields {
             whole: spec,
             scope: None,
@@ -75,8 +75,8 @@ impl Shape {
         })
     }
 
-    /// `$project`, and the projection of `find` with its `special` operators. An empty one keeps everything; one that
-    /// has nothing but `$meta` is of the kind `only_meta`.
+    /// `$project`, and the projection of `find` with its `special` operators. An empty projection keeps everything; a
+    /// projection of `$meta` only is of the kind `only_meta`.
     pub fn project(
         spec: &RawDocument,
         scope: &Scope,
@@ -115,7 +115,7 @@ impl Shape {
     }
 }
 
-/// Refuses the positional `$` anywhere but at the end of a path.
+/// Refuses the positional `$` except at the end of a path.
 pub fn check_position(path: &str) -> Result<(), ServerError> {
     if path.contains(".$.") {
         return refuse(
@@ -134,7 +134,7 @@ fn joined(prefix: &str, name: &str) -> String {
     }
 }
 
-/// The fields of `$set`, of which only the paths are read without a scope.
+/// Parses the fields of `$set`; without a scope, it reads their paths only.
 struct Fields<'p> {
     whole: &'p RawDocument,
     scope: Option<&'p Scope>,
@@ -184,7 +184,7 @@ impl Fields<'_> {
         Ok(())
     }
 
-    /// Nothing stands beside an operator.
+    /// Refuses other fields beside an operator.
     fn check_operators(&self, object: &RawDocument) -> Result<(), ServerError> {
         let count = elements(object).count();
         if count == 1 || !elements(object).any(|(name, _)| name.starts_with('$')) {
@@ -201,7 +201,7 @@ impl Fields<'_> {
     }
 }
 
-/// Checks a name within an object, and the whole path.
+/// Checks a field name and its whole path.
 #[inline(never)]
 fn check_paths(name: &str, path: &str) -> Result<(), ServerError> {
     field_path(name)?;
@@ -214,8 +214,8 @@ fn is_operator(document: &RawDocument) -> bool {
         .is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-/// Whether an object in a projection is an expression: it is none where a second name stands beside the operator's,
-/// or where the name is a part of a reference.
+/// Whether an object in a projection is an expression: it has one field, an operator's name that is not a field of a
+/// `DBRef`.
 fn is_expression(document: &RawDocument) -> bool {
     let mut names = elements(document).map(|(name, _)| name);
     let first = names.next().unwrap_or("");
@@ -227,7 +227,7 @@ impl Tree {
         self.insert_below("", path, entry)
     }
 
-    /// Puts an entry at a path below another one, which messages leave out.
+    /// Inserts an entry at a path below `prefix`, which messages leave out.
     fn insert_below(&mut self, prefix: &str, path: &str, entry: Entry) -> Result<(), ServerError> {
         let mut parts = if prefix.is_empty() {
             Vec::new()
@@ -238,7 +238,7 @@ impl Tree {
         self.place(&parts, path, entry)
     }
 
-    /// Makes room for the fields of an object at a path below another one.
+    /// Creates the tree for the fields of an object at a path below `prefix`.
     fn enter(&mut self, prefix: &str, path: &str) -> Result<(), ServerError> {
         let parts = plain_parts(&joined(prefix, path));
         let last = parts.len().saturating_sub(1);
@@ -286,7 +286,7 @@ fn plain_parts(path: &str) -> Vec<String> {
     path.split('.').map(str::to_owned).collect()
 }
 
-/// The refusal of a path below one that has an entry.
+/// The error for a path below another path of the specification.
 fn collides_above(path: &str) -> ServerError {
     let rest = path.split_once('.').map_or(path, |(_, rest)| rest);
     ServerError::new(
@@ -299,13 +299,13 @@ struct Parser<'p> {
     scope: &'p Scope,
     special: &'p Special<'p>,
     kind: Option<Kind>,
-    /// What the projection is if nothing says it outright.
+    /// The kind if no field decides it.
     otherwise: Option<Kind>,
-    /// What it is if it has nothing but `$meta`.
+    /// The kind of a projection of `$meta` only.
     only_meta: Kind,
     tree: Tree,
     met: Met,
-    /// What the specification says of `_id`, which goes with either kind.
+    /// Whether the specification includes `_id`, which it may do with either kind.
     id: Option<bool>,
 }
 
@@ -318,7 +318,7 @@ impl Parser<'_> {
                 field_path(name)?;
             }
             if is_meta(value) && !path.ends_with(".$") {
-                // It goes with either kind.
+                // `$meta` goes with either kind.
                 self.check_id(&path)?;
                 field_path(&path)?;
                 let expression = self.expression(&path, value)?;
@@ -339,7 +339,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Refuses a path that `_id` is on where the specification has spoken of `_id`, or the other way round.
+    /// Refuses paths that collide with an earlier inclusion or exclusion of `_id`.
     fn check_id(&self, path: &str) -> Result<(), ServerError> {
         let target = path.strip_suffix(".$").unwrap_or(path);
         if self.id.is_some() && target.starts_with("_id.") {
@@ -352,7 +352,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A `$slice` that `find` does not take may be the operator of expressions.
+    /// Parses a `$slice` that `find` refuses as the operator of expressions.
     fn or_expression(
         &mut self,
         fault: ServerError,
@@ -363,7 +363,7 @@ impl Parser<'_> {
         let RawBsonRef::Document(written) = value else {
             return Err(fault);
         };
-        // What is wrong with the path is wrong with an expression, too.
+        // An invalid path is invalid for an expression, too.
         if joined(prefix, name)
             .split('.')
             .any(|part| part.starts_with('$'))
@@ -509,7 +509,8 @@ impl Parser<'_> {
     }
 }
 
-/// A projection words the refusal of an unknown operator in its own way, but not of one within another's arguments.
+/// Rewords the error about an unknown operator as projections do, unless it stands in the arguments of another
+/// operator.
 fn unknown_here(error: ServerError, value: RawBsonRef<'_>) -> ServerError {
     let RawBsonRef::Document(written) = value else {
         return error;
@@ -532,7 +533,7 @@ fn unknown_here(error: ServerError, value: RawBsonRef<'_>) -> ServerError {
     }
 }
 
-/// `$set` words a collision of paths in its own way.
+/// Rewords the error about a path collision as `$set` does.
 fn collision(error: ServerError, spec: &RawDocument) -> ServerError {
     let Some(rest) = error.message().strip_prefix("Path collision at ") else {
         return error;
@@ -566,7 +567,7 @@ fn is_meta(value: RawBsonRef<'_>) -> bool {
     matches!((fields.next(), fields.next()), (Some(("$meta", _)), None))
 }
 
-/// A number or a boolean keeps or drops its field.
+/// Reads a flag, by which a number or a boolean keeps or drops its field.
 fn flag(value: RawBsonRef<'_>) -> Option<bool> {
     (matches!(value, RawBsonRef::Boolean(_)) || Number::from_raw(value).is_some())
         .then(|| Value::Ref(value).truthy())

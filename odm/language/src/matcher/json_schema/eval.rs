@@ -1,4 +1,4 @@
-//! Whether a value keeps the rules of a schema.
+//! Tests whether a value satisfies the rules of a schema.
 
 use std::cmp::Ordering;
 
@@ -14,12 +14,12 @@ use crate::value::{key, raw};
 
 pub(super) type Answer = Result<bool, ServerError>;
 
-/// What a schema is held against: one value, or what is found at a path. There is none where a required property
-/// is missing, and there are several behind an array.
+/// The values that a schema is tested against: one value, or those at a path. A missing required property has none, and
+/// a path through an array may have several.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Considered<'a, 'v> {
     pub(super) values: &'v [RawBsonRef<'a>],
-    /// Whether an array is on the way to them: of such values a server reports less.
+    /// Whether the path leads through an array: mongod reports less about such values.
     pub(super) is_scattered: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'a, 'v> Considered<'a, 'v> {
         }
     }
 
-    /// The value, if there is just one.
+    /// The value, if there is exactly one.
     pub(super) fn single(self) -> Option<RawBsonRef<'a>> {
         match self.values {
             [only] => Some(*only),
@@ -74,7 +74,7 @@ impl Schema {
         self.shape.admits(&self.rules, value)
     }
 
-    /// Whether each rule holds for any of the values.
+    /// Whether each rule holds for at least one of the values.
     pub(super) fn admits_all(&self, considered: Considered<'_, '_>) -> Answer {
         if let Some(value) = considered.single() {
             return self.admits(value);
@@ -105,7 +105,7 @@ impl Rule {
         })
     }
 
-    /// Whether the rule speaks of values of this type.
+    /// Whether the rule applies to values of this type.
     pub(super) fn is_about(&self, value: RawBsonRef<'_>) -> bool {
         self.about
             .is_none_or(|about| about.contains(value.element_type()))
@@ -113,7 +113,7 @@ impl Rule {
 }
 
 impl Demand {
-    /// Whether a value of the type that the rule speaks of keeps it.
+    /// Whether a value satisfies the demand; its type is one that the rule applies to.
     fn admits(&self, value: RawBsonRef<'_>) -> Answer {
         Ok(match (self, value) {
             (Demand::Bound(comparison, operand), _) => {
@@ -228,7 +228,7 @@ fn within(comparison: Comparison, bound: &Operand, number: Number) -> bool {
     }
 }
 
-/// In decimal arithmetic, so that 0.3 is a multiple of 0.1.
+/// Computed in decimal, so that 0.3 is a multiple of 0.1.
 fn is_multiple(number: Number, divisor: Number) -> bool {
     number.to_decimal().rem(divisor.to_decimal()).is_zero()
 }
@@ -278,7 +278,7 @@ fn sorted(value: Bson) -> Bson {
     }
 }
 
-/// Whether there is a value at a path. A name with dots is a path, as it is to a server.
+/// Whether a path has a value. mongod reads a name with dots as a path, too.
 pub(super) fn is_present(path: &Path, document: &RawDocument) -> bool {
     match path.segments() {
         [name] => raw::get(document, name.name()).is_some(),
@@ -287,7 +287,7 @@ pub(super) fn is_present(path: &Path, document: &RawDocument) -> bool {
 }
 
 impl Property {
-    /// Whether the values of the property keep its schema.
+    /// Whether the values of the property satisfy its schema.
     fn admits(&self, document: &RawDocument) -> Answer {
         match self.path.segments() {
             [name] => match raw::get(document, name.name()) {
@@ -308,7 +308,7 @@ impl Property {
         })
     }
 
-    /// What of a document breaks the schema of the property: its values, and whether an array is on the way to them.
+    /// The values that break the property's schema, and whether the path leads through an array.
     pub(super) fn failure<'a>(
         &self,
         document: &'a RawDocument,
@@ -323,7 +323,7 @@ impl Property {
     }
 }
 
-/// The first field that matches a pattern and not its schema.
+/// The first field whose name matches the pattern and whose value breaks the schema.
 pub(super) fn pattern_failure<'a>(
     regex: &Regex,
     schema: &Schema,
@@ -337,7 +337,7 @@ pub(super) fn pattern_failure<'a>(
     Ok(None)
 }
 
-/// The fields that are neither known nor match a pattern.
+/// The fields that are neither properties nor match a pattern.
 pub(super) fn further<'a>(
     document: &'a RawDocument,
     known: &[String],

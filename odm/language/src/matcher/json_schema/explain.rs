@@ -1,4 +1,4 @@
-//! What a server reports of a value that breaks a schema.
+//! The details that mongod reports about a value that breaks a schema.
 
 use bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 
@@ -33,7 +33,7 @@ pub(in crate::matcher) fn schema_failure(
 const ALWAYS_FALSE: &str = "expression always evaluates to false";
 
 impl Schema {
-    /// Whether the type asked for is none that a whole document can have.
+    /// Whether the schema demands a type that a whole document cannot have.
     fn never_whole(&self) -> bool {
         self.whole
             && self.rules.iter().any(|rule| {
@@ -52,12 +52,12 @@ impl Schema {
         }
     }
 
-    /// What is reported of each rule that a value breaks.
+    /// The details of each rule that a value breaks.
     fn failures(&self, value: RawBsonRef<'_>) -> Explained<Vec<Bson>> {
         self.all_failures(Considered::one(&value))
     }
 
-    /// The same of what is found at a path; of nothing, of each logical rule.
+    /// Like [`Self::failures`], for the values at a path; without values, only the logical rules are reported.
     fn all_failures(&self, considered: Considered<'_, '_>) -> Explained<Vec<Bson>> {
         let mut failures = Vec::new();
         for rule in &self.rules {
@@ -72,7 +72,7 @@ impl Schema {
 }
 
 impl Rule {
-    /// What is reported of what breaks this rule.
+    /// The details of values that break this rule; `None` if mongod reports nothing.
     fn failure(&self, found: Considered<'_, '_>, whole: bool) -> Explained<Option<Document>> {
         let mut details = doc! { "operatorName": self.keyword };
         match &self.demand {
@@ -111,7 +111,7 @@ impl Rule {
         Ok(Some(details))
     }
 
-    /// Reports a value that breaks a rule about its type, if there is anything to tell.
+    /// Adds the details of a value that breaks a rule about its type. Returns whether there is anything to report.
     fn plain(&self, details: &mut Document, value: RawBsonRef<'_>) -> Explained<bool> {
         match (&self.demand, value) {
             (Demand::Properties(properties), RawBsonRef::Document(document)) => {
@@ -315,7 +315,7 @@ impl Rule {
     }
 }
 
-/// The properties that break their schemas, as far as there is anything to tell of them.
+/// The details of the properties that break their schemas, except those that mongod reports nothing about.
 fn properties_failure(properties: &[Property], document: &RawDocument) -> Explained<Vec<Bson>> {
     let mut failed = Vec::new();
     for property in properties {
@@ -355,7 +355,7 @@ fn item<'a>(
     Ok(())
 }
 
-/// Counts an index from the beginning of the array.
+/// Adds `from` to the reported item index, so that it counts from the beginning of the array.
 fn shift(details: &mut Document, from: usize) {
     if let Ok(index) = details.get_i32("itemIndex") {
         let from = i32::try_from(from).unwrap_or(i32::MAX);

@@ -1,4 +1,4 @@
-//! From schema documents to rules, with every refusal of the server.
+//! Parses schema documents into rules, and refuses what mongod refuses.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn type_name(value: RawBsonRef<'_>) -> &'static str {
     kind::alias(value.element_type())
 }
 
-/// Parses a schema; `whole` says that it is the schema of documents.
+/// Parses a schema; `whole` marks the schema of whole documents.
 pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     check_known(source)?;
     let mut parser = Parser {
@@ -64,7 +64,7 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     })
 }
 
-/// What must be there in whole documents that keep all of these rules.
+/// The paths that a whole document must have to satisfy all of these rules.
 fn present(rules: &[Rule], whole: bool) -> Vec<Path> {
     let mut paths = Vec::new();
     for rule in rules.iter().filter(|_| whole) {
@@ -83,7 +83,7 @@ fn present(rules: &[Rule], whole: bool) -> Vec<Path> {
 
 struct Parser<'a> {
     source: &'a RawDocument,
-    /// The type that the schema asks for, if it names just one; all numbers are one.
+    /// The one type that the schema demands, if it names exactly one; all numeric types count as one.
     stated: Option<TypeSet>,
     rules: Vec<Rule>,
     whole: bool,
@@ -118,8 +118,8 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Adds a rule about values of one type. Where the schema asks for another type, it is about
-    /// nothing, and so it is where documents are meant.
+    /// Adds a rule about values of one type. Omits it if the schema demands another type, or describes whole documents
+    /// and the rule is not about objects.
     fn push_about(&mut self, about: TypeSet, keyword: &'static str, demand: Demand) {
         let object = TypeSet::one(ElementType::EmbeddedDocument);
         if self.speaks_of(about) && (!self.whole || about == object) {
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the schema can be about values of a type: a single other type rules that out.
+    /// Whether the schema may apply to values of this type, rather than demand a single other type.
     fn speaks_of(&self, about: TypeSet) -> bool {
         self.stated.is_none_or(|stated| stated.intersects(about))
     }
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
                     "$jsonSchema keyword 'multipleOf' must have a positive value",
                 ));
             }
-            // of documents, a server does not keep it
+            // mongod ignores the divisor in the schema of whole documents
             if !self.whole && !number.is_finite() {
                 return Err(ServerError::new(
                     Code::BAD_VALUE,
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
             let RawBsonRef::String(pattern) = value else {
                 return Err(mismatch("$jsonSchema keyword 'pattern' must be a string"));
             };
-            // where it is about nothing, a server does not compile it either
+            // mongod does not compile a pattern that never applies
             if !self.whole && self.speaks_of(string) {
                 let regex = Regex::in_filter(pattern, "")?;
                 self.push_about(string, "pattern", Demand::Pattern(regex));

@@ -1,6 +1,6 @@
-//! The rules about types and fields, which most schemas are made of: checked on one walk over a document.
+//! Tests the rules about types and fields, which most schemas consist of, in one walk over a document.
 //!
-//! Rule by rule, a schema of 20 properties searches every document for 20 names, and for the required ones twice.
+//! Tested rule by rule, a schema of 20 properties searches each document for 20 names, and twice for the required ones.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::value::kind::TypeSet;
 use crate::value::path::Path;
 use crate::value::raw::{Element, Elements, Name};
 
-/// What a schema says, in the order in which it is checked fastest.
+/// The rules of a schema, in the order of the fastest test.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     /// The types that values may have.
     types: Option<TypeSet>,
-    /// What is said of the fields of a document.
+    /// The rules about the fields of a document.
     fields: Option<Fields>,
-    /// What is said of every item of an array.
+    /// The schema of every item of an array.
     items: Option<Arc<Schema>>,
-    /// The indexes of the rules that say more than that.
+    /// The indexes of the remaining rules.
     rest: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Shape {
         shape
     }
 
-    /// Whether a value keeps the rules of the schema whose shape this is.
+    /// Whether a value satisfies the rules of the schema that this shape belongs to.
     pub(super) fn admits(&self, rules: &[Rule], value: RawBsonRef<'_>) -> Answer {
         let bytes = match value {
             RawBsonRef::Document(document) => document.as_bytes(),
@@ -58,7 +58,7 @@ impl Shape {
         Ok(self.admits_parts(value.element_type(), bytes)? && self.admits_rest(rules, value)?)
     }
 
-    /// The same of a value that is not decoded, which the rest of the rules alone may ask for.
+    /// Like [`Self::admits`], for an element that is decoded only if the remaining rules need it.
     fn admits_element(&self, rules: &[Rule], element: &Element<'_>) -> Answer {
         let Some(kind) = element.element_type() else {
             return Ok(false);
@@ -75,7 +75,7 @@ impl Shape {
         }
     }
 
-    /// Whether a value has a type that is asked for, and its fields or items are as they should be.
+    /// Whether a value has an allowed type, and valid fields or items.
     fn admits_parts(&self, kind: ElementType, bytes: &[u8]) -> Answer {
         if self.types.is_some_and(|types| !types.contains(kind)) {
             return Ok(false);
@@ -104,11 +104,11 @@ impl Shape {
 /// The rules about fields: `properties`, `required`, and `additionalProperties` without patterns.
 #[derive(Debug, Clone)]
 struct Fields {
-    /// In the order in which the schema names them, which most documents follow.
+    /// In the order of the schema, which is the order of most documents.
     named: Vec<Field>,
-    /// Their words and places, sorted.
+    /// Their name words and their places in `named`, sorted.
     by_word: Vec<(u64, usize)>,
-    /// How many of them must be there.
+    /// How many of them are required.
     required: usize,
     others: Others,
 }
@@ -118,11 +118,11 @@ struct Field {
     name: Path,
     schema: Option<Arc<Schema>>,
     is_required: bool,
-    /// Whether it is among the properties. If not, it is one of the others, though it may be required.
+    /// Whether `properties` names it. If not, `others` applies to it, even if it is required.
     is_property: bool,
 }
 
-/// What is said of fields that are no properties.
+/// The rule for fields that are not properties.
 #[derive(Debug, Clone)]
 enum Others {
     Allowed,
@@ -130,7 +130,7 @@ enum Others {
     Like(Arc<Schema>),
 }
 
-/// Whether [`Fields`] check this, where they are there.
+/// Whether [`Fields`] checks this demand.
 fn is_of_fields(demand: &Demand) -> bool {
     match demand {
         Demand::Properties(_) | Demand::Required(_) => true,
@@ -140,7 +140,7 @@ fn is_of_fields(demand: &Demand) -> bool {
 }
 
 impl Fields {
-    /// None where nothing is said of fields, or where a name is a path or there twice.
+    /// Returns `None` if no rule is about fields, or if a name has dots or occurs twice.
     fn of(rules: &[Rule]) -> Option<Self> {
         let mut it = Self {
             named: Vec::new(),
@@ -151,7 +151,7 @@ impl Fields {
         let mut is_any = false;
         let of_fields = || rules.iter().filter(|rule| is_of_fields(&rule.demand));
         let is_properties = |rule: &&Rule| matches!(rule.demand, Demand::Properties(_));
-        // Properties first: they are named in the order of the documents, while optional ones are not required.
+        // Properties come first: documents usually follow their order, and `required` lists only some of the fields.
         let properties = of_fields().filter(is_properties);
         for rule in properties.chain(of_fields().filter(|rule| !is_properties(rule))) {
             is_any = true;
@@ -183,7 +183,7 @@ impl Fields {
         is_any.then_some(it)
     }
 
-    /// The field with a name; a new one if there is none yet.
+    /// The field with this name, added if it is new; `None` if the path has dots.
     fn field(&mut self, path: &Path) -> Option<&mut Field> {
         let name = path.only()?;
         let at = self.find(name).unwrap_or_else(|| {
@@ -234,7 +234,7 @@ impl Fields {
                 continue;
             };
             next = at + 1;
-            // Of two fields with one name, the first counts.
+            // Of two fields with the same name, the first counts.
             if std::mem::replace(seen, true) {
                 continue;
             }

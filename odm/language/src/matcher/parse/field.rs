@@ -23,7 +23,7 @@ use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{order, print, raw};
 
-/// `path: value`, where the value may be a document of operators.
+/// Parses `path: value`; the value may be a document of operators.
 pub(super) fn field(
     path: &str,
     value: RawBsonRef<'_>,
@@ -86,7 +86,7 @@ fn operators_on(path: &str, operators: &RawDocument, globals: &Globals) -> Parse
     Ok(children)
 }
 
-/// A geospatial condition: it takes all operators of the field, for nothing may stand beside it but its own options.
+/// Parses a geospatial condition. It consumes all operators of the field: only its own options may stand beside it.
 fn geospatial(path: &str, operators: &RawDocument) -> Parsed<Option<Predicate>> {
     for (name, _) in raw::elements(operators) {
         let (name, test) = match operators::on_field(name) {
@@ -162,7 +162,7 @@ fn one(
             }
             return Ok(None);
         }
-        // These two take all operators of the field: nothing may stand beside them.
+        // `geospatial` handles these: no other operator may stand beside them.
         OnField::GeoWithin | OnField::GeoIntersects | OnField::Near => {
             return Err(bad_value(format!("{name} must stand alone")));
         }
@@ -206,7 +206,7 @@ fn alternatives(name: &str, value: RawBsonRef<'_>, globals: &Globals) -> Parsed<
     Ok(In { values, regexes })
 }
 
-/// As the server reads a flag: everything but false, null and zero is true.
+/// Reads a flag as mongod does: everything but false, null, undefined and zero is true.
 fn truthy(value: RawBsonRef<'_>) -> bool {
     match value {
         RawBsonRef::Boolean(value) => value,
@@ -361,7 +361,7 @@ fn regex(
             let own = regex.options.as_str();
             let mut names = raw::elements(siblings).map(|(name, _)| name);
             let is_first = names.find(|name| matches!(*name, "$regex" | "$options"));
-            // Written in front of the pattern, empty options count as none.
+            // mongod ignores empty options that stand before the pattern.
             let (given, code) = match is_first {
                 Some("$options") => (given.filter(|given| !given.is_empty()), 51074),
                 _ => (given, 51075),
@@ -376,7 +376,7 @@ fn regex(
         }
         _ => return Err(bad_value("$regex has to be a string")),
     };
-    // The options may stand anywhere, so all that stands beside the pattern is its specification.
+    // Options may stand before or after the pattern, so the source is the whole document of operators.
     let source = nested(path, siblings.to_owned());
     Ok((Regex::in_filter(pattern, options)?, source))
 }

@@ -1,11 +1,11 @@
-//! Numbers among operands, with the words of the server for what is wrong with them.
+//! Reads numeric operands, with mongod's messages for invalid ones.
 
 use bson::RawBsonRef;
 
 use crate::value::number::Number;
 use crate::value::print;
 
-/// The integer that a number of any type is. The error is the message alone: its code differs.
+/// Reads an integer from a number of any type. Returns the error's message only: its code depends on the operator.
 pub fn integer(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
     let shown = || print::field(name, value);
     let number =
@@ -26,7 +26,7 @@ pub fn integer(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
     })
 }
 
-/// As [`integer`], not below zero.
+/// Like [`integer`], but refuses negative numbers.
 pub(in crate::matcher) fn non_negative(name: &str, value: RawBsonRef<'_>) -> Result<i64, String> {
     let number = integer(name, value)?;
     if number < 0 {
@@ -38,7 +38,7 @@ pub(in crate::matcher) fn non_negative(name: &str, value: RawBsonRef<'_>) -> Res
     Ok(number)
 }
 
-/// As [`non_negative`], in 32 bits.
+/// Like [`non_negative`], limited to 32 bits.
 pub(in crate::matcher) fn non_negative_int(
     name: &str,
     value: RawBsonRef<'_>,

@@ -3,7 +3,7 @@
 use super::escape::set;
 use super::{Dialect, Translated, Translator, invalid, push_literal};
 
-/// The classes of POSIX, over ASCII.
+/// POSIX's classes, over ASCII.
 const POSIX: &[&str] = &[
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
     "space", "upper", "word", "xdigit",
@@ -16,18 +16,18 @@ const UNTERMINATED: &str = "missing terminating ] for character class";
 enum Member {
     One(char),
     Set(String),
-    /// A property of characters, which no case changes.
+    /// A Unicode property, which ignores the case-insensitive option.
     Property(String),
 }
 
-/// What a class is made of.
+/// The members of a class.
 #[derive(Default)]
 struct Members {
-    /// What another case of a character may stand for, too.
+    /// Members that follow the case-insensitive option.
     folded: String,
-    /// What is meant as it is.
+    /// Members that ignore the case-insensitive option.
     strict: String,
-    /// Behind a `\Q`, up to the next `\E`.
+    /// Whether the position is inside `\Q…\E`.
     quoted: bool,
 }
 
@@ -41,7 +41,7 @@ impl Translator<'_> {
         }
         let negated = self.rest.next_if_eq(&'^').is_some();
         let mut members = Members::default();
-        // a bracket that comes first is a member
+        // a closing bracket in the first place is a member
         let mut first = true;
         while let Some(member) = self.member(first, &mut members)? {
             first = false;
@@ -69,7 +69,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Passes by a hyphen, if one follows that does not end the class.
+    /// Consumes a hyphen that makes a range, not one that ends the class.
     fn at_range(&mut self, members: &mut Members) -> bool {
         let mut ahead = self.rest.clone();
         let mut quoted = members.quoted;
@@ -99,7 +99,7 @@ impl Translator<'_> {
                 out.push('-');
                 push_literal(out, to);
             }
-            // a hyphen before a set is a member
+            // a hyphen before a set is a literal member
             Some(Member::Set(text) | Member::Property(text)) => {
                 push_literal(out, from);
                 push_literal(out, '-');
@@ -134,7 +134,7 @@ impl Translator<'_> {
         }
     }
 
-    /// `[:alpha:]`, or a bracket that is itself.
+    /// `[:alpha:]`, or a literal bracket.
     fn posix(&mut self) -> Translated<Member> {
         let Some((kind, name)) = self.posix_name() else {
             return Ok(Member::One('['));
@@ -149,9 +149,9 @@ impl Translator<'_> {
         if !POSIX.contains(&class) {
             return invalid("unknown POSIX class name");
         }
-        // the colons and the bracket
+        // skips the name, the colons and the bracket
         self.rest.nth(name.chars().count() + 2);
-        // without its case, either is any letter
+        // without case, `upper` and `lower` match any letter
         let class = match class {
             "upper" | "lower" if self.modes.caseless => "alpha",
             class => class,
@@ -159,7 +159,7 @@ impl Translator<'_> {
         Ok(Member::Set(format!("[:{sign}{class}:]")))
     }
 
-    /// The sign and the name in `:alpha:]`, `.a.]` and `=a=]`, if that is what comes.
+    /// The sign and the name in `:alpha:]`, `.a.]` and `=a=]`, if one of them follows.
     fn posix_name(&self) -> Option<(char, String)> {
         let mut ahead = self.rest.clone();
         let kind = ahead.next_if(|letter| matches!(letter, ':' | '.' | '='))?;

@@ -1,4 +1,4 @@
-//! What follows a backslash.
+//! The escapes after a backslash.
 
 use super::{Dialect, Problem, Translated, Translator, invalid, property};
 
@@ -12,7 +12,7 @@ const NO_GROUP: &str = "reference to non-existent subpattern";
 const NOT_KNOWN: &str = "PCRE does not support \\L, \\l, \\N{name}, \\U, or \\u";
 const TOO_LARGE: &str = "character value in \\x{} or \\o{} is too large";
 
-/// A set that an escape stands for: its members, and whether they are meant or all others.
+/// The set of an escape: its characters, and whether the escape matches them or all others.
 pub(super) fn set(letter: char) -> Option<(&'static str, bool)> {
     let members = match letter.to_ascii_lowercase() {
         'w' => WORD,
@@ -33,7 +33,7 @@ impl Translator<'_> {
         if let Some((members, positive)) = set(letter) {
             let text = match (self.dialect, letter) {
                 (Dialect::Plain, 'w' | 'W' | 'd' | 'D' | 's' | 'S') => format!("\\{letter}"),
-                // a long s is no word character, whatever its case is taken for
+                // `-i` keeps `ſ`, the long s, out of `\w`: case folding would let it in as an s
                 _ if positive => format!("(?-i:[{members}])"),
                 _ => format!("(?-i:[^{members}])"),
             };
@@ -42,7 +42,7 @@ impl Translator<'_> {
         }
         match letter {
             'b' | 'B' if self.dialect == Dialect::Plain => self.boundary(&format!("\\{letter}")),
-            // as above
+            // see above
             'b' => self.boundary(&format!(
                 "(?-i:(?<=[{WORD}])(?![{WORD}])|(?<![{WORD}])(?=[{WORD}]))"
             )),
@@ -67,7 +67,7 @@ impl Translator<'_> {
             'E' => {}
             'p' | 'P' => {
                 let property = self.property(letter)?;
-                // a property is of a character, and of no other case of it
+                // a property applies to the character itself, not to its other case
                 if self.modes.caseless {
                     self.atom(&format!("(?-i:{property})"));
                 } else {
@@ -85,7 +85,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Everything up to `\E` is literal.
+    /// Emits everything up to `\E` literally.
     fn quoted(&mut self) {
         while let Some(letter) = self.rest.next() {
             if letter == '\\' && self.rest.next_if_eq(&'E').is_some() {
@@ -119,7 +119,7 @@ impl Translator<'_> {
             .map_or_else(|| invalid("unknown property name after \\P or \\p"), Ok)
     }
 
-    /// A character that is spelled by its number or a letter; `None` if the letter is itself.
+    /// The character of a numeric or letter escape; `None` if the letter has no such meaning.
     pub(super) fn character(&mut self, letter: char) -> Translated<Option<char>> {
         Ok(Some(match letter {
             'a' => '\x07',
@@ -145,7 +145,7 @@ impl Translator<'_> {
         }))
     }
 
-    /// Continues an octal number by at most so many digits.
+    /// Continues an octal number by at most `most` digits.
     pub(super) fn octal(&mut self, start: u32, most: usize) -> u32 {
         let mut value = start;
         for _ in 0..most {
@@ -205,7 +205,7 @@ impl Translator<'_> {
         scalar(value)
     }
 
-    /// `\1` refers to a group; a number of several digits without a group is octal.
+    /// `\1` refers to a group; without such a group, a number of several digits is octal.
     fn digits(&mut self, first: char) -> Translated<()> {
         let mut text = String::from(first);
         let mut ahead = self.rest.clone();
@@ -213,7 +213,7 @@ impl Translator<'_> {
             text.push(digit);
         }
         let number: usize = text.parse().unwrap_or(usize::MAX);
-        // an eight or a nine without a group is itself
+        // `\8` and `\9` without such a group are literal
         if number < 8 || number <= self.groups.count() {
             self.rest = ahead;
             return self.refer(number);
@@ -230,7 +230,7 @@ impl Translator<'_> {
         if number == 0 || number > self.groups.count() {
             return invalid(NO_GROUP);
         }
-        // a digit that follows is not part of the number
+        // the group keeps a following digit out of the number
         self.atom(&format!("(?:\\{number})"));
         Ok(())
     }
@@ -291,7 +291,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The text up to a closing character.
+    /// Consumes the text up to a closing character.
     pub(super) fn until(&mut self, close: char) -> Translated<String> {
         let mut text = String::new();
         loop {

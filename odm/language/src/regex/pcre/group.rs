@@ -1,10 +1,10 @@
-//! What a parenthesis opens.
+//! The groups that a parenthesis opens.
 
 use super::{Problem, Translated, Translator, invalid};
 
 const UNKNOWN: &str = "unrecognized character after (? or (?-";
 
-/// The capturing groups of a pattern, found beforehand: references may come before them.
+/// The capturing groups of a pattern, scanned first: references may precede their group.
 pub(super) struct Groups {
     names: Vec<Option<String>>,
 }
@@ -28,7 +28,7 @@ impl Groups {
                 '(' if !class => {
                     let mut ahead = rest.clone();
                     if ahead.next_if_eq(&'?').is_some() && ahead.peek() == Some(&'(') {
-                        // the parenthesis of a condition opens no group
+                        // the parenthesis of a condition is not a group
                         rest.nth(1);
                         continue;
                     }
@@ -77,7 +77,7 @@ impl Translator<'_> {
         self.modes.look_behind = true;
     }
 
-    /// Groups are only numbered in the translation: names were resolved beforehand.
+    /// Opens a capturing group. The translation has numbered groups only: names are resolved before.
     fn capture(&mut self, name: String) {
         self.names.push(name);
         self.open("(");
@@ -151,7 +151,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `(?C)`, `(?C1)`: nobody is there to be called.
+    /// `(?C)`, `(?C1)`: callouts are checked and ignored.
     fn callout(&mut self) -> Translated<()> {
         let mut number = 0_u32;
         while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
@@ -183,7 +183,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `(?i)`, `(?i-s:…)`: the modes are kept here, the others are the engine's.
+    /// `(?i)`, `(?i-s:…)`: the translator applies `m` and `x` itself, and passes `i`, `s` and `U` on.
     fn options(&mut self, first: char) -> Translated<()> {
         let mut modes = self.modes;
         let (mut on, mut without) = (String::new(), String::new());
@@ -221,7 +221,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `(*UTF8)` at the start says what holds anyway.
+    /// Accepts `(*UTF8)` at the start, which has no effect: texts are always UTF-8.
     fn verb(&mut self) -> Translated<()> {
         let mut ahead = self.rest.clone();
         ahead.next();

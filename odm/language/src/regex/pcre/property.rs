@@ -1,6 +1,6 @@
 //! Properties of characters: `\p{…}`.
 
-/// The general categories, and what has any of them.
+/// The general categories; `Any` is the set of all characters.
 const CATEGORIES: &[&str] = &[
     "Any", "C", "Cc", "Cf", "Cn", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me",
     "Mn", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk",
@@ -136,7 +136,7 @@ const SCRIPTS: &[&str] = &[
     "Yi",
 ];
 
-/// The set of characters with a property or without it; `None` where PCRE knows no such property.
+/// The set of characters with or without a property; `None` if PCRE does not know the property.
 pub(super) fn translate(name: &str, negated: bool) -> Option<String> {
     let members = match name {
         "L&" => r"\p{Lu}\p{Ll}\p{Lt}",

@@ -1,4 +1,4 @@
-//! The keywords of schemas: what is known, and what is known and not supported.
+//! The keywords of schemas, and which of them are supported.
 
 use bson::RawDocument;
 
@@ -7,13 +7,13 @@ use crate::error::{Code, ServerError};
 use crate::refusal;
 use crate::value::raw;
 
-/// Whether a keyword is supported, and by whom not.
+/// Whether a keyword is supported, and if not, by which side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Support {
     Yes,
-    /// Refused by servers as well.
+    /// mongod refuses it as well.
     NotByServers,
-    /// Client-side encryption, which an in-memory engine has no use for.
+    /// mongod supports it, the in-memory engine does not: client-side encryption.
     NotHere,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn check_known(schema: &RawDocument) -> Parsed<()> {
     Ok(())
 }
 
-/// The keywords that servers take, and whether they are supported here.
+/// The keywords that mongod accepts, and whether each is supported here.
 pub fn known() -> Vec<(&'static str, bool)> {
     KEYWORDS
         .iter()

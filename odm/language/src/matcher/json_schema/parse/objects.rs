@@ -1,4 +1,4 @@
-//! What schemas say of documents and their fields.
+//! Parses the keywords about documents and their fields.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ impl Parser<'_> {
                     Ok((Path::new(name), dependency))
                 })
                 .collect::<Parsed<_>>()?;
-            // unlike the others, whatever type the schema asks for
+            // unlike the other keywords, this one is kept whatever type the schema demands
             let demand = Demand::Dependencies(dependencies);
             self.push_rule("dependencies", demand, Some(object));
         }

@@ -1,4 +1,4 @@
-//! The types that schemas ask for, under the names of BSON and of JSON Schema.
+//! The types of `bsonType` and `type`, under their BSON and JSON Schema names.
 
 use bson::RawBsonRef;
 use bson::spec::ElementType;
@@ -81,7 +81,7 @@ fn unknown_type(name: &str) -> ServerError {
     }
 }
 
-/// The types of JSON, under the names of JSON Schema.
+/// The types of `type`, under their JSON Schema names.
 fn json_type(name: &str) -> Parsed<TypeSet> {
     Ok(match name {
         "string" => TypeSet::one(ElementType::String),

@@ -1,7 +1,7 @@
 //! Indexes: their specifications and their entries.
 //!
-//! An entry is the record's key bytes (see `value::key`: they order as the values do) followed by its record id.
-//! Entries are a persistent ordered set, so that a snapshot of an index is one pointer.
+//! An entry is the record's key bytes (see `value::key`: they sort like the values) followed by its record id. Entries
+//! form a persistent ordered set, so a snapshot of an index is one pointer.
 //!
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
@@ -40,11 +40,11 @@ use tree::{Held, Tree, Way};
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
 
-/// An index of one collection, at one moment.
+/// An index of one collection, in one snapshot.
 #[derive(Debug, Clone)]
 pub(crate) struct Index {
     pub(crate) spec: Arc<Spec>,
-    /// Where some document had an array on an indexed path. It stays so, as on the server.
+    /// The indexed paths on which some document had an array. As on mongod, a path stays here when the arrays are gone.
     pub(crate) arrays: Arrays,
     entries: Tree<Entries>,
     /// The size of all entries.
@@ -54,7 +54,7 @@ pub(crate) struct Index {
 /// The bytes of a key and of a record id.
 pub(crate) type Entry = SmallVec<[u8; 32]>;
 
-/// An entry, and the way to it.
+/// An entry, and the way to it in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placed {
     pub(crate) record: RecordId,
@@ -65,10 +65,10 @@ pub(crate) struct Placed {
 /// The bytes of a key.
 pub(crate) type Key = SmallVec<[u8; 24]>;
 
-/// The keys of one document, without its record id. Sorted, each once.
+/// The keys of one document, without its record id: sorted, without duplicates.
 pub(crate) type Keys = SmallVec<[Key; 1]>;
 
-/// The part of a path that leads to the first array on its way.
+/// The prefix of a path that ends at the first array on it.
 fn first_array<'p>(document: &RawDocument, path: &'p str) -> Option<&'p str> {
     let mut below = document;
     let mut length = 0;
@@ -94,7 +94,7 @@ impl Index {
         }
     }
 
-    /// The same entries under a changed specification.
+    /// Returns the same entries under a changed specification.
     #[must_use]
     pub(crate) fn with_spec(&self, spec: Spec) -> Self {
         Self {
@@ -103,13 +103,13 @@ impl Index {
         }
     }
 
-    /// Whether an array made several keys of a document.
+    /// Whether the index is multikey: an array gave some document several keys.
     pub(crate) fn multikey(&self) -> bool {
         !self.arrays.is_empty()
     }
 
-    /// The keys of a document in this index, and the arrays that made them several. The buffer is for the bytes of one
-    /// key: who asks for many has them made in the same memory.
+    /// Returns the keys of a document in this index, and the arrays that gave it several. `buffer` holds the bytes of
+    /// one key at a time; callers pass the same buffer for many documents to avoid allocations.
     pub(crate) fn keys(
         &self,
         document: &RawDocument,
@@ -153,7 +153,7 @@ impl Index {
             Arrays::default()
         };
         if multikey && self.spec.kind == Kind::Geo {
-            // A shape has several keys without an array.
+            // On a geospatial field, a shape gives several keys without an array.
             for (path, part) in self.spec.paths.iter().zip(&self.spec.parts) {
                 if part.geo.is_some() {
                     arrays.add(path.as_str());
@@ -163,8 +163,8 @@ impl Index {
         Ok((found, arrays))
     }
 
-    /// The one key of a document that has no array at the paths, or none where a sparse index leaves it out: most
-    /// indexes have no other. `None` where it takes more to tell.
+    /// Returns the only key of a document without arrays at the paths, or no key if a sparse index leaves the document
+    /// out. This is the common case. `None` if the general path has to generate the keys.
     fn plain_keys(&self, document: &RawDocument, buffer: &mut Vec<u8>) -> Option<Keys> {
         buffer.clear();
         let mut keys = Keys::new();
@@ -174,7 +174,8 @@ impl Index {
         Some(keys)
     }
 
-    /// The same, appended to some bytes. The answer is whether there is one; with `None`, some of it may be left.
+    /// Like `plain_keys`, but appends the key to `bytes`. Returns whether the document has a key; on `None`, `bytes`
+    /// may end in a partial key.
     pub(crate) fn append_plain_key(
         &self,
         document: &RawDocument,
@@ -206,7 +207,7 @@ impl Index {
         Some(held)
     }
 
-    /// Whether one of these is an earlier or a later state of this index: it was neither changed nor made anew.
+    /// Whether `others` contains an earlier or later state of this index. A changed or rebuilt index does not count.
     pub(crate) fn is_among(&self, others: &[Self]) -> bool {
         let is_same = |other: &Self| Arc::ptr_eq(&self.spec, &other.spec);
         others.iter().any(is_same)
@@ -237,7 +238,7 @@ impl Index {
         })
     }
 
-    /// The first version of indexes is older than decimals.
+    /// Rejects decimals, which version 1 indexes do not support.
     fn refuse_decimals(&self, document: &RawDocument) -> Result<(), ServerError> {
         if let Some(partial) = &self.spec.partial
             && !partial.matcher.matches(document)?
@@ -269,9 +270,9 @@ impl Index {
         ))
     }
 
-    /// Whether another record has this key.
+    /// Whether a record other than `except` has this key.
     pub(crate) fn holds(&self, key: &[u8], except: Option<RecordId>) -> bool {
-        // Most ids grow, and what is above all others is not among them.
+        // Most new ids are larger than all existing ones, so check the last key first.
         if self
             .entries
             .last()
@@ -287,14 +288,14 @@ impl Index {
         }
     }
 
-    /// The first record of exactly this key.
+    /// Returns the first record with exactly this key.
     pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
         let (leaf, way) = self.entries.first_from(key)?;
         let first = leaf.get(way.at())?;
         (key_of(first) == key).then(|| record_of(first))
     }
 
-    /// Its entry, which is made of the key.
+    /// Returns the first entry with exactly this key, reusing the key's buffer.
     pub(crate) fn locate(&self, key: Vec<u8>) -> Option<Placed> {
         let (leaf, way) = self.entries.first_from(&key)?;
         let first = leaf.get(way.at())?;
@@ -307,7 +308,7 @@ impl Index {
         Some(Placed { record, entry, way })
     }
 
-    /// The records of exactly this key.
+    /// Returns the records with exactly this key.
     pub(crate) fn records_of(&self, key: &[u8]) -> Vec<RecordId> {
         let mut records = Vec::new();
         self.each_record_of(key, &mut |record| {
@@ -317,7 +318,7 @@ impl Index {
         records
     }
 
-    /// Shows the records of exactly this key, until `visit` has enough and answers false.
+    /// Calls `visit` with each record of exactly this key, until `visit` returns false.
     pub(crate) fn each_record_of(&self, key: &[u8], visit: &mut dyn FnMut(RecordId) -> bool) {
         self.entries.ascend(Bound::Included(key), &mut |leaf, at| {
             leaf.get(at)
@@ -333,7 +334,7 @@ impl Index {
         }
     }
 
-    /// Takes an entry out, to which the way may be known.
+    /// Removes an entry. A known `way` to it saves the search.
     pub(crate) fn remove(&mut self, entry: &[u8], way: Option<&Way>) {
         let before = self.entries.len();
         self.entries.edit_at(entry, way, |leaf, at| match at {
@@ -345,17 +346,17 @@ impl Index {
         }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The size of all entries.
+    /// The size of all entries in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The leaf in which a walk from a bound begins, and the place in it.
+    /// Returns the leaf in which a walk from a bound begins, and the position in it.
     pub(crate) fn seek(
         &self,
         from: Bound<&[u8]>,
@@ -364,7 +365,7 @@ impl Index {
         self.entries.seek(from, backwards)
     }
 
-    /// Up to `limit` entries between two bounds, from one end.
+    /// Returns at most `limit` entries between two bounds, starting from one end.
     pub(crate) fn range(
         &self,
         low: Bound<&[u8]>,
@@ -398,7 +399,7 @@ impl Index {
         found
     }
 
-    /// The refusal of a document whose key another record has.
+    /// The error for a document whose key another record already has.
     pub(crate) fn duplicate(
         &self,
         namespace: &str,
@@ -410,7 +411,7 @@ impl Index {
         let mut values = Document::new();
         let mut hex = Vec::new();
         let mut first = true;
-        // The same key again, this time with its values. It was made before, so this cannot fail.
+        // Generates the keys again, this time with their values. It succeeded before, so errors can be ignored.
         if let Some(text) = &spec.text {
             let _ = text.each_key(document, &mut |bytes, candidate| {
                 if bytes == key {
@@ -451,7 +452,7 @@ impl Index {
     }
 }
 
-/// The key's values for the message; a collated string is shown by the bytes of its sort key.
+/// Formats the key's values for the error message. A string under a collation is shown as the bytes of its sort key.
 fn describe(
     values: &Values<'_>,
     spec: &Spec,
@@ -485,7 +486,7 @@ fn describe(
     }
 }
 
-/// Appends one field's part of a key. A missing value is kept as null, as on the server.
+/// Appends one field's part of a key. As on mongod, a missing value is stored as null.
 pub(crate) fn append(bytes: &mut Vec<u8>, value: Option<RawBsonRef<'_>>, part: &Part, spec: &Spec) {
     let value = value.unwrap_or(RawBsonRef::Null);
     if part.hashed {
@@ -509,7 +510,7 @@ fn hash(value: RawBsonRef<'_>, spec: &Spec) -> u64 {
     hash_key(&key::of(value, spec.collation.as_ref()))
 }
 
-/// The hash of a value, from its ascending key. It is compared within one process only.
+/// The hash of a value, computed from its ascending key. Hashes are compared within one process only.
 pub(crate) fn hash_key(key: &[u8]) -> u64 {
     use std::hash::Hasher;
 
@@ -518,7 +519,7 @@ pub(crate) fn hash_key(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The entry of a record under a key.
+/// Builds the entry of a record under a key.
 pub(crate) fn entry(key: &[u8], record: RecordId) -> Entry {
     let mut bytes = Entry::from_slice(key);
     bytes.extend_from_slice(&record.to_be_bytes());

@@ -1,10 +1,10 @@
 //! Aggregation stages.
 //!
-//! [`outline::check`] reads what comes first of every stage, [`Pipeline::parse`] the rest; [`Pipeline::run`] streams documents through them. Each stage is a file
-//! under `stages/` and a row of its table.
+//! [`outline::check`] reads the outline of each stage, [`Pipeline::parse`] compiles the stages, and [`Pipeline::run`]
+//! streams documents through them. Each stage is a file under `stages/` and a row of its table.
 //!
-//! What this module is not: it plans nothing and opens no collection. Other collections are reached through
-//! [`Source`], which a higher floor implements.
+//! What this module is not: it plans nothing and opens no collection. It reaches other collections through [`Source`],
+//! which a higher layer implements.
 
 mod metadata;
 pub(crate) mod outline;
@@ -35,11 +35,11 @@ pub(crate) use self::stages::{
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;
 
-/// What stages need beyond their input.
+/// The services that stages need besides their input documents.
 pub(crate) trait Source {
-    /// The documents of another collection of the database that match a filter, by whatever plan is best. A collection
-    /// that does not exist is empty. `depth` is how many sub-pipelines deep it is read; `globals` carries the collation
-    /// and the variables of a `$expr`.
+    /// Returns the documents of another collection of the database that match a filter, found with the best plan. A
+    /// missing collection counts as empty. `depth` is the number of sub-pipelines around this read; `globals` carries
+    /// the collation and the variables of a `$expr`.
     fn find(
         &self,
         depth: usize,
@@ -48,11 +48,10 @@ pub(crate) trait Source {
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
 
-    /// Fails if the command has run for longer than it may, or is killed. Stages call it that make many documents of
-    /// one.
+    /// Fails if the command has passed its time limit or was killed. Stages that turn one document into many call this.
     fn check_deadline(&self) -> Result<(), ServerError>;
 
-    /// What is told of another collection.
+    /// Returns statistics about another collection.
     fn statistics(
         &self,
         collection: &str,
@@ -65,8 +64,8 @@ pub(crate) trait Source {
     /// A new `_id`.
     fn object_id(&self) -> ObjectId;
 
-    /// Opens the target of `$merge` once for all that is written, so that nothing is kept where another's write stands
-    /// in the way of a part of it: the command is then run again. `write` may be called several times.
+    /// Opens the target of `$merge` once for all writes, so that a write conflict keeps none of them and the command
+    /// runs again. `write` may be called several times.
     fn merge(
         &self,
         target: Target<'_>,
@@ -79,10 +78,10 @@ pub(crate) trait Source {
         collection.to_owned()
     }
 
-    /// Refuses to replace what is no collection, or one of a fixed size.
+    /// Returns an error if the target of `$out` is not a collection or is capped.
     fn check_replaced(&self, database: Option<&str>, collection: &str) -> Result<(), ServerError>;
 
-    /// Replaces a collection's documents (`$out`); it is made if it is not there.
+    /// Replaces a collection's documents (`$out`), creating the collection if it does not exist.
     fn replace_all(
         &self,
         database: Option<&str>,
@@ -91,14 +90,14 @@ pub(crate) trait Source {
     ) -> Result<(), ServerError>;
 }
 
-/// What is asked about a collection.
+/// The statistics that a stage requests about a collection.
 #[derive(Debug)]
 pub(crate) enum Statistics {
     /// `$collStats`: one document.
     Collection(StatisticsOf),
     /// `$indexStats`: a document for each index.
     Indexes,
-    /// `$planCacheStats`: a document for each plan that is kept for later, of which there are none.
+    /// `$planCacheStats`: a document for each cached plan. There is no plan cache, so there are none.
     Plans,
 }
 
@@ -106,43 +105,43 @@ pub(crate) enum Statistics {
 #[derive(Debug, Default)]
 pub(crate) struct StatisticsOf {
     pub(crate) count: bool,
-    /// How often it was read as a whole.
+    /// How many collection scans read the collection.
     pub(crate) executions: bool,
-    /// How long commands took, perhaps with histograms.
+    /// Latencies of the commands; true adds histograms.
     pub(crate) latency: Option<bool>,
-    /// Sizes, divided by this.
+    /// Sizes, divided by this scale.
     pub(crate) storage: Option<i64>,
 }
 
 /// The target of a `$merge`, open for writing.
 pub(crate) trait Merging {
-    /// Writes one document; false if nothing was there to be changed. `globals` carries the variables of the update.
+    /// Writes one document. Returns false if no document matched. `globals` carries the variables of the update.
     fn write(&mut self, write: &MergeWrite<'_>, globals: &Globals) -> Result<bool, ServerError>;
 }
 
 /// One document's write by `$merge`.
 #[derive(Debug)]
 pub(crate) enum MergeWrite<'w> {
-    /// Inserts it, whatever is there.
+    /// Inserts the document.
     Insert(&'w RawDocument),
-    /// Updates the document that the filter finds.
+    /// Updates the document that matches the filter.
     Update {
         filter: &'w RawDocument,
         update: RawBsonRef<'w>,
-        /// Whether the update makes a document where there is none.
+        /// Whether the update inserts a document if none matches.
         upsert: bool,
-        /// What is inserted where there is none, as it is.
+        /// The document to insert as it is if none matches.
         otherwise: Option<&'w RawDocument>,
     },
 }
 
-/// The leading stages that a plan may answer: `[$match] [$sort] [$limit]`.
+/// The leading stages that the planner may take over: `[$match] [$sort] [$limit]`.
 #[derive(Debug, Default)]
 pub(crate) struct Leading {
     pub(crate) filter: Option<RawDocumentBuf>,
     pub(crate) sort: Option<RawDocumentBuf>,
     pub(crate) limit: Option<u64>,
-    /// How many stages these are, for [`Pipeline::run`]'s `skip`.
+    /// The number of these stages, for [`Pipeline::run`]'s `skip`.
     pub(crate) stages: usize,
 }
 
@@ -152,8 +151,8 @@ pub(crate) struct Pipeline {
     stages: Vec<Box<dyn Stage>>,
 }
 
-/// Takes away the sort at the end, or in front of filters there: of two in a row a server runs the second alone, which
-/// shows in what that one leaves in place.
+/// Removes a sort that ends the pipeline so far, or that only filters follow. Of two adjacent sorts, mongod runs only
+/// the second, which shows in the order of documents that the second considers equal.
 fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
     let before = stages
         .iter()
@@ -166,14 +165,14 @@ fn drop_sort(stages: &mut Vec<Box<dyn Stage>>) {
 }
 
 impl Pipeline {
-    /// Compiles a pipeline whose outline was read.
+    /// Compiles a pipeline that has passed [`outline::check`].
     pub(crate) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         let pipeline = Self::compile(stages, globals)?;
         pipeline.check_places()?;
         Ok(pipeline)
     }
 
-    /// Compiles the stages, wherever each of them stands.
+    /// Compiles the stages without checking their positions.
     fn compile(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         metadata::check_support(stages, globals)?;
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
@@ -189,7 +188,7 @@ impl Pipeline {
         Ok(Self { stages: parsed })
     }
 
-    /// Refuses stages that write before the end, and stages with documents of their own behind others.
+    /// Rejects stages that write before the end, and stages that bring their own documents after the start.
     fn check_places(&self) -> Result<(), ServerError> {
         let parsed = &self.stages;
         let last = parsed.len().saturating_sub(1);
@@ -208,7 +207,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The other collections of the database that its stages ask about, and the stages in them that do.
+    /// The other collections that a nested pipeline starts from without reading their documents, each with the name of
+    /// its first stage (such as `$collStats`).
     pub(crate) fn tells_of(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.stages.iter().filter_map(|stage| stage.tells_of())
     }
@@ -221,17 +221,17 @@ impl Pipeline {
         Matcher::parse(filter, globals).is_ok_and(|matcher| matcher.text().is_some())
     }
 
-    /// The first stage, if it asks for no documents of the collection.
+    /// The name of the first stage, if that stage does not read the collection's documents.
     pub(crate) fn begins(&self) -> Option<&'static str> {
         self.stages.first().and_then(|stage| stage.begins())
     }
 
-    /// Whether any stage asks for what is known of a document beyond its fields.
+    /// Whether any stage uses document metadata, such as a text score.
     pub(crate) fn asks_for_metadata(stages: &RawArray) -> bool {
         metadata::is_asked(stages)
     }
 
-    /// Evaluates what is constant in the stages' expressions, as a server does before it reads a document.
+    /// Evaluates the constant parts of the stages' expressions, as mongod does before it reads a document.
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.stages
             .iter()
@@ -239,7 +239,8 @@ impl Pipeline {
             .map_err(|error| error.within("Failed to optimize pipeline"))
     }
 
-    /// What the planner may take over; pass `stages` of the part that it took to `run`.
+    /// The leading stages that the planner may take over. A caller that takes them passes `stages` as the `skip` of
+    /// `run`.
     pub(crate) fn leading(&self) -> Leading {
         let mut leading = Leading::default();
         for stage in &self.stages {
@@ -262,7 +263,7 @@ impl Pipeline {
         leading
     }
 
-    /// A pipeline inside a stage: it may not write.
+    /// Parses a pipeline nested in a stage. It may not write.
     fn parse_inner(
         outer: &str,
         code: i32,
@@ -290,12 +291,12 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Where it writes, if it ends in `$merge` or `$out`.
+    /// The collection to write to, if the pipeline ends in `$merge` or `$out`.
     pub(crate) fn target(&self) -> Option<Target<'_>> {
         self.stages.last().and_then(|stage| stage.target())
     }
 
-    /// The other collections that it reads or writes.
+    /// The other collections that the pipeline reads or writes.
     pub(crate) fn collections(&self) -> Vec<Other> {
         self.stages
             .iter()
@@ -303,8 +304,8 @@ impl Pipeline {
             .collect()
     }
 
-    /// Streams `input` through the stages from number `skip` on. Failures while it runs are worded as the server
-    /// words those of a plan.
+    /// Streams `input` through the stages, starting at index `skip`. Errors get the prefix that mongod gives to errors
+    /// of plan execution.
     pub(crate) fn run<'a>(
         &'a self,
         skip: usize,
@@ -317,7 +318,7 @@ impl Pipeline {
         })))
     }
 
-    /// Streams `input` through all stages, inside of another pipeline, which words what fails.
+    /// Streams `input` through all stages of a pipeline nested in another, which adds the prefix to errors.
     pub(crate) fn run_within<'a>(
         &'a self,
         input: Documents<'a>,
@@ -357,15 +358,15 @@ fn single(stage: RawBsonRef<'_>) -> Result<(&str, RawBsonRef<'_>), ServerError> 
     }
 }
 
-/// What MongoDB calls the first of the stages that `$changeStream` stands for.
+/// mongod's name for the first of the internal stages that `$changeStream` expands to.
 const CHANGE_STREAM: &str = "$_internalChangeStreamOplogMatch";
 
-/// Whether a pipeline is refused for a `$changeStream`, which no collection's documents go through.
+/// Whether a pipeline was rejected because of a `$changeStream`, which reads no documents of a collection.
 pub(crate) fn is_change_stream(error: &ServerError) -> bool {
     *error == not_first(CHANGE_STREAM)
 }
 
-/// The refusal of a stage before which there are others.
+/// The error for a stage that must come first but does not.
 pub(crate) fn not_first(name: &str) -> ServerError {
     ServerError::new(
         Code::location(40602),

@@ -1,11 +1,11 @@
 //! Which indexes, if any, may serve a query, and how.
 //!
-//! [`plan`] answers with one plan or with several candidates, the way a server finds them: every index whose first
-//! field the filter bounds, an `$or` whose alternatives all have an index, and indexes that give the order. Which
-//! candidate is best is found by trial (`cursor::trial`). A hint leaves only its own index.
+//! [`plan`] returns one plan or several candidates, as mongod finds them: every index whose first field the filter
+//! bounds, an `$or` whose branches all have an index, and indexes that provide the sort order. A trial chooses between
+//! candidates (`cursor::trial`). A hint leaves only its own index.
 //!
-//! What this module is not: it reads no documents and runs nothing. Where documents are looked at, the whole filter is
-//! applied, so bounds may be too wide but never too narrow.
+//! What this module is not: it reads no documents and runs nothing. A plan that fetches documents applies the whole
+//! filter to them, so bounds may be too wide but never too narrow.
 
 pub(crate) mod agreement;
 mod bounds;
@@ -37,15 +37,15 @@ use interval::Interval;
 use order::Sort;
 use tree::{IndexScan, Node, Step};
 
-/// So many candidates are tried; a server stops at the same number.
+/// The most candidates to try; mongod has the same limit.
 const MOST_CANDIDATES: usize = 64;
 
-/// What a plan is for.
+/// The requirements of a query on its plan.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) filter: Option<&'a Predicate>,
     pub(crate) sort: Option<Sort<'a>>,
-    /// `$natural`, and whether it is backwards.
+    /// `$natural`: true means backwards.
     pub(crate) natural: Option<bool>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) collation: Option<&'a Collator>,
@@ -53,20 +53,20 @@ pub(crate) struct Wanted<'a> {
     pub(crate) limit: Option<u64>,
     pub(crate) min: Option<&'a RawDocument>,
     pub(crate) max: Option<&'a RawDocument>,
-    /// The paths of which the results are made, if they are made of paths alone; none for a count.
+    /// The paths that the results are built from, if paths are enough to build them; empty for a count.
     pub(crate) made_of: Option<&'a [Path]>,
-    /// There is a projection.
+    /// Whether there is a projection.
     pub(crate) projects: bool,
-    /// Only the number of the results matters.
+    /// Whether only the number of results matters.
     pub(crate) counts: bool,
-    /// The scores of a `$text` matter.
+    /// Whether the query needs the scores of a `$text`.
     pub(crate) scored: bool,
 }
 
-/// Finds the best of several plans for the same records.
+/// Runs a trial of several plans for the same records and returns the position of the best.
 pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerError>;
 
-/// The candidates, at least one.
+/// Returns the candidate plans, at least one.
 pub(crate) fn plan(
     indexes: &[Index],
     wanted: &Wanted<'_>,
@@ -139,7 +139,7 @@ pub(crate) fn plan(
     Ok(candidates)
 }
 
-/// The record of one `_id`, where the filter asks for nothing else.
+/// The plan that looks up one `_id`, if the filter tests nothing else.
 fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
     let Some(Predicate::Field(field)) = wanted.filter else {
         return None;
@@ -168,14 +168,14 @@ fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
 }
 
 impl Wanted<'_> {
-    /// The steps above the records.
+    /// Adds the steps above the records: sort, skip, projection and limit.
     fn top(&self, mut node: Node, sorted: bool) -> Node {
-        // A count skips and stops by itself.
+        // A count applies skip and limit itself.
         if self.counts {
             return node;
         }
         let sorts = self.sort.is_some() && !sorted;
-        // What is left by a projection that keeps the sort's fields is smaller to sort.
+        // A projection that keeps the sort's fields goes below the sort, which then has less to hold.
         let early = self.projects
             && sorts
             && self.sort.is_some_and(|(paths, _)| {
@@ -191,7 +191,7 @@ impl Wanted<'_> {
         }
         if self.skip > 0 {
             let skip = Step::Skip(self.skip);
-            // Where no document is refused, those that are skipped need not be looked at.
+            // If the fetch rejects no document, skipping below it avoids fetching the skipped documents.
             node = match &node.step {
                 Step::Fetch {
                     answered,
@@ -223,7 +223,7 @@ impl Wanted<'_> {
 /// One query's search for plans.
 struct Search<'s, 'w> {
     wanted: &'s Wanted<'w>,
-    /// How many conditions stand beside each other in the filter.
+    /// The number of children of the filter's top-level conjunction.
     children: usize,
     conditions: &'s Conditions<'w>,
 }
@@ -235,7 +235,7 @@ impl Search<'_, '_> {
             .top(Node::leaf(Step::Records { backwards }), sorted)
     }
 
-    /// A plan for each way to use each index.
+    /// Returns a plan for each way to use each index.
     fn candidates(&self, indexes: &[&Index], is_hinted: bool) -> Vec<Node> {
         let given = Given {
             all: &self.conditions.all,
@@ -244,7 +244,7 @@ impl Search<'_, '_> {
         let mut found = Vec::new();
         let mut ordering = Vec::new();
         for index in indexes {
-            // A hint lets a server lose documents, but not by a wildcard index.
+            // A hinted index may leave out matching documents, as on mongod, unless it is a wildcard index.
             let may_lose = is_hinted && index.spec.kind != Kind::Wildcard;
             if !may_lose && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
                 continue;
@@ -259,7 +259,7 @@ impl Search<'_, '_> {
         for (child, branches) in &self.conditions.branches {
             found.extend(self.within(indexes, *child, branches, is_hinted));
         }
-        // Only where nothing else gives the order.
+        // Walks for the order alone are candidates only if no other candidate provides the order.
         let sorts = |step: &Step| matches!(step, Step::Sort { .. });
         if found.iter().all(|node| node.any(&sorts)) {
             found.extend(ordering);
@@ -267,7 +267,8 @@ impl Search<'_, '_> {
         found
     }
 
-    /// Whether an index would serve the filter if the numbers in its paths were names: a server's does.
+    /// Whether the index would serve the filter if numeric path parts were field names, as in mongod's wildcard
+    /// indexes.
     fn is_served_by_name(&self, index: &Index) -> bool {
         let Some(filter) = self.wanted.filter else {
             return false;
@@ -284,7 +285,7 @@ impl Search<'_, '_> {
         !search.candidates(&[index], true).is_empty()
     }
 
-    /// A walk over a whole index for its order.
+    /// Plans a walk over a whole index that provides the sort order.
     fn ordered(&self, index: &Index) -> Option<Node> {
         let spec = &index.spec;
         let sort = self.wanted.sort?;
@@ -300,7 +301,8 @@ impl Search<'_, '_> {
         Some(self.finish(index, draft))
     }
 
-    /// A filter that is one `$or`, if an index serves each alternative. Each is decided for itself.
+    /// Plans a filter that is a single `$or`, if an index serves each branch. The best index is chosen for each branch
+    /// separately.
     fn alternatives(
         &self,
         indexes: &[&Index],
@@ -334,7 +336,7 @@ impl Search<'_, '_> {
         Ok(Some(self.joined(*child, branches, drafts)))
     }
 
-    /// An `$or` beside other conditions, which may bound the later fields of its indexes.
+    /// Plans an `$or` that stands beside other conditions, which may bound the later fields of its indexes.
     fn within(
         &self,
         indexes: &[&Index],
@@ -387,7 +389,7 @@ impl Search<'_, '_> {
             .collect()
     }
 
-    /// The alternatives of an `$or`, one after the other, or merged if all have the order.
+    /// Reads the branches of an `$or` one after the other, or merges them if all provide the sort order.
     fn joined(
         &self,
         child: usize,
@@ -395,7 +397,7 @@ impl Search<'_, '_> {
         drafts: Vec<(usize, &Index, Draft)>,
     ) -> Node {
         let mut drafts: Vec<_> = drafts.into_iter().zip(branches).enumerate().collect();
-        // By their indexes, as a server goes through them.
+        // mongod orders the branches by their indexes.
         drafts.sort_by_key(|(_, ((place, ..), branch))| {
             let (kind, path) = branch.rank();
             (*place, path, kind)
@@ -418,7 +420,7 @@ impl Search<'_, '_> {
         {
             draft.scan.backwards = backwards;
         }
-        // Where keys tell which records these are, nothing is left to look at but for results.
+        // If the index keys decide which records match, documents are fetched only to build results.
         let mut is_told = self.children == 1;
         let inputs = drafts
             .into_iter()
@@ -452,14 +454,14 @@ impl Search<'_, '_> {
         self.wanted.top(node, sorted)
     }
 
-    /// The walk's direction for an order; keys of strings order as one collation has it.
+    /// Returns the walk's direction for a sort. Keys of strings have the order of one collation only.
     fn direction(&self, index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
         (index.spec.collation.as_ref() == self.wanted.collation)
             .then(|| order::direction(index, scan, sort))
             .flatten()
     }
 
-    /// The whole plan over one walk.
+    /// Completes a plan over one index walk.
     fn finish(&self, index: &Index, mut draft: Draft) -> Node {
         let mut walks = None;
         let mut sorted = false;
@@ -508,7 +510,7 @@ impl Search<'_, '_> {
         self.wanted.top(node, sorted)
     }
 
-    /// Whether the keys of an index hold all that the result is made of.
+    /// Whether the keys of an index contain everything that the result is built from.
     fn made_of_keys(&self, index: &Index, scan: &IndexScan) -> bool {
         let Some(paths) = self.wanted.made_of else {
             return false;
@@ -532,7 +534,8 @@ impl Search<'_, '_> {
     }
 }
 
-/// A server holds a walk for a single condition back until the next of these comes, and what is between goes first.
+/// Imitates the order of `$or` branches on mongod: a branch with a single condition moves behind the branches with
+/// several conditions that directly follow it.
 fn single_last<T>(items: Vec<T>, is_single: impl Fn(&T) -> bool) -> Vec<T> {
     let mut ordered = Vec::with_capacity(items.len());
     let mut held = None;

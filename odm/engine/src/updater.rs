@@ -1,7 +1,8 @@
 //! Update operators, replacement documents and update pipelines, applied to one document.
 //!
 //! [`Update::parse`] checks everything that does not depend on a document; [`Update::apply`] makes the new one.
-//! Each operator is a [`behaviour`](self::behaviour) in a file of its own; [`target`](self::target) walks the paths.
+//! Each operator implements [`behaviour`](self::behaviour) in a file of its own; [`target`](self::target) walks the
+//! paths.
 //!
 //! What this module is not: it finds no documents, keeps no records and generates no `_id`.
 
@@ -58,15 +59,15 @@ enum Kind {
     Pipeline(UpdatePipeline),
 }
 
-/// What an update made of a document.
+/// The result of applying an update to a document.
 #[derive(Debug)]
 pub(crate) struct Applied {
     pub(crate) document: RawDocumentBuf,
-    /// False where nothing changed: the document is then the one given.
+    /// False if nothing changed: the document is then the original.
     pub(crate) modified: bool,
-    /// Whether it may nest deeper than the document given.
+    /// Whether the new document may be nested deeper than the original.
     nests: bool,
-    /// The arrays without elements that were sorted: a change where an index may be on them.
+    /// The empty arrays that a sort applied to. They count as changed if an index may cover them.
     pub(crate) resorted: Vec<String>,
 }
 
@@ -93,7 +94,7 @@ impl Update {
                 }
             }
             RawBsonRef::Array(stages) => {
-                // A server reads them first, and overlooks an empty list.
+                // mongod parses the filters first, and accepts an empty list.
                 if let Some(filters) = array_filters
                     && ArrayFilters::parse(filters, globals)?.has_any()
                 {
@@ -113,12 +114,12 @@ impl Update {
         }))
     }
 
-    /// Whether the whole document is replaced: refused with `multi: true`.
+    /// Whether the update replaces the whole document, which `multi: true` does not allow.
     pub(crate) fn is_replacement(&self) -> bool {
         matches!(self.0, Kind::Replacement(_))
     }
 
-    /// Whether the filter must say which element the positional `$` means (see `Matcher::match_position`).
+    /// Whether the filter has to provide the array position for the positional `$` (see `Matcher::match_position`).
     pub(crate) fn needs_position(&self) -> bool {
         match &self.0 {
             Kind::Operators(operators) => operators.needs_position(),
@@ -126,7 +127,7 @@ impl Update {
         }
     }
 
-    /// What it changed, as `updateDescription` tells it; `None` where it made another document of the first.
+    /// Describes the changes in the form of `updateDescription`; `None` if the update replaced the document.
     pub(crate) fn describe(
         &self,
         before: &RawDocument,
@@ -142,8 +143,8 @@ impl Update {
         })
     }
 
-    /// The new document. `matched_index` is the element that the filter matched, for the positional `$`;
-    /// `inserting` is true for an upsert, whose document is [`upsert::seed`]'s.
+    /// Returns the new document. `matched_index` is the array position that the filter matched, for the positional `$`;
+    /// `inserting` is true for an upsert, whose `document` comes from [`upsert::seed`].
     pub(crate) fn apply(
         &self,
         document: &RawDocument,

@@ -1,4 +1,4 @@
-//! Whether a change at a path may change an index's keys, as a server tells from the names alone.
+//! Whether a change at a path may change an index's keys, judged from path names alone, as mongod does.
 
 use bson::{Bson, Document};
 use odm_language::value::path::is_number;
@@ -6,7 +6,7 @@ use odm_language::value::path::is_number;
 use crate::index::spec::Spec;
 
 impl Spec {
-    /// Whether the index reads something at the path, on the way to it or below it. Elements are not told apart.
+    /// Whether the index reads something at the path, above it or below it. Array positions in paths are ignored.
     pub(crate) fn may_cover(&self, path: &str) -> bool {
         let path = without_numbers(path);
         let partial = self.document.get_document("partialFilterExpression");
@@ -28,7 +28,7 @@ impl Spec {
     }
 }
 
-/// Whether a filter has a condition on what is at the path.
+/// Whether a filter has a condition on a value at, above or below the path.
 fn asks_for(filter: &Document, path: &str) -> bool {
     filter.iter().any(|(field, value)| match value {
         Bson::Array(clauses) if field.starts_with('$') => clauses
@@ -39,7 +39,7 @@ fn asks_for(filter: &Document, path: &str) -> bool {
     })
 }
 
-/// Whether one path is the other, or leads to it.
+/// Whether the paths are equal or one is a prefix of the other.
 pub(super) fn overlap(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() {
         (one, other)
@@ -50,7 +50,7 @@ pub(super) fn overlap(one: &str, other: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// A path without the numbers behind its first part.
+/// Removes the numeric parts of a path, except for its first part.
 fn without_numbers(path: &str) -> String {
     let parts = path.split('.').enumerate();
     let kept = parts.filter(|(at, part)| *at == 0 || !is_number(part));

@@ -1,7 +1,7 @@
-//! The keys of 2dsphere and 2d indexes: the cells that hold a document's geometry.
+//! The keys of 2dsphere and 2d indexes: the cells that contain a document's geometry.
 //!
-//! A point on the sphere has the number of its leaf cell; anything larger has some cells that hold it together. A place
-//! in the plane has the interleaved bits of its coordinates.
+//! A point on the sphere has the id of its leaf cell as its key; a larger shape has several cells that cover it
+//! together. A point in the plane has the interleaved bits of its coordinates.
 
 use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
@@ -20,7 +20,7 @@ use odm_language::value::{print, raw};
 use crate::index::keys::{self, Values};
 use crate::index::spec::Spec;
 
-/// How the geometry at a path becomes keys.
+/// How geometry becomes keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Grid {
     /// `2dsphere`.
@@ -29,17 +29,17 @@ pub(crate) enum Grid {
     Plane(Plane),
 }
 
-/// The coordinates that a 2d index takes, and how finely it tells them apart.
+/// The range of coordinates of a 2d index, and their precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Plane {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// How often each coordinate is halved: a hash tells no finer squares apart.
+    /// The number of bits of each coordinate in the hash.
     pub(crate) bits: u32,
 }
 
 impl Grid {
-    /// The grid of one field of a key pattern.
+    /// The grid of one field of a key pattern; `None` if the field is not geospatial.
     pub(crate) fn of(value: &Bson, options: &Document) -> Option<Self> {
         let Bson::String(plugin) = value else {
             return None;
@@ -70,7 +70,7 @@ impl Grid {
     }
 }
 
-/// Cells that hold a geometry that is no point, at most.
+/// The most cells that cover a shape other than a point.
 const MOST_CELLS: usize = 16;
 
 fn cells(stored: &Stored) -> Vec<i64> {
@@ -91,7 +91,8 @@ fn cells(stored: &Stored) -> Vec<i64> {
     found
 }
 
-/// How a cap lies to a shape. Wide by a few leaves, for a point on an edge belongs to both sides.
+/// How a cap lies relative to a shape. The slack of a few leaf cells is there because a point on an edge belongs to
+/// both sides.
 pub(crate) fn relation(shape: &Shape, center: Vector, radius: f64) -> Relation {
     const SLACK: f64 = 1e-8;
     if let Shape::Polygon(polygon) = shape {
@@ -136,7 +137,7 @@ impl Plane {
 }
 
 impl Plane {
-    /// What a server says of a place outside.
+    /// mongod's message about a point outside of the plane.
     pub(crate) fn outside(&self) -> String {
         format!(
             "point not in interval of [ {}, {} ]",
@@ -146,7 +147,7 @@ impl Plane {
     }
 }
 
-/// The least and the greatest hash in a square of the grid: a column and a row of so many levels.
+/// The least and the greatest hash in a square of the grid, given by its column and row at a level.
 pub(crate) fn square_hashes(level: u32, x: u32, y: u32) -> (u64, u64) {
     let bits = spread(x) << 1 | spread(y);
     let rest = 64 - 2 * level;
@@ -154,14 +155,14 @@ pub(crate) fn square_hashes(level: u32, x: u32, y: u32) -> (u64, u64) {
     (low, low | u64::MAX.checked_shr(2 * level).unwrap_or(0))
 }
 
-/// Puts a zero before each bit.
+/// Inserts a zero before each bit.
 fn spread(value: u32) -> u64 {
     (0..32).fold(0, |spread, bit| {
         spread | u64::from(value >> bit & 1) << (2 * bit)
     })
 }
 
-/// A hash as the key shows it.
+/// A hash as a BSON value for the key.
 pub(crate) fn hash_value(bytes: &[u8; 8]) -> RawBsonRef<'_> {
     RawBsonRef::Binary(RawBinaryRef {
         subtype: BinarySubtype::UserDefined(0x80),
@@ -169,7 +170,8 @@ pub(crate) fn hash_value(bytes: &[u8; 8]) -> RawBsonRef<'_> {
     })
 }
 
-/// Calls `emit` with each key of the document; none if it has no geometry. The answer is whether there were several.
+/// Calls `emit` with each key of the document. A document without geometry has none. Returns whether there were
+/// several.
 pub(super) fn generate(
     document: &RawDocument,
     spec: &Spec,
@@ -197,7 +199,7 @@ pub(super) fn generate(
     Ok(count > 1)
 }
 
-/// What a document has for one field of the index.
+/// The values of a document for one field of the index.
 enum Field<'a> {
     Cells(Vec<i64>),
     Hashes(Vec<[u8; 8]>),
@@ -250,7 +252,7 @@ fn values<'a>(
     Ok(found)
 }
 
-/// Whether it is of the version that takes no more than points, lines and polygons.
+/// Whether the index has version 1, which accepts only points, lines and polygons.
 fn is_old(spec: &Spec) -> bool {
     spec.document.get("2dsphereIndexVersion") == Some(&Bson::Int32(1))
 }
@@ -262,7 +264,7 @@ fn sphere(document: &RawDocument, path: &Path, old: bool) -> Result<Vec<i64>, Se
         values.sort_by_cached_key(|value| key::of(*value, None));
         values.dedup_by_key(|value| key::of(*value, None));
     }
-    // Nothing is no place where it is all that there is; beside a place, it is refused.
+    // An empty geometry is accepted if it is the only value at the path.
     let may_be_empty = !old && values.len() == 1;
     let mut found = Vec::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! The keys of a document in an index: every combination of values that its array, if any, gives.
+//! The keys of a document in an index: every combination of values that an array, if any, produces.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument};
 use bson::spec::ElementType;
@@ -11,30 +11,30 @@ use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw::{Element, Elements};
 use odm_language::value::{print, raw};
 
-/// One value for each field of the index; `None` where the document has none.
+/// One value for each field of the index; `None` for a missing field.
 pub(crate) type Values<'a> = SmallVec<[Option<RawBsonRef<'a>>; 4]>;
 
-/// Where the search for one field's value stands.
+/// The state of the search for one field's value.
 #[derive(Debug, Clone, Copy)]
 struct Cursor<'a, 'p> {
-    /// What of the path is still to be followed.
+    /// The rest of the path.
     rest: &'p [Segment],
-    /// The value, once nothing is left of the path.
+    /// The value, once the path has ended.
     value: Option<RawBsonRef<'a>>,
-    /// What a number in the path picks of the array that is being expanded.
+    /// The element that a number in the path picks from the array being expanded.
     picked: Option<Picked<'a, 'p>>,
 }
 
-/// An element of an array that the path names by its number.
+/// An array element that the path names by its index.
 #[derive(Debug, Clone, Copy)]
 struct Picked<'a, 'p> {
     array: &'a RawArray,
     is_array: bool,
-    /// Where the path leads from there.
+    /// The result of following the path from there.
     found: Option<Step<'a, 'p>>,
 }
 
-/// What a path leads to: a value at its end, or the first array on the way.
+/// The end of a path: its value, or the first array on it.
 #[derive(Debug, Clone, Copy)]
 struct Step<'a, 'p> {
     value: RawBsonRef<'a>,
@@ -44,8 +44,7 @@ struct Step<'a, 'p> {
 
 type Cursors<'a, 'p> = SmallVec<[Cursor<'a, 'p>; 4]>;
 
-/// Calls `emit` with each key of the document. The answer is whether an array was met: the index is
-/// multikey then.
+/// Calls `emit` with each key of the document. Returns whether there was an array, which makes the index multikey.
 pub(crate) fn generate<'a>(
     document: &'a RawDocument,
     paths: &[Path],
@@ -66,7 +65,7 @@ pub(crate) fn generate<'a>(
     expand(cursors, Some(document), emit)
 }
 
-/// An array stands in the way to one value.
+/// The path has an array, so there may be several values.
 #[derive(Debug)]
 pub(crate) struct ArrayMet;
 
@@ -84,12 +83,12 @@ pub(crate) fn plain<'a>(
     }
 }
 
-/// The one key of a document without an array at the paths.
+/// The only key of a document without arrays at the paths.
 fn all_plain<'a>(document: &'a RawDocument, paths: &[Path]) -> Result<Values<'a>, ArrayMet> {
     paths.iter().map(|path| plain(document, path)).collect()
 }
 
-/// The values by which a document is sorted: those of the least of its keys, with the score where it counts.
+/// The values that a document is sorted by: those of its least key, with the text score at its positions in the sort.
 pub(crate) fn least_values(
     document: &RawDocument,
     paths: &[Path],
@@ -130,8 +129,8 @@ pub(crate) fn least_values(
     Ok(least.map(|(_, shown)| shown).unwrap_or_default())
 }
 
-/// Appends the bytes by which a document is sorted: the least of its keys in an index over these fields, with its text
-/// score at some places of the pattern, the highest first. The error is [`generate`]'s, of arrays in two of the fields.
+/// Appends the bytes that a document is sorted by: its least key in an index over these fields, with its text score at
+/// some positions, highest first. The errors are those of [`generate`], about arrays in two of the fields.
 pub(crate) fn least(
     document: &RawDocument,
     paths: &[Path],
@@ -175,7 +174,7 @@ pub(crate) fn least(
     Ok(())
 }
 
-/// What stands at a path, unless it meets an array on the way or at its end.
+/// The element at a path, unless there is an array on it or at its end.
 pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> Straight<'a> {
     let mut rest = path.segments();
     let mut elements = Elements::new(document);
@@ -194,7 +193,7 @@ pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> Straight<'a> {
     Straight::Missing
 }
 
-/// Where a path leads.
+/// The result of following a path.
 #[derive(Debug)]
 pub(crate) enum Straight<'a> {
     Value(Element<'a>),
@@ -209,7 +208,7 @@ fn expand<'a>(
 ) -> Result<bool, ServerError> {
     let mut found: Option<(&'a RawArray, &str)> = None;
     let mut in_array: SmallVec<[bool; 4]> = SmallVec::from_elem(false, cursors.len());
-    // An array that is itself an element is one value, not several.
+    // An array that is itself an array element is one value.
     let mut unfolds = true;
     for (cursor, is_in_array) in cursors.iter_mut().zip(&mut in_array) {
         let Some(segment) = cursor.rest.first() else {
@@ -309,7 +308,7 @@ fn onward<'a, 'p>(
     }
 }
 
-/// What a path that begins with a number picks of an array.
+/// The element that a path picks from an array if it starts with a number.
 fn pick<'a, 'p>(array: &'a RawArray, path: &'p [Segment]) -> Option<Picked<'a, 'p>> {
     let (segment, rest) = path.split_first()?;
     let element = raw::values(array).nth(segment.index()?)?;

@@ -1,4 +1,4 @@
-//! Where arrays stand on the paths of an index: it decides which bounds may be combined and which order is given.
+//! The arrays on the paths of an index. They decide which bounds can be combined and which sort orders a walk provides.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw;
 
-/// The places of arrays: dotted prefixes of the indexed paths.
+/// The positions of arrays: dotted prefixes of the indexed paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Arrays(BTreeSet<Box<str>>);
 
@@ -50,7 +50,7 @@ impl Arrays {
     }
 }
 
-/// A path's beginnings, the shortest first and the path itself last.
+/// The prefixes of a path, shortest first, ending with the path itself.
 fn prefixes(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('.')
         .filter_map(|(at, _)| path.get(..at))
@@ -75,7 +75,7 @@ fn follow(document: &RawDocument, path: &[Segment], place: &str, arrays: &mut Ar
                     follow(inner, rest, &here, arrays);
                 }
             }
-            // A number may also pick an element, below which there may be arrays.
+            // A numeric path part may also pick an array element, below which there may be more arrays.
             if let Some((number, rest)) = rest.split_first()
                 && let Some(at) = number.index()
             {

@@ -1,4 +1,4 @@
-//! Partial indexes' filters: what they may hold, and their compiled form.
+//! The filters of partial indexes: the operators that they allow, and their compiled form.
 
 use bson::{Bson, Document, raw::RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -8,7 +8,7 @@ use odm_language::value::collation::Collator;
 use crate::index::spec::value::{refused, show};
 use crate::index::spec::{Partial, stored_globals};
 
-/// Compiles a filter that [`check`] let pass.
+/// Compiles a filter that passed [`check`].
 pub(crate) fn compile(
     filter: &Document,
     collation: Option<&Collator>,
@@ -22,24 +22,24 @@ pub(crate) fn compile(
     })
 }
 
-/// Refuses what is no filter, or one of more than the fields of a document.
+/// Returns an error if the document is not a filter on fields.
 pub(crate) fn parse(filter: &Document) -> Result<(), ServerError> {
     let raw = RawDocumentBuf::try_from(filter)
         .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
     Matcher::parse_condition(&raw, &stored_globals()).map(|_| ())
 }
 
-/// The most levels of a filter's tree: its branches, what must hold together, and the conditions.
+/// The most levels in the tree of a filter, counting branches, conjunctions and conditions.
 const DEEPEST: usize = 4;
 
-/// Refuses the operators that the server does not allow in a partial index, and a filter of too many levels.
+/// Returns an error for operators that mongod does not allow in a partial index, or for too many levels.
 pub(crate) fn check(filter: &Document) -> Result<(), ServerError> {
     check_level(filter, 1)
 }
 
-/// The same of what stands so deep in the filter.
+/// Checks a part of the filter at a level.
 fn check_level(filter: &Document, level: usize) -> Result<(), ServerError> {
-    // One condition alone stands for itself, several are joined.
+    // Several conditions form a conjunction, which is a level of its own.
     let conditions: usize = filter
         .iter()
         .map(|(name, value)| conditions(name, value))
@@ -97,7 +97,7 @@ fn check_depth(level: usize) -> Result<(), ServerError> {
     )))
 }
 
-/// How many conditions an element of a filter is.
+/// The number of conditions that an element of a filter contains.
 fn conditions(name: &str, value: &Bson) -> usize {
     match value {
         _ if name == "$comment" => 0,
@@ -114,7 +114,7 @@ fn conditions(name: &str, value: &Bson) -> usize {
     }
 }
 
-/// Whether an element holds several conditions of its own, at the next level.
+/// Whether an element (`$all`) expands to several conditions on the next level.
 fn conditions_within(name: &str, value: &Bson) -> bool {
     !name.starts_with('$')
         && value

@@ -1,4 +1,4 @@
-//! The key by which a document was found, as a document: what a server's `returnKey` shows.
+//! Shows the index key by which a document was found as a document, for `returnKey`.
 
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -10,7 +10,8 @@ use crate::index::spec::{Kind, Spec};
 use crate::index::{Index, append};
 
 impl Index {
-    /// The document's key of these bytes, by the names of the index. None where the document has no such key.
+    /// Returns the document's key with these bytes, under the field names of the index. `None` if the document has no
+    /// such key.
     pub(crate) fn shown_key(
         &self,
         document: &RawDocument,

@@ -1,4 +1,4 @@
-//! An index's specification: the server's normal form, and its refusals.
+//! The specification of an index: mongod's normal form, and its errors.
 
 pub(crate) mod given;
 mod id;
@@ -22,18 +22,18 @@ use crate::index::{partial, special, text};
 
 pub(crate) use self::value::{number, refused, show, whole};
 
-/// How the values of a document become the entries of an index.
+/// How the values of a document become index entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Values in order.
     Ordered,
-    /// One field's hash, perhaps among ordered fields.
+    /// The hash of one field, perhaps with ordered fields.
     Hashed,
-    /// A key for every path.
+    /// A key for each path.
     Wildcard,
-    /// The terms of a document's strings, among ordered fields: only `$text` uses it.
+    /// The terms of a document's strings, perhaps with ordered fields; only `$text` uses it.
     Text,
-    /// The cells of a geometry, perhaps among ordered fields: 2dsphere and 2d.
+    /// The cells of a geometry, perhaps with ordered fields: 2dsphere and 2d.
     Geo,
 }
 
@@ -62,32 +62,32 @@ pub(crate) struct Spec {
     pub(crate) name: String,
     pub(crate) key: Document,
     pub(crate) kind: Kind,
-    /// The paths of the fields, and beside them how each is kept.
+    /// The paths of the fields, parallel to `parts`.
     pub(crate) paths: Vec<Path>,
     pub(crate) parts: Vec<Part>,
     pub(crate) unique: bool,
-    /// Not unique, but no more duplicates are let in: on the way to unique, as `collMod` makes it.
+    /// Whether new duplicates are rejected although the index is not unique: a step of `collMod` towards unique.
     pub(crate) prepare_unique: bool,
     pub(crate) sparse: bool,
     pub(crate) hidden: bool,
     pub(crate) partial: Option<Partial>,
-    /// What a text index reads.
+    /// The parts of a document that a text index reads.
     pub(crate) text: Option<text::TextIndex>,
-    /// `expireAfterSeconds`, of a TTL index.
+    /// `expireAfterSeconds` of a TTL index.
     pub(crate) ttl: Option<i64>,
     pub(crate) collation: Option<Collator>,
-    /// Of a wildcard index, the paths that it holds.
+    /// The paths that a wildcard index covers.
     pub(crate) wildcard: Option<Wildcard>,
-    /// Of the version that has no decimals.
+    /// Whether the index has version 1, which does not support decimals.
     pub(crate) is_first_version: bool,
-    /// What `listIndexes` shows.
+    /// The document that `listIndexes` shows.
     pub(crate) document: Document,
-    /// What messages and events show: the options as they were given, in their order.
+    /// The document that messages and events show: the options as they were given, in their order.
     pub(crate) kept: Document,
     pub(crate) uses: Uses,
 }
 
-/// The options in the order in which the server lists them.
+/// The options in the order in which mongod lists them.
 const LISTED: &[&str] = &[
     "background",
     "unique",
@@ -111,10 +111,10 @@ const LISTED: &[&str] = &[
     "prepareUnique",
 ];
 
-/// Options that the server takes and does not keep.
+/// Options that mongod accepts and does not store.
 const IGNORED: &[&str] = &["ns", "dropDups", "key", "name", "v"];
 
-/// The options of an index.
+/// The names of all options.
 pub(crate) fn known_options() -> impl Iterator<Item = &'static str> {
     LISTED.iter().chain(IGNORED).copied()
 }
@@ -155,7 +155,7 @@ impl Spec {
         }
     }
 
-    /// Whether a write that would double a key is refused.
+    /// Whether writes that would duplicate a key are rejected.
     pub(crate) fn refuses_duplicates(&self) -> bool {
         self.unique || self.prepare_unique
     }
@@ -164,7 +164,7 @@ impl Spec {
         self.name == "_id_"
     }
 
-    /// Of a `key` as it was given, the options as they are listed, and the whole as it is `kept`.
+    /// Builds it from the given `key`, the options to list, and the `kept` document.
     fn assemble(
         key: &Document,
         collation: Option<Collator>,
@@ -250,7 +250,7 @@ impl Spec {
         }
         options.remove("collation");
         let mut kept = self.kept.clone();
-        // What changes goes to the end.
+        // A changed option moves to the end.
         kept.remove(option);
         if let Some(value) = options.get(option) {
             kept.insert(option, value);
@@ -264,7 +264,7 @@ impl Spec {
     }
 }
 
-/// Key patterns are equal if their fields are, in order, with equal directions.
+/// Whether two key patterns have the same fields in the same order, with equal directions.
 pub(crate) fn same_key(one: &Document, other: &Document) -> bool {
     one.len() == other.len()
         && one
@@ -330,7 +330,7 @@ fn options(
     Ok(options)
 }
 
-/// The globals of a stored filter: it has no variables.
+/// The globals of a stored filter, which has no variables.
 pub(crate) fn stored_globals() -> Globals {
     Globals::stored()
 }

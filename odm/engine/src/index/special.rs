@@ -1,5 +1,5 @@
-//! Key patterns that are not plain ones: hashed, `$**`, text, geo. What the server refuses about them, and the form
-//! in which it keeps their options.
+//! Key patterns of special indexes: hashed, `$**`, text, geo. mongod's errors about them, and the stored form of their
+//! options.
 
 use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
@@ -12,7 +12,7 @@ use crate::index::spec::kept::{int, whole};
 use crate::index::spec::projection;
 use crate::index::spec::value::{number, refused, show, wrong_type};
 
-/// The plugin that a key pattern asks for; `None` for a plain index.
+/// The plugin of a key pattern; `None` for a plain index.
 pub(crate) fn kind(key: &Document) -> Option<&'static str> {
     if key.keys().any(|name| is_wildcard(name)) && !key.iter().any(|(_, value)| is(value, "text")) {
         return Some("wildcard");
@@ -30,7 +30,7 @@ fn is_wildcard(name: &str) -> bool {
     name == "$**" || name.ends_with(".$**")
 }
 
-/// The server's refusals about the key pattern alone.
+/// mongod's errors about the key pattern alone.
 pub(crate) fn check_key(key: &Document) -> Result<(), ServerError> {
     if key.is_empty() {
         return Err(refused("Index keys cannot be empty."));
@@ -125,7 +125,7 @@ fn check_path(path: &str) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The refusals about the fields of a wildcard index.
+/// Checks a `wildcardProjection`.
 pub(super) fn check_projection(given: &Document, value: &Bson) -> Result<(), ServerError> {
     let key = given.get_document("key").ok();
     if key.is_some_and(|key| kind(key) != Some("wildcard")) {
@@ -156,7 +156,7 @@ pub(super) fn check_projection(given: &Document, value: &Bson) -> Result<(), Ser
     projection::check(projection)
 }
 
-/// The refusals about options that belong to another kind of index.
+/// Rejects options that belong to another kind of index.
 pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
     let Ok(key) = given.get_document("key") else {
         return Ok(());
@@ -171,7 +171,7 @@ pub(crate) fn check_options(given: &Document) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The refusals of a 2d index.
+/// Checks the options of a 2d index.
 fn check_plane(given: &Document, key: &Document) -> Result<(), ServerError> {
     let error = |code, message: String| Err(ServerError::new(code, message));
     let places = key.values().filter(|value| is(value, "2d")).count();
@@ -213,7 +213,7 @@ fn bound_shown(bound: f64) -> String {
     print::significant(bound, 6)
 }
 
-/// The refusal of a version that no 2dsphere index has.
+/// Rejects unknown versions of 2dsphere indexes.
 fn check_sphere(given: Option<&Bson>) -> Result<(), ServerError> {
     let Some((value, version)) = given.and_then(|value| Some((value, number(value)?))) else {
         return Ok(());
@@ -234,7 +234,7 @@ fn check_sphere(given: Option<&Bson>) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The refusal of a version between those that there are.
+/// Rejects fractional versions of 2dsphere indexes.
 fn check_sphere_version(given: &Document) -> Result<(), ServerError> {
     match given.get("2dsphereIndexVersion") {
         Some(value) if whole(value).is_none() => Err(not_whole("2dsphereIndexVersion", value)),
@@ -253,7 +253,7 @@ fn not_whole(option: &str, value: &Bson) -> ServerError {
     )
 }
 
-/// The refusals of options that a kind of index can't have.
+/// Rejects options that this kind of index does not support.
 pub(crate) fn check(
     key: &Document,
     options: &Document,
@@ -281,7 +281,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// What a kind of index adds to its options, and the refusals that come with it.
+/// Adds the default options of a kind of index, and checks the given ones.
 pub(crate) fn complete(
     given: &Document,
     key: &Document,
@@ -300,13 +300,14 @@ pub(crate) fn complete(
     }
 }
 
-/// How coarse and how fine a server's cells may be. The cells here are as fine as the geometry asks for, and find the same.
+/// The options for mongod's coarsest and finest cells. The engine chooses its own cell sizes and finds the same
+/// documents.
 pub(crate) const LEVELS: [&str; 2] = ["coarsestIndexedLevel", "finestIndexedLevel"];
 
 /// The finest level of cells.
 const FINEST: i32 = 30;
 
-/// Refuses levels of cells that there are not.
+/// Rejects invalid levels of cells.
 #[expect(clippy::cast_possible_truncation, reason = "as a server does it")]
 fn check_levels(options: &Document) -> Result<(), ServerError> {
     let refuse = |code, message: &str| Err(ServerError::new(Code::location(code), message));
@@ -327,7 +328,7 @@ fn check_levels(options: &Document) -> Result<(), ServerError> {
             ));
         }
         let level = whole(value).ok_or_else(|| not_whole(name, value))?;
-        // What does not fit loses its upper half.
+        // As on mongod, a large number loses its upper 32 bits.
         *to = level as i32;
     }
     if coarsest < 0 {
@@ -342,7 +343,7 @@ fn check_levels(options: &Document) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What a server asks of an index when it begins to build it, of the options as they were given.
+/// mongod's checks at the start of an index build, on the options as they were given.
 pub(crate) fn check_build(key: &Document, options: &Document) -> Result<(), ServerError> {
     check_parts(key.len())?;
     match kind(key) {
@@ -423,12 +424,12 @@ fn text(key: &Document, options: &mut Document) -> Result<(), ServerError> {
     }
 }
 
-/// The weights that are given, as the integers that they are kept as.
+/// The given weights, converted to the integers that are stored.
 fn weights(given: Option<&Bson>) -> Result<Vec<(String, Bson)>, ServerError> {
     let given = match given {
         None => return Ok(Vec::new()),
         Some(Bson::Document(weights)) => weights.clone(),
-        // All fields, in short.
+        // Short for all fields.
         Some(Bson::String(all)) if all == "$**" => doc! { "$**": 1 },
         Some(_) => return Err(refused("text index option 'weights' must be an object")),
     };
@@ -467,7 +468,7 @@ fn check_weighed(field: &str) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The field that tells a document's language is one at its top.
+/// Checks `language_override`, which must name a top-level field.
 fn check_override(options: &mut Document) -> Result<(), ServerError> {
     match options.get("language_override") {
         None => {
@@ -483,7 +484,7 @@ fn check_override(options: &mut Document) -> Result<(), ServerError> {
     }
 }
 
-/// Whether the text fields are given in the form in which they are stored: then the weights name them.
+/// Whether the text fields are given in their stored form, in which the weights name the fields.
 fn is_stored_text(key: &Document) -> Result<bool, ServerError> {
     let reserved = |name: &str| matches!(name, "_fts" | "_ftsx");
     let mut fields = key
@@ -506,7 +507,7 @@ fn is_stored_text(key: &Document) -> Result<bool, ServerError> {
     Ok(false)
 }
 
-/// The key pattern as the server stores it: a text index's fields become `_fts` and `_ftsx`.
+/// The key pattern as mongod stores it: the fields of a text index become `_fts` and `_ftsx`.
 pub(crate) fn normalize(kind: Option<&str>, key: &Document) -> Document {
     if kind != Some("text") {
         return key.clone();

@@ -1,4 +1,4 @@
-//! The entries of a text index: the ordered fields before, a term and its score, the ordered fields after.
+//! The entries of a text index: the ordered fields before the text, a term and its score, and the ordered fields after.
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument};
@@ -15,7 +15,7 @@ use crate::index::keys::Values;
 use crate::index::multikey::Arrays;
 use crate::index::spec::value::number;
 
-/// What a text index reads of a document.
+/// The parts of a document that a text index reads.
 #[derive(Debug, Clone)]
 pub(crate) struct TextIndex {
     pub(crate) fields: Fields,
@@ -39,7 +39,7 @@ impl Ordered {
 }
 
 impl TextIndex {
-    /// From a specification in its normal form.
+    /// Builds it from a specification in its stored form.
     pub(crate) fn new(specification: &Document) -> Self {
         let mut before = Vec::new();
         let mut after = Vec::new();
@@ -67,14 +67,14 @@ impl TextIndex {
         }
     }
 
-    /// Whether a field of a document, as it was or as it is, may have to do with its keys.
+    /// Whether a change of a field from one value to the other may affect the keys.
     pub(super) fn may_read(&self, name: &str, values: [Option<RawBsonRef<'_>>; 2]) -> bool {
         let mut ordered = self.before.iter().chain(&self.after);
         ordered.any(|field| starts_with(field.path.as_str(), name))
             || self.fields.may_read(name, values)
     }
 
-    /// Calls `emit` with each key of a document, and with its values.
+    /// Calls `emit` with each key of a document and its values.
     pub(super) fn each_key(
         &self,
         document: &RawDocument,
@@ -100,12 +100,12 @@ impl TextIndex {
         Ok(())
     }
 
-    /// The keys of a document, and what made them several.
+    /// The keys of a document. Several of them make the index multikey.
     pub(super) fn keys(&self, document: &RawDocument) -> Result<(Keys, Arrays), ServerError> {
         let mut keys = Keys::default();
         self.each_key(document, &mut |key, _| keys.push(key.into()))?;
         keys.sort_unstable();
-        // Several terms are several keys, as an array's elements are.
+        // Several terms are several keys, like the elements of an array.
         let mut arrays = Arrays::default();
         if keys.len() > 1 {
             arrays.add("_fts");
@@ -114,12 +114,12 @@ impl TextIndex {
     }
 }
 
-/// Appends a term. A score follows it: scores are positive, so that their bits order as they do.
+/// Appends a term. A score follows it: scores are positive, so their bits sort like the scores.
 pub(crate) fn append_term(bytes: &mut Vec<u8>, term: &str) {
     key::append(bytes, RawBsonRef::String(term), Direction::Ascending, None);
 }
 
-/// The score in what follows a term.
+/// Reads the score from the bytes after a term.
 pub(crate) fn score(rest: &[u8]) -> Option<f64> {
     let bits = rest.first_chunk::<8>()?;
     Some(f64::from_bits(u64::from_be_bytes(*bits)))
@@ -135,8 +135,8 @@ fn ordered<'d>(
         .collect()
 }
 
-/// The value of an ordered field, null where it is missing. An array on its path is refused unless the next part of the
-/// path is the number of an element.
+/// The value of an ordered field; null if the field is missing. An array on its path is an error unless the next part
+/// of the path is an array index.
 fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, ServerError> {
     let mut value = RawBsonRef::Document(document);
     let mut parts = path.as_str().split('.').peekable();
@@ -162,7 +162,7 @@ fn value<'d>(path: &Path, document: &'d RawDocument) -> Result<RawBsonRef<'d>, S
     Ok(value)
 }
 
-/// The number of an array's element, if a part of a path is one.
+/// The array index that a part of a path stands for, if it is a number.
 fn index(part: &str) -> Option<usize> {
     let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
     part.parse().ok().filter(|_| is_number)

@@ -1,4 +1,4 @@
-//! Which fields an update changed, and whether an index reads them: the keys of all others need not be made again.
+//! Which fields an update changed, and whether an index reads them: otherwise its keys stay the same.
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument};
@@ -10,7 +10,7 @@ use crate::index::spec::{Kind, Spec};
 use crate::index::{Index, Keys};
 use odm_language::value::path::starts_with;
 
-/// A field of the document itself that is not the same in both states.
+/// A top-level field that differs between two documents.
 #[derive(Debug, Clone, Copy)]
 struct Differing<'d> {
     name: &'d str,
@@ -20,10 +20,10 @@ struct Differing<'d> {
 
 type Difference<'d> = SmallVec<[Differing<'d>; 4]>;
 
-/// So many fields that were added or removed are told apart; each is looked for in the rest of the other document.
+/// The most fields that may be added or removed, because each needs a search in the other document.
 const MOST_MOVED: usize = 16;
 
-/// The fields that differ. `None` where the others are not in the same order, or where too many came or went.
+/// The fields that differ. `None` if the other fields are in a different order, or if too many fields came or went.
 fn difference<'d>(before: &'d RawDocument, after: &'d RawDocument) -> Option<Difference<'d>> {
     let mut found = Difference::new();
     let mut moved = 0;
@@ -68,14 +68,14 @@ fn difference<'d>(before: &'d RawDocument, after: &'d RawDocument) -> Option<Dif
     }
 }
 
-/// Whether what is left of a document has a field of the same name.
+/// Whether the rest of a document has a field of the same name.
 fn is_ahead(element: &Element<'_>, next: Option<&Element<'_>>, rest: &Elements<'_>) -> bool {
     let name = element.key_bytes();
     next.is_some_and(|next| next.key_bytes() == name) || rest.clone().find_key(name).is_some()
 }
 
 impl Index {
-    /// Whether one document surely has the keys of another: all that the index reads is the same bytes.
+    /// Whether two documents certainly have the same keys, because all that the index reads is identical.
     pub(crate) fn is_untouched(&self, before: &RawDocument, after: &RawDocument) -> bool {
         let spec = &*self.spec;
         if matches!(spec.kind, Kind::Text | Kind::Wildcard) || spec.partial.is_some() {
@@ -94,8 +94,8 @@ impl Index {
         })
     }
 
-    /// The keys that go and those that come as one document takes the place of another, where those of the fields that
-    /// differ are known without the others, and the arrays among them.
+    /// The keys to remove and to add when one document replaces another, and the arrays among the new ones, computed
+    /// from the fields that differ. `None` if that is not possible.
     pub(crate) fn changed_keys(
         &self,
         before: &RawDocument,
@@ -126,7 +126,7 @@ impl Index {
 }
 
 impl Spec {
-    /// Whether a field of a document, as it was or as it is, may have to do with its keys.
+    /// Whether a change of a field may affect the keys.
     fn may_read(&self, field: &Differing<'_>) -> bool {
         let name = field.name;
         let partial = self.partial.as_ref();
@@ -144,7 +144,7 @@ impl Spec {
     }
 }
 
-/// Whether the filter of a partial index may look at a field.
+/// Whether the filter of a partial index may read a field.
 fn filter_may_read(filter: &Document, name: &str) -> bool {
     filter.iter().any(|(path, value)| match path.as_str() {
         "$comment" => false,

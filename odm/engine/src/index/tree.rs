@@ -1,7 +1,7 @@
 //! A persistent ordered tree: a clone costs a pointer, and a change copies only what another clone still holds.
 //!
-//! What lies in the leaves is up to [`Leaf`]: packed keys (`entries`), or records. A leaf holds many, and the tree is
-//! flat, so that memory goes to what is stored and a search touches few places.
+//! [`Leaf`] defines the content of leaves: packed keys (`entries`) or records. A leaf holds many items and the tree is
+//! flat, so that little memory goes to structure and a search touches few nodes.
 //!
 //! What this module is not: it knows neither values nor documents.
 
@@ -16,20 +16,20 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Bound;
 
-// Unlike the standard library's, it tells without a locked instruction that nobody else holds a node, which each change
-// asks of every node on its way.
+// Unlike the standard library's `Arc`, this one checks for unique ownership without an atomic read-modify-write. Each
+// change makes that check for every node on its way.
 use triomphe::Arc;
 
 pub(crate) use self::places::{Held, Leaves, Place, Way};
 
-/// The most children of a branch: a byte says which one it is.
+/// The most children of a branch. A child's position must fit in a byte.
 const MOST: usize = 64;
 
-/// A leaf from which much is taken asks its neighbours whether they fit in one with it each time it has lost so many.
+/// A leaf that loses an item tries to join a neighbour if its new length is a multiple of this, or smaller than this.
 const ASK: usize = 8;
 
-/// How many of sorted items come before something. Every eighth is asked, then those before the first that does not: no
-/// step waits for the one before it, as in a search by halves.
+/// Counts the leading items for which `is_before` holds. It tests every eighth item, then the items of one step. Unlike
+/// in a binary search, no test depends on the result of the one before it.
 #[inline]
 fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
     const STEP: usize = 8;
@@ -42,7 +42,8 @@ fn count_before<T>(items: &[T], is_before: impl Fn(&T) -> bool) -> usize {
     start + rest.filter(|item| is_before(item)).count()
 }
 
-/// Splits off what begins at a place, with room to become as long as all of it was where it `grows`.
+/// Splits off the items from `at` on. If it `grows`, the right part gets the capacity for as many items as there were
+/// in total.
 fn split_off<T: Copy>(items: &mut Vec<T>, at: usize, grows: bool) -> Vec<T> {
     let tail = items.get(at..).unwrap_or_default();
     let mut right = Vec::with_capacity(if grows { items.len() } else { tail.len() });
@@ -52,35 +53,36 @@ fn split_off<T: Copy>(items: &mut Vec<T>, at: usize, grows: bool) -> Vec<T> {
     right
 }
 
-/// A sorted run of what the tree holds.
+/// A sorted run of items at the bottom of the tree.
 pub(crate) trait Leaf: Clone + Default + fmt::Debug {
-    /// What is looked for.
+    /// The form of a key in searches.
     type Key: ?Sized;
-    /// A key to keep.
+    /// The form of a key in branches.
     type Edge: Clone + fmt::Debug;
 
     fn len(&self) -> usize;
     /// The first key.
     fn edge(&self) -> Option<Self::Edge>;
     fn compare(edge: &Self::Edge, key: &Self::Key) -> Ordering;
-    /// Where the key is, or where it would be.
+    /// Returns the position of the key, or the position to insert it at.
     fn find(&self, key: &Self::Key) -> Result<usize, usize>;
-    /// Whether the key is at this place.
+    /// Whether the key is at this position.
     fn is_at(&self, at: usize, key: &Self::Key) -> bool;
     fn is_too_large(&self) -> bool;
-    /// Whether the two may be one.
+    /// Whether the two leaves may be joined.
     fn fits(&self, other: &Self) -> bool;
-    /// Whether it is small enough to become one with another: what is not need not be compared with its neighbours.
+    /// Whether the leaf is small enough to be joined with another. Larger leaves need no comparison with their
+    /// neighbours.
     fn is_small(&self) -> bool;
-    /// Where to split it.
+    /// The position to split at.
     fn half(&self) -> usize {
         self.len() / 2
     }
-    /// Splits off what begins at a place, with room to become as large as this was where it `grows`.
+    /// Splits off the items from `at` on. If it `grows`, the right part gets the capacity that all items needed.
     fn split(&mut self, at: usize, grows: bool) -> Self;
     fn append(&mut self, other: &Self);
 
-    /// The first place that a walk upwards from a bound meets.
+    /// The first position of an upward walk from a bound.
     fn start(&self, from: Bound<&Self::Key>) -> usize {
         match from {
             Bound::Unbounded => 0,
@@ -89,7 +91,7 @@ pub(crate) trait Leaf: Clone + Default + fmt::Debug {
         }
     }
 
-    /// Behind the first place that a walk downwards from a bound meets.
+    /// The position after the first one of a downward walk from a bound.
     fn end(&self, from: Bound<&Self::Key>) -> usize {
         match from {
             Bound::Unbounded => self.len(),
@@ -105,8 +107,8 @@ enum Node<L: Leaf> {
     Branch(Branch<L>),
 }
 
-/// Children from left to right; each edge is at or below the first key of the child to its right, and above all keys to
-/// its left.
+/// Children from left to right. Each edge is at or below the first key of the child to its right, and above all keys of
+/// the children to its left.
 #[derive(Debug, Clone)]
 struct Branch<L: Leaf> {
     edges: Vec<L::Edge>,
@@ -134,7 +136,7 @@ impl<L: Leaf> Tree<L> {
         self.len
     }
 
-    /// Where the key is.
+    /// Finds a key.
     pub(crate) fn find(&self, key: &L::Key) -> Option<Place<'_, L>> {
         let mut node = &self.root;
         loop {
@@ -148,7 +150,7 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// The leaf at the end.
+    /// The last leaf.
     pub(crate) fn last(&self) -> Option<&L> {
         let mut node = &self.root;
         loop {
@@ -159,7 +161,7 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// Where the key is, and the way there.
+    /// Finds a key, and the way to it.
     pub(crate) fn locate(&self, key: &L::Key) -> Option<(Place<'_, L>, Way)> {
         let mut node = &self.root;
         let mut way = Way::default();
@@ -179,7 +181,7 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// The leaf that holds the first that is not below a key, and the way there.
+    /// Returns the leaf with the first key that is not below `key`, and the way to that key.
     pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, Way)> {
         let mut node = &self.root;
         let mut right = None;
@@ -193,7 +195,7 @@ impl<L: Leaf> Tree<L> {
                         way.end(at);
                         return Some((leaf, way));
                     }
-                    // Where that one has nothing, its neighbour begins with it.
+                    // If that leaf has no such key, the next leaf starts with it.
                     (node, way) = right.take()?;
                     start = Bound::Unbounded;
                 }
@@ -213,7 +215,7 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// Everything there is, in order.
+    /// Iterates over all items in order.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_, L>> {
         let mut above = vec![std::slice::from_ref(&self.root).iter()];
         let mut here: Option<(&Arc<Node<L>>, usize, usize)> = None;
@@ -237,13 +239,14 @@ impl<L: Leaf> Tree<L> {
         })
     }
 
-    /// Changes the leaf that holds the key, or would. `edit` adds or takes away one at most, and the answer is its.
+    /// Changes the leaf that holds the key or would hold it, and returns the result of `edit`. `edit` may add or remove
+    /// at most one item.
     pub(crate) fn edit<R>(&mut self, key: &L::Key, edit: impl FnOnce(&mut L) -> R) -> R {
         self.edit_at(key, None, |leaf, _| edit(leaf))
     }
 
-    /// The same, where it may be known where the key is: what was found need not be searched for again. A way that no
-    /// longer leads there does no harm; `edit` is told the place if it did.
+    /// Like `edit`, with an optional `way` from an earlier search, which saves a new one. An outdated way is harmless.
+    /// `edit` receives the key's position if the way was valid.
     pub(crate) fn edit_at<R>(
         &mut self,
         key: &L::Key,
@@ -265,7 +268,7 @@ impl<L: Leaf> Tree<L> {
         value
     }
 
-    /// After the leaf at the end of a way grew by so many, or shrank.
+    /// Updates the length after the leaf at the end of a way changed, and rebalances if necessary.
     #[inline]
     fn follow(&mut self, key: &L::Key, way: &Way, growth: Growth) {
         self.len = self.len.saturating_add_signed(growth.by);
@@ -274,7 +277,7 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// Where the leaf is that holds the key, or would.
+    /// The way to the leaf that holds the key or would hold it.
     fn way_to_edit(&self, key: &L::Key) -> Way {
         let mut way = Way::default();
         let mut node = &self.root;
@@ -289,7 +292,7 @@ impl<L: Leaf> Tree<L> {
         way
     }
 
-    /// After the leaf at the end of a way became too large, or `shrunk`: splits it, or joins it with a neighbour.
+    /// Splits the leaf at the end of a way if it became too large, or joins it with a neighbour if it `shrunk`.
     fn settle(&mut self, key: &L::Key, way: &Way, shrunk: bool) {
         let root = Arc::make_mut(&mut self.root);
         if let Some((edge, right)) = root.settle(key, way.children(), true, shrunk) {
@@ -299,7 +302,7 @@ impl<L: Leaf> Tree<L> {
                 children: vec![left, right],
             }));
         }
-        // A branch of one child is no better than the child, and one of none is an empty leaf.
+        // A root with one child is replaced by the child, and a root without children by an empty leaf.
         while shrunk
             && let Node::Branch(branch) = &*self.root
             && branch.children.len() < 2
@@ -311,12 +314,12 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
-    /// The leaf in which a walk from a bound begins, and the place in it.
+    /// Returns the leaf in which a walk from a bound begins, and the position in it.
     pub(crate) fn seek(&self, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
         Node::seek(&self.root, from, backwards)
     }
 
-    /// The same, to go on from leaf to leaf.
+    /// Like `seek`, but the result can go on from leaf to leaf.
     pub(crate) fn leaves(
         &self,
         from: Bound<&L::Key>,
@@ -325,7 +328,7 @@ impl<L: Leaf> Tree<L> {
         Node::leaves(&self.root, from, backwards)
     }
 
-    /// Shows leaves and places from a bound upwards, until `visit` has enough and answers false.
+    /// Calls `visit` with leaves and positions, upwards from a bound, until `visit` returns false.
     pub(crate) fn ascend<'t>(
         &'t self,
         from: Bound<&L::Key>,
@@ -334,7 +337,7 @@ impl<L: Leaf> Tree<L> {
         self.root.ascend(from, visit);
     }
 
-    /// The same, downwards.
+    /// Calls `visit` with leaves and positions, downwards from a bound, until `visit` returns false.
     pub(crate) fn descend<'t>(
         &'t self,
         from: Bound<&L::Key>,
@@ -344,15 +347,15 @@ impl<L: Leaf> Tree<L> {
     }
 }
 
-/// What a change did to a leaf.
+/// The effect of a change on a leaf.
 #[derive(Debug, Clone, Copy)]
 struct Growth {
     by: isize,
-    /// Whether the leaf may now be too large, or so small that a neighbour takes it in.
+    /// Whether the leaf may now be too large, or small enough to join a neighbour.
     unsettles: bool,
 }
 
-/// Changes a leaf.
+/// Changes a leaf and measures the effect.
 #[inline]
 fn grown<L: Leaf, R>(leaf: &mut L, edit: impl FnOnce(&mut L) -> R) -> (R, Growth) {
     let before = leaf.len();
@@ -364,7 +367,7 @@ fn grown<L: Leaf, R>(leaf: &mut L, edit: impl FnOnce(&mut L) -> R) -> (R, Growth
     (value, Growth { by, unsettles })
 }
 
-/// The leaf at the end of a way, to be changed: what others hold on the way is copied.
+/// The leaf at the end of a way, for changing it. Nodes on the way that others share are copied.
 fn leaf_mut<'n, L: Leaf>(root: &'n mut Arc<Node<L>>, way: &[u8]) -> Option<&'n mut L> {
     let mut node = Arc::make_mut(root);
     for child in way {
@@ -379,12 +382,12 @@ fn leaf_mut<'n, L: Leaf>(root: &'n mut Arc<Node<L>>, way: &[u8]) -> Option<&'n m
     }
 }
 
-/// What was split off to the right.
+/// The right part of a split node, and its first key.
 type Split<L> = Option<(<L as Leaf>::Edge, Arc<Node<L>>)>;
 
 impl<L: Leaf> Node<L> {
-    /// Splits the leaf at the end of the way where it became too large, or joins it where it `shrunk`. `last` tells that
-    /// nothing lies to the right: what grows there is likely to be appended to.
+    /// Splits the leaf at the end of the way if it became too large, or joins it if it `shrunk`. `last` means that
+    /// nothing lies to the right: appends are then likely, so the right part starts with only the last item.
     fn settle(&mut self, key: &L::Key, way: &[u8], last: bool, shrunk: bool) -> Split<L> {
         match self {
             Self::Leaf(leaf) => {
@@ -418,7 +421,7 @@ impl<L: Leaf> Node<L> {
         }
     }
 
-    /// Takes in its right neighbour, if the two fit in one.
+    /// Takes in the right neighbour if both fit in one node. Returns whether they did.
     fn join(&mut self, edge: &L::Edge, right: &Self) -> bool {
         match (self, right) {
             (Self::Leaf(leaf), Self::Leaf(right)) if leaf.fits(right) => {
@@ -488,14 +491,14 @@ impl<L: Leaf> Node<L> {
 }
 
 impl<L: Leaf> Branch<L> {
-    /// The child that holds the key if any does.
+    /// The position of the child that would hold the key.
     fn child(&self, key: &L::Key) -> usize {
         count_before(&self.edges, |edge| {
             L::compare(edge, key) != Ordering::Greater
         })
     }
 
-    /// The same for a change: most of what is new belongs at the end.
+    /// Like `child`, but tests the last child first, because most new keys belong at the end.
     fn child_to_edit(&self, key: &L::Key) -> usize {
         match self.edges.last() {
             Some(edge) if L::compare(edge, key) != Ordering::Greater => self.edges.len(),
@@ -523,7 +526,7 @@ impl<L: Leaf> Branch<L> {
         let child = self.children.get_mut(at)?;
         let split = Arc::make_mut(child).settle(key, way, last && is_end, shrunk);
         let Some((edge, right)) = split else {
-            // What was split off would stand between the child and its neighbour.
+            // Joining waits if the child was split, because the new part lies between the child and its neighbour.
             if shrunk {
                 self.shrink(at);
             }
@@ -545,7 +548,7 @@ impl<L: Leaf> Branch<L> {
         Some((edge, Self { edges, children }))
     }
 
-    /// After something was taken from a child: joins it with a neighbour, or drops it when nothing is left of it.
+    /// Joins a child that lost items with a neighbour, or drops it if it is empty.
     fn shrink(&mut self, at: usize) {
         if self.children.get(at).is_some_and(|child| child.is_empty()) {
             self.children.remove(at);
@@ -577,7 +580,7 @@ impl<L: Leaf> Branch<L> {
 }
 
 impl<L: Leaf> Node<L> {
-    /// Whether [`join`](Self::join) would do it, so that nothing is copied in vain.
+    /// Whether [`join`](Self::join) would succeed. Checking first avoids copying a shared node for nothing.
     fn may_join(&self, right: &Self) -> bool {
         match (self, right) {
             (Self::Leaf(leaf), Self::Leaf(right)) => leaf.fits(right),

@@ -1,4 +1,4 @@
-//! Wildcard indexes: a key for every path of a document, of the path and the value there.
+//! Wildcard indexes: one key for each path of a document, made of the path and its value.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
@@ -11,20 +11,20 @@ use crate::index::covers::overlap;
 use crate::index::multikey::Arrays;
 use crate::index::spec::value::number;
 
-/// The name under which `explain` shows the path as a field of the index.
+/// The name of the path field of the index in `explain`.
 pub(crate) const PATH: &str = "$_path";
 
-/// Which paths a wildcard index holds.
+/// The paths that a wildcard index covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wildcard {
-    /// All paths, those below one (`a.$**`), or what the projection names.
+    /// The paths from the key (`a` for `a.$**`) or from the projection. Each includes everything below it.
     listed: Vec<String>,
-    /// The listed paths are what is left out.
+    /// Whether the listed paths are excluded.
     excludes: bool,
 }
 
 impl Wildcard {
-    /// From the key pattern's one field and the `wildcardProjection`.
+    /// Builds it from the only field of the key pattern and the `wildcardProjection`.
     pub(crate) fn new(field: &str, projection: Option<&Document>) -> Self {
         if let Some(below) = field.strip_suffix(".$**") {
             return Self {
@@ -44,26 +44,26 @@ impl Wildcard {
                 !keeps
             });
         let mut listed: Vec<String> = listed.into_iter().map(|(path, _)| path).collect();
-        // `_id` is only held where it is asked for.
+        // The index covers `_id` only if the projection includes it.
         if id.unwrap_or(false) != excludes {
             listed.push("_id".to_owned());
         }
-        // So that equal ones are known as such.
+        // Sorted, so that equal projections compare equal.
         listed.sort();
         Self { listed, excludes }
     }
 
-    /// Whether a path is held.
+    /// Whether the index covers a path.
     pub(crate) fn holds(&self, path: &str) -> bool {
         self.listed.iter().any(|listed| is_within(path, listed)) != self.excludes
     }
 
-    /// Whether something on the way to a path or below it may be held; what is left out is not looked at.
+    /// Whether the index may cover a path above or below this one. Exclusions are ignored.
     pub(super) fn may_hold(&self, path: &str) -> bool {
         self.excludes || self.listed.iter().any(|listed| overlap(listed, path))
     }
 
-    /// Whether a field of the document itself may have to do with its keys.
+    /// Whether a top-level field may affect the keys.
     pub(super) fn may_read(&self, name: &str) -> bool {
         let may_hold = if self.excludes {
             self.holds(name)
@@ -73,12 +73,12 @@ impl Wildcard {
         may_hold && !name.contains('.')
     }
 
-    /// Whether something below a path may be held although the path itself is not.
+    /// Whether the index may cover paths below this one.
     fn leads_on(&self, path: &str) -> bool {
         self.excludes || self.listed.iter().any(|listed| is_within(listed, path))
     }
 
-    /// The keys of a document, and where it has arrays.
+    /// The keys of a document, and the paths of its arrays.
     pub(crate) fn keys(
         &self,
         document: &RawDocument,
@@ -87,7 +87,7 @@ impl Wildcard {
         self.keys_of(raw::elements(document), collation)
     }
 
-    /// The same of some fields of a document.
+    /// The keys of some fields of a document, and the paths of their arrays.
     pub(super) fn keys_of<'d>(
         &self,
         fields: impl Iterator<Item = (&'d str, RawBsonRef<'d>)>,
@@ -111,12 +111,12 @@ impl Wildcard {
     }
 }
 
-/// Whether a field can be reached by a path: one with a dot in its name can't.
+/// Whether a path can name the field, which is impossible if its name contains a dot.
 fn has_path((name, _): &(&str, RawBsonRef<'_>)) -> bool {
     !name.contains('.')
 }
 
-/// A projection's paths, and whether each is kept.
+/// Collects the paths of a projection, and whether each is included.
 fn flatten(projection: &Document, place: &str, found: &mut Vec<(String, bool)>) {
     for (name, value) in projection {
         let path = if place.is_empty() {
@@ -132,7 +132,7 @@ fn flatten(projection: &Document, place: &str, found: &mut Vec<(String, bool)>) 
     }
 }
 
-/// Whether a path is another one or below it.
+/// Whether a path equals another or is below it.
 fn is_within(path: &str, other: &str) -> bool {
     path.strip_prefix(other)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -161,7 +161,7 @@ impl Walk<'_> {
                     is_empty = false;
                     match element {
                         RawBsonRef::Document(inner) => self.document(path, inner),
-                        // An array in an array is one value.
+                        // An array inside an array is one value.
                         element => self.add(path, element),
                     }
                 }

@@ -1,4 +1,4 @@
-//! Where in a pipeline `$text` may stand, and where what it found is still known.
+//! Where `$text` may stand in a pipeline, and which stages can still use its metadata.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument};
 
@@ -6,7 +6,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, meta};
 use odm_language::value::raw::{array_document, elements, values};
 
-/// Stages that give each document on as they get it, one by one, or with what is known of it. Sorted.
+/// Stages that pass documents on one by one or with their metadata. Sorted.
 const TRANSPARENT: &[&str] = &[
     "$addFields",
     "$limit",
@@ -23,7 +23,7 @@ const TRANSPARENT: &[&str] = &[
     "$unwind",
 ];
 
-/// The stages with their names, their places, and whether a `$text` has searched by then.
+/// Iterates over the stages, with their use of `$text` and metadata so far.
 fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
     let mut is_searched = false;
     let each = values(stages).filter_map(stage).enumerate();
@@ -33,7 +33,7 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
             _ => false,
         };
         is_searched |= has_text;
-        // A pipeline of its own asks for itself.
+        // A nested pipeline checks its own use of metadata.
         let own = matches!(name, "$lookup" | "$unionWith");
         Asked {
             name,
@@ -45,7 +45,7 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
     })
 }
 
-/// What a stage asks for.
+/// A stage's use of `$text` and metadata.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a question of its own about the stage"
@@ -58,7 +58,7 @@ struct Asked<'s> {
     lacks_score: bool,
 }
 
-/// Refuses what of searches and metadata is not supported.
+/// Returns an error for uses of `$text` and metadata that the engine does not support.
 pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), ServerError> {
     let mut opaque = None;
     for stage in searched(stages) {
@@ -67,7 +67,7 @@ pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), 
             return Err(unsupported("$text inside another stage's pipeline"));
         }
         let transparent = TRANSPARENT.binary_search(&name).is_ok();
-        // What lacks a score is refused as a server does.
+        // A missing score is mongod's error, which `check` returns.
         if stage.asks && !stage.lacks_score {
             if let Some(opaque) = opaque {
                 return Err(unsupported(&format!("$meta after {opaque}")));
@@ -83,7 +83,7 @@ pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), 
     Ok(())
 }
 
-/// Refuses a `$text` that is not in a leading `$match`, and a score where nothing was searched.
+/// Returns an error for a `$text` outside of a leading `$match`, and for a score without a `$text`.
 pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
     for stage in searched(stages) {
         if stage.has_text && !stage.is_first {
@@ -99,7 +99,7 @@ pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// Whether any stage asks for what is known of a document.
+/// Whether any stage uses document metadata.
 pub(super) fn is_asked(stages: &RawArray) -> bool {
     values(stages).any(|stage| meta::mentions(stage, None))
 }
@@ -111,7 +111,7 @@ fn stage(stage: RawBsonRef<'_>) -> Option<(&str, RawBsonRef<'_>)> {
     }
 }
 
-/// Whether the name is anywhere in the filter: as a server does, this does not ask what it means there.
+/// Whether the name occurs anywhere in the filter. Like mongod, this ignores its meaning there.
 fn has_text(filter: &RawDocument) -> bool {
     elements(filter).any(|(name, value)| {
         name == "$text"

@@ -1,7 +1,7 @@
-//! What of a pipeline is read before anything else of its command: that stages have the form and the names of stages,
-//! which collections they are about, and the pipelines within them.
+//! The outline of a pipeline, which is checked before everything else of the command: the form and names of the stages,
+//! the collections that they name, and nested pipelines.
 //!
-//! So a `$merge` without a target is refused before a `$match` in front of it is looked at, and before the command's
+//! So a `$merge` without a target is an error before a `$match` in front of it is parsed, and before the command's
 //! collation and variables are.
 
 use bson::raw::{RawArray, RawBsonRef};
@@ -10,7 +10,7 @@ use odm_language::value::raw::values;
 
 use crate::pipeline::{single, stages};
 
-/// Where a pipeline is to run: what names of other collections are read by.
+/// The database of a pipeline, and the check of collection names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub(crate) database: &'p str,
@@ -19,7 +19,7 @@ pub(crate) struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// Refuses a name that no collection can have, in the words of the stage that has it.
+    /// Rejects an invalid collection name, with the stage's own message.
     pub(super) fn check(
         &self,
         database: Option<&str>,
@@ -35,7 +35,7 @@ impl Place<'_> {
     }
 }
 
-/// Refuses a name that cannot even be read as one.
+/// Rejects a name that cannot be parsed as a namespace.
 pub(crate) fn check_readable(database: &str, collection: &str) -> Result<(), ServerError> {
     if database.contains('.') {
         return refuse(format!(
@@ -57,7 +57,7 @@ fn refuse(message: impl Into<String>) -> Result<(), ServerError> {
     Err(ServerError::new(Code::INVALID_NAMESPACE, message))
 }
 
-/// Reads the outline of every stage, one after the other.
+/// Checks the outlines of all stages in order.
 pub(crate) fn check(pipeline: &RawArray, place: Place<'_>) -> Result<(), ServerError> {
     values(pipeline).try_for_each(|stage| check_stage(stage, place))
 }

@@ -23,7 +23,8 @@ pub(crate) struct Projection {
 impl Projection {
     /// Parses a projection that is not empty.
     ///
-    /// `check` says whether a filter can tell which element matched, where one must.
+    /// `check` fails if the filter cannot provide the position of the matched array element. It is called if the
+    /// projection needs that position.
     pub(crate) fn parse(
         spec: &RawDocument,
         globals: &Globals,
@@ -41,17 +42,17 @@ impl Projection {
         })
     }
 
-    /// Fails if a constant part of its expressions does.
+    /// Fails if a constant part of its expressions fails.
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.shape.check_constants(globals)
     }
 
-    /// Whether the filter must say which element matched (see `Matcher::match_position`).
+    /// Whether the filter must provide the matched array position (see `Matcher::match_position`).
     pub(crate) fn needs_position(&self) -> bool {
         self.positional
     }
 
-    /// The projected document.
+    /// Returns the projected document.
     pub(crate) fn apply(
         &self,
         document: &RawDocument,
@@ -196,10 +197,10 @@ impl Slice {
     }
 }
 
-/// The nearest integer of 32 bits; 0 for NaN.
+/// The number as a 32-bit integer, saturating; 0 for NaN.
 fn held(number: Number) -> i64 {
     let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
-    // A decimal is rounded, a double cut off.
+    // Decimals are rounded, doubles truncated.
     let whole = number.to_i64_truncated().map(|whole| match number {
         Number::Decimal(decimal) => decimal.to_i64_rounded(),
         _ => whole,
@@ -237,11 +238,11 @@ impl Transform for Slice {
 /// `{$elemMatch: {…}}`: the first element that matches.
 #[derive(Debug)]
 struct ElemMatch {
-    /// Matches `{a: [element]}`, as the same condition of a filter would.
+    /// Matches `{a: [element]}`, like the same condition in a filter.
     matcher: Matcher,
 }
 
-/// The field under which an element is shown to the matcher.
+/// The name of the field that presents an element to the matcher.
 const HELD: &str = "e";
 
 impl ElemMatch {

@@ -16,12 +16,12 @@ use crate::index::keys;
 pub(crate) struct SortPattern {
     paths: Vec<Path>,
     directions: Vec<Direction>,
-    /// The places in the pattern where the text score counts, the highest first.
+    /// The positions of the text score in the pattern; it sorts descending.
     scores: Vec<usize>,
 }
 
 impl SortPattern {
-    /// Parses the specification of `$sort`; an empty one is refused.
+    /// Parses the specification of `$sort`, which must not be empty.
     pub(crate) fn parse(spec: &RawDocument) -> Result<Self, ServerError> {
         let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
         let mut paths: Vec<Path> = Vec::new();
@@ -57,7 +57,7 @@ impl SortPattern {
                 }
             };
             odm_language::expression::field_path(name)?;
-            // A field that is named again keeps its place and takes the later direction. (`find` keeps the first.)
+            // A repeated field keeps its position and takes the later direction. (`find` keeps the first direction.)
             if let Some(again) = paths.iter().position(|path| path.as_str() == name) {
                 if let Some(known) = directions.get_mut(again) {
                     *known = direction;
@@ -89,8 +89,8 @@ impl SortPattern {
             .zip(self.directions.iter().copied())
     }
 
-    /// Bytes that order as the specification orders documents: the least of the keys that an index over the fields
-    /// would have, with the document's text score where that counts.
+    /// Bytes that sort like the documents: the least key that an index over the fields would have, with the document's
+    /// text score at its positions.
     pub(crate) fn key(
         &self,
         document: &RawDocument,
@@ -101,7 +101,7 @@ impl SortPattern {
             && self.scores.is_empty()
             && path.as_str() == "_id"
         {
-            // As in the index on it, an array there is one value.
+            // As in the index on `_id`, an array is one value.
             let id = get(document, "_id").unwrap_or(RawBsonRef::Null);
             let mut bytes = Vec::new();
             for direction in self.directions.iter().take(1) {
@@ -129,7 +129,7 @@ impl SortPattern {
     }
 }
 
-/// Checks a `{$meta: …}`; only the text score passes.
+/// Checks a `{$meta: …}`; only the text score is allowed.
 pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
     let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
     let Some(meta) = get(value, "$meta") else {

@@ -1,4 +1,4 @@
-//! What every stage is.
+//! The interface of all stages.
 
 use std::fmt;
 
@@ -9,30 +9,30 @@ use crate::pipeline::{Documents, Source};
 
 /// One parsed stage.
 pub(crate) trait Stage: fmt::Debug + Send + Sync {
-    /// Streams documents through.
+    /// Streams documents through the stage.
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError>;
 
-    /// Fails if a constant part of its expressions does.
+    /// Fails if a constant part of its expressions fails.
     fn check_constants(&self, _globals: &Globals) -> Result<(), ServerError> {
         Ok(())
     }
 
-    /// The other collections that it reads or writes.
+    /// The other collections that the stage reads or writes.
     fn collections(&self) -> Vec<Other> {
         Vec::new()
     }
 
-    /// What a plan may take over.
+    /// The part of the stage that the planner may take over.
     fn planned(&self) -> Planned<'_> {
         Planned::No
     }
 
-    /// Its name, if it makes documents of its own in the place of a collection's: it must then be the first.
+    /// The stage's name, if it produces its own documents instead of reading the collection; it must then be first.
     fn begins(&self) -> Option<&'static str> {
         None
     }
 
-    /// Another collection of the database that it asks about in that way, and the name of the stage that does.
+    /// The collection of a nested pipeline that begins with such a stage, and the name of that stage.
     fn tells_of(&self) -> Option<(&str, &'static str)> {
         None
     }
@@ -49,11 +49,11 @@ pub(crate) struct Other {
     /// `None` for the database that the command runs on.
     pub(crate) database: Option<String>,
     pub(crate) collection: String,
-    /// How many sub-pipelines deep it is read, where a command checks that before it runs.
+    /// The depth of the sub-pipeline that reads it, if the command checks that before it runs.
     pub(crate) depth: Option<usize>,
 }
 
-/// Where a pipeline ends.
+/// The collection that a pipeline writes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'s> {
     /// `$merge` or `$out`.
@@ -61,11 +61,11 @@ pub(crate) struct Target<'s> {
     /// `None` for the database that the command runs on.
     pub(crate) database: Option<&'s str>,
     pub(crate) collection: &'s str,
-    /// The fields that a unique index must be on.
+    /// The fields that must have a unique index.
     pub(crate) unique: Option<&'s [String]>,
 }
 
-/// What a stage means to the planner.
+/// The planner's view of a stage.
 #[derive(Debug)]
 pub(crate) enum Planned<'s> {
     Filter(&'s bson::raw::RawDocument),
@@ -74,11 +74,11 @@ pub(crate) enum Planned<'s> {
     No,
 }
 
-/// What a running stage may use.
+/// The context of a running stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Cx<'a> {
     pub(crate) source: &'a dyn Source,
-    /// The collection whose documents come in at the beginning.
+    /// The collection that the input documents come from.
     pub(crate) collection: &'a str,
     pub(crate) globals: &'a Globals,
 }

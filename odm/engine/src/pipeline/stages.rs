@@ -29,12 +29,12 @@ use odm_language::refusal;
 use crate::pipeline::outline::Place;
 use crate::pipeline::stage::Stage;
 
-/// Reads what comes before all else of a pipeline.
+/// Checks the outline of a stage, before everything else of a pipeline.
 pub(super) type Outline = fn(RawBsonRef<'_>, Place<'_>) -> Result<(), ServerError>;
 
 type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, ServerError>;
 
-/// Sorted by name: the stage, what reads it, and its options.
+/// The stages with their parsers and options, sorted by name.
 const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$_internalInhibitOptimization", inhibit::parse, &[]),
     ("$addFields", shapes::set, &[]),
@@ -96,7 +96,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ),
 ];
 
-/// The stages that name other collections or have pipelines within; sorted.
+/// The stages that name other collections or contain pipelines; sorted.
 const OUTLINES: &[(&str, Outline)] = &[
     ("$changeStream", change_stream::outline),
     ("$collStats", statistics::outline),
@@ -108,7 +108,7 @@ const OUTLINES: &[(&str, Outline)] = &[
     ("$unionWith", union_with::outline),
 ];
 
-/// Known to the server, not run here; sorted. They are refused by name.
+/// mongod's stages that the engine does not support, sorted; using one is an error.
 const UNSUPPORTED: &[&str] = &[
     "$bucket",
     "$bucketAuto",
@@ -154,7 +154,7 @@ pub(super) fn parse(
     }
 }
 
-/// What reads the outline of the stage of this name, if it has one; fails where no stage has the name.
+/// Returns the outline check of a stage, if it has one. Fails if no stage has the name.
 pub(super) fn outline(name: &str) -> Result<Option<Outline>, ServerError> {
     let known = STAGES
         .binary_search_by_key(&name, |(known, ..)| known)
@@ -170,7 +170,7 @@ pub(super) fn outline(name: &str) -> Result<Option<Outline>, ServerError> {
 #[cfg(test)]
 pub(crate) use self::group::runs as runs_accumulator;
 
-/// Every stage, and whether it is run here.
+/// Every stage, and whether the engine supports it.
 #[cfg(test)]
 pub(crate) fn known() -> Vec<(&'static str, bool)> {
     let run = STAGES.iter().map(|(name, ..)| (*name, true));
@@ -178,7 +178,7 @@ pub(crate) fn known() -> Vec<(&'static str, bool)> {
         .collect()
 }
 
-/// The options of the stages that have some.
+/// The options of the stages that have options.
 #[cfg(test)]
 pub(crate) fn known_options() -> Vec<(&'static str, &'static [&'static str])> {
     let run = STAGES.iter().map(|(name, _, options)| (*name, *options));

@@ -1,4 +1,4 @@
-//! Which parts of a query exclude each other, whether there is a collection or not.
+//! Rejects parts of a query that exclude each other, even if the collection does not exist.
 
 use bson::raw::{RawBsonRef, RawDocument};
 
@@ -7,7 +7,7 @@ use odm_language::matcher::Predicate;
 use odm_language::value::number::Number;
 use odm_language::value::{print, raw};
 
-/// The parts.
+/// The parts of a query that may conflict.
 #[derive(Debug)]
 pub(crate) struct Parts<'a> {
     pub(crate) filter: Option<&'a Predicate>,
@@ -16,7 +16,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) tailable: bool,
 }
 
-/// Refuses parts that exclude each other, in a server's order and words (6.0, `CanonicalQuery::isValid`).
+/// Rejects parts that exclude each other, with mongod's messages and in its order (6.0, `CanonicalQuery::isValid`).
 pub(crate) fn check(parts: &Parts<'_>) -> Result<(), ServerError> {
     let sorted = parts.sort.and_then(|sort| raw::get(sort, NATURAL));
     let key = match parts.hint {
@@ -85,12 +85,12 @@ fn alone(pattern: Option<&RawDocument>, what: &str) -> Result<(), ServerError> {
     }
 }
 
-/// Whether `$natural`, in a sort or a hint, asks for the order of the records backwards.
+/// Whether `$natural`, in a sort or a hint, requests descending record order.
 pub(crate) fn is_backwards(direction: RawBsonRef<'_>) -> bool {
     int(direction) < 0
 }
 
-/// A direction as a server reads it: what is no number is 0.
+/// Converts a direction to an integer as mongod does: non-numeric values count as 0.
 fn int(value: RawBsonRef<'_>) -> i64 {
     let whole = match Number::from_raw(value) {
         Some(Number::Decimal(number)) => Some(number.to_i64_rounded()),

@@ -1,4 +1,4 @@
-//! What an index can do with the conditions of a filter: the bounds of its fields, and which conditions are left.
+//! Applies the conditions of a filter to an index: the bounds of its fields, and the conditions that remain.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::planner::geo;
 use crate::planner::interval::Interval;
 use crate::planner::tree::IndexScan;
 
-/// A walk over an index, and what it answers.
+/// A walk over an index, and the conditions that it answers.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) scan: IndexScan,
-    /// Children of the filter that the bounds and the index's own tests answer.
+    /// The children of the filter that the bounds and the tests on index keys answer.
     pub(super) answered: Vec<usize>,
-    /// The bounds alone answer the same children.
+    /// Whether the bounds alone answer these children.
     pub(super) exact: bool,
 }
 
 impl Draft {
-    /// All of an index.
+    /// A walk over the whole index.
     pub(super) fn whole(index: &Index) -> Self {
         Self {
             scan: IndexScan {
@@ -43,7 +43,8 @@ impl Draft {
     }
 }
 
-/// The conditions, and which of them an alternative of an `$or` brings itself: one of those must lead.
+/// The available conditions. The first `own` of them come from the `$or` branch itself (or the filter); one of those
+/// must bound the first field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given<'c> {
     pub(super) all: &'c [Condition],
@@ -81,7 +82,7 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
         .into_iter()
         .filter(|id| *id < given.own)
         .collect();
-    // Without a condition on its place, a geospatial index lacks documents.
+    // A geospatial index lacks documents without geometry, so it needs a condition on a geospatial field.
     let locates = |used: &[Vec<usize>]| {
         spec.kind != Kind::Geo
             || used.iter().flatten().any(|id| {
@@ -116,9 +117,9 @@ pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collato
         .collect()
 }
 
-/// Whether the keys of arrays would hide what a condition asks for.
+/// Whether the keys of arrays make a condition unusable.
 fn is_hidden(index: &Index, condition: &Condition) -> bool {
-    // Where a number may pick an element, what lacks the field and what is in an element have other keys.
+    // If a number may pick an array element, a missing field and a field of an element have different keys.
     let by_number = condition.numbered
         && (condition.element.is_some()
             || !matches!(
@@ -129,7 +130,7 @@ fn is_hidden(index: &Index, condition: &Condition) -> bool {
         && index.arrays.has(&condition.path)
 }
 
-/// Whether a field of an index can be bounded by a condition: one on a place by what has its cells, any other by values.
+/// Whether a condition can bound a field of an index. Geospatial fields need a region that their grid supports.
 fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
     match index.spec.parts.get(at).and_then(|part| part.geo) {
         Some(_) if condition.numbered => false,
@@ -141,7 +142,7 @@ fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
     }
 }
 
-/// An index bounded in every field for which there is a condition, whether or not in those before it.
+/// Bounds every field that has a condition, even if earlier fields have none.
 pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Draft {
     let spec = &*index.spec;
     let same_collation = spec.collation.as_ref() == collation;
@@ -165,7 +166,7 @@ pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collat
     draft(index, given, None, &used)
 }
 
-/// A hash tells equality only.
+/// Hash keys only answer equality.
 fn is_hashable(condition: &Condition) -> bool {
     matches!(
         condition.about,
@@ -187,8 +188,8 @@ fn is_point(given: Given<'_>, chosen: &[usize]) -> bool {
     })
 }
 
-/// Which conditions on one path may bound it together. Where an array is on the path, different elements may meet
-/// them, so each stands alone, unless they speak of one element.
+/// Groups the conditions on one path into sets that may bound it together. If an array is on the path, different
+/// elements may match different conditions, so each stands alone unless they concern the same element.
 fn choices(index: &Index, given: Given<'_>, path: &str, usable: &[usize]) -> Vec<Vec<usize>> {
     if usable.is_empty() {
         return Vec::new();
@@ -210,7 +211,7 @@ fn choices(index: &Index, given: Given<'_>, path: &str, usable: &[usize]) -> Vec
     sets
 }
 
-/// Whether two conditions speak of the same element of every array that both are in.
+/// Whether two conditions concern the same element of every array that contains both.
 fn same_element(index: &Index, given: Given<'_>, one: usize, other: usize, shared: &str) -> bool {
     let (Some(one), Some(other)) = (given.all.get(one), given.all.get(other)) else {
         return false;
@@ -227,8 +228,8 @@ fn same_element(index: &Index, given: Given<'_>, one: usize, other: usize, share
     }
 }
 
-/// Whether a condition may bound its field beside those that bound earlier ones: two paths into one array may be met
-/// by different elements, whose keys stand in different entries.
+/// Whether a condition may bound its field beside those that bound earlier fields. For two paths into one array,
+/// different elements may match, and their keys are in different entries.
 fn joins(index: &Index, given: Given<'_>, path: &str, id: usize, used: &[Vec<usize>]) -> bool {
     used.iter().zip(&index.spec.paths).all(|(chosen, earlier)| {
         let shared: Vec<&str> = index
@@ -249,7 +250,7 @@ fn is_below(path: &str, place: &str) -> bool {
         .is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// How well a condition fits in this index.
+/// How precisely the bounds of this index express a condition.
 fn fit(index: &Index, condition: &Condition) -> Fit {
     let spec: &Spec = &index.spec;
     if spec
@@ -267,7 +268,7 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
             Fit::Exact
         }
         About::Negation if arrays => Fit::Loose,
-        // a server looks at documents behind such indexes, whatever the bounds say
+        // mongod fetches documents behind such indexes, whatever the bounds are
         About::Beyond if spec.collation.is_some() || spec.partial.is_some() => Fit::Loose,
         About::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => Fit::Loose,
         About::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
@@ -303,7 +304,7 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
             conditions
                 .map(|(_, condition)| match (grid, &condition.place) {
                     (Some(grid), Some(test)) => geo::intervals(grid, &test.region),
-                    // The keys of an array don't tell where the array itself stands.
+                    // The keys of an array do not contain the array itself.
                     _ if condition.about == About::Beyond && index.arrays.has(&condition.path) => {
                         vec![Interval::all()]
                     }
@@ -328,7 +329,7 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
     }
 }
 
-/// A wildcard index serves conditions on one path that only documents with a value there meet.
+/// Plans for a wildcard index, which serves conditions on one path if they require a value there.
 fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft> {
     let Some(wildcard) = &index.spec.wildcard else {
         return Vec::new();
@@ -352,7 +353,7 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                 given.all.get(*id).is_some_and(|condition| {
                     condition.path == path
                         && (same_collation || !condition.collated())
-                        // An element has its keys under the path of its array.
+                        // The keys of an element are under the path of its array.
                         && !(condition.numbered && index.arrays.has(path))
                         && match condition.about {
                             About::Values | About::Exists => true,
@@ -385,7 +386,7 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                 .first()
                 .is_some_and(|values| spans_all(values));
             if loose {
-                // Documents have their values below the path.
+                // Documents have their keys below the path.
                 place.push(Interval::prefix(&format!("{path}.")));
                 draft.scan.fields = vec![Arc::new([Interval::all()])];
             }
@@ -396,7 +397,7 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
     drafts
 }
 
-/// Whether comparisons of expressions leave documents among the values, of which a wildcard index has no keys.
+/// Whether comparisons of expressions can match documents, for which a wildcard index has no keys.
 fn meets_documents(given: Given<'_>, chosen: &[usize]) -> bool {
     let conditions = || chosen.iter().filter_map(|id| given.all.get(*id));
     conditions().any(Condition::is_compared)
@@ -406,12 +407,12 @@ fn meets_documents(given: Given<'_>, chosen: &[usize]) -> bool {
             .is_some_and(|values| values.iter().any(|it| it.meets(Bracket::Document)))
 }
 
-/// `$ne: null`, and nothing else that is excluded.
+/// Whether the condition excludes null and nothing else.
 fn excludes_null_only(condition: &Condition) -> bool {
     condition.intervals.len() == 2 && spans_all(&condition.intervals)
 }
 
-/// Every value there is, but perhaps for null.
+/// Whether the intervals contain every value, except perhaps null.
 fn spans_all(values: &[Interval]) -> bool {
     let all = Interval::all();
     values.first().is_some_and(|first| first.low == all.low)

@@ -11,7 +11,7 @@ pub(super) fn is_complete(
     conditions: &[Condition],
     collation: Option<&Collator>,
 ) -> bool {
-    // Which paths a wildcard index leaves out is a question to each condition.
+    // For a wildcard index, each condition is checked for paths that the index leaves out.
     if spec.sparse && spec.kind != Kind::Wildcard {
         let exists = spec.key.keys().any(|path| {
             conditions
@@ -25,7 +25,7 @@ pub(super) fn is_complete(
     holds_all(spec, conditions, collation)
 }
 
-/// The same, whatever fields a document lacks.
+/// Like `is_complete`, but ignores `sparse`.
 pub(super) fn holds_all(
     spec: &Spec,
     conditions: &[Condition],
@@ -42,7 +42,7 @@ pub(super) fn holds_all(
     }
 }
 
-/// Whether the conditions leave nothing outside of a partial index's filter.
+/// Whether the conditions imply a partial index's filter.
 fn implies(
     conditions: &[Condition],
     filter: &Predicate,
@@ -54,21 +54,22 @@ fn implies(
         complete,
         ..
     } = conditions::of(filter, collation);
-    // Keys of strings mean the same under one collation only.
+    // Keys of strings are comparable under one collation only.
     let comparable = same_collation || !needed.iter().any(Condition::collated);
     comparable
         && complete
         && needed.iter().all(|needed| {
             !needed.numbered
                 && conditions.iter().any(|condition| {
-                    // Types are finer than intervals; a server asks for the same ones, whatever else says as much.
+                    // Types are finer than intervals. Like mongod, accept only a condition with the same types.
                     if needed.types.is_some() {
                         return condition.path == needed.path && condition.types == needed.types;
                     }
                     if needed.fit != Fit::Exact && needed.about != About::Exists {
                         return false;
                     }
-                    // An array passes a comparison as a whole, the index's filter by its elements.
+                    // A comparison of an expression matches an array as a whole, but the index's filter matches its
+                    // elements.
                     !condition.is_compared()
                         && condition.path == needed.path
                         && (condition.exists() || needed.about != About::Exists)

@@ -1,6 +1,6 @@
-//! What a filter says about single paths, as intervals: a superset of what matches, never less.
+//! Translates a filter into conditions on single paths, as intervals: a superset of what matches, never less.
 //!
-//! What is not understood here narrows nothing.
+//! A test that this module does not understand narrows nothing.
 
 mod values;
 
@@ -16,24 +16,24 @@ use crate::planner::interval::{self, Interval};
 
 use self::values::one_value;
 
-/// How well intervals say what a condition says, where no array makes several keys of a document.
+/// How precisely intervals express a condition, if no array gives a document several keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// They hold what matches and nothing else.
+    /// The intervals contain the matching values and nothing else.
     Exact,
-    /// The value itself tells, so the index can still decide.
+    /// The value decides, so the index can test its keys.
     Value,
-    /// The document must be looked at.
+    /// Only the document decides, so it must be fetched.
     Loose,
 }
 
-/// What of a condition an index must know to serve it.
+/// The kind of a condition, which decides the indexes that can serve it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About {
     Values,
-    /// Values, some of which are documents or arrays taken whole.
+    /// Values that include whole documents or arrays.
     Whole,
-    /// `null` is among them, and a missing field is, too.
+    /// Values that include `null`, which also matches a missing field.
     Null,
     /// `$exists: true`.
     Exists,
@@ -41,16 +41,16 @@ pub(crate) enum About {
     Missing,
     /// `$ne`, `$nin` and `$not`.
     Negation,
-    /// The same, with `null` among what is excluded.
+    /// `$ne`, `$nin` and `$not`, with `null` among the excluded values.
     NegatedNull,
-    /// A place: which values are meant depends on the index.
+    /// A geospatial condition; its intervals depend on the index.
     Place,
-    /// All above the least value, or all below the greatest: an array as a whole, too, and a missing field.
+    /// Everything above `MinKey` or below `MaxKey`. Whole arrays and missing fields match, too.
     Beyond,
-    /// A comparison beside a `$expr`, which takes an array as a whole and compares across types; a missing field does
-    /// not pass it.
+    /// A comparison derived from a `$expr`, which treats an array as a whole and compares across types. A missing field
+    /// does not match.
     Compared,
-    /// The same where a missing field passes.
+    /// The same kind of comparison if a missing field matches.
     ComparedMissing,
 }
 
@@ -58,24 +58,24 @@ pub(crate) enum About {
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     pub(crate) path: String,
-    /// The value, or one element of an array, lies in one of these; they are sorted and disjoint.
+    /// The value, or one element of an array, lies in one of these intervals, which are sorted and disjoint.
     pub(crate) intervals: Vec<Interval>,
     pub(crate) fit: Fit,
     pub(crate) about: About,
-    /// The `$elemMatch` that it stands in: the array's path, and which one it is.
+    /// The enclosing `$elemMatch`: the path of the array, and an id of the `$elemMatch`.
     pub(crate) element: Option<(String, usize)>,
-    /// Which child of the filter it comes from.
+    /// The index of the filter's child that it comes from.
     pub(crate) child: usize,
-    /// There is a number in the path, which may name a field or pick an element.
+    /// Whether the path has a numeric part, which may be a field name or an array index.
     pub(crate) numbered: bool,
-    /// The region that a place must lie in or meet; none for `$near`.
+    /// The region that a geospatial value must lie in or intersect; `None` for `$near`.
     pub(crate) place: Option<Arc<GeoTest>>,
-    /// The types that it asks for and nothing else.
+    /// The types, if the condition is a `$type`.
     pub(crate) types: Option<TypeSet>,
 }
 
 impl Condition {
-    /// Whether it speaks of what is at the path, and not of the elements of an array that may be there.
+    /// Whether it compares the value at the path as a whole, not the elements of an array there.
     pub(crate) fn is_compared(&self) -> bool {
         matches!(self.about, About::Compared | About::ComparedMissing)
     }
@@ -97,7 +97,7 @@ impl Condition {
         }
     }
 
-    /// Whether strings take part, so that keys mean the same under one collation only.
+    /// Whether strings take part. Their keys are comparable under one collation only.
     pub(crate) fn collated(&self) -> bool {
         self.intervals.iter().any(|interval| interval.collated)
     }
@@ -113,17 +113,17 @@ impl About {
     }
 }
 
-/// What a predicate says about single paths.
+/// What a predicate requires of single paths.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conditions<'a> {
     pub(crate) all: Vec<Condition>,
-    /// They say all that the predicate says, as far as each of them fits.
+    /// Whether the conditions express the whole predicate, as far as each of them fits.
     pub(crate) complete: bool,
-    /// The disjunctions beside them.
+    /// The disjunctions beside them, each with its child's index.
     pub(crate) branches: Vec<(usize, Vec<&'a Predicate>)>,
 }
 
-/// The children of a filter in the order in which a server looks at them: its one conjunction's, or itself.
+/// The children of the filter's top-level conjunction in mongod's order of evaluation, or the filter itself.
 pub(crate) fn children(filter: &Predicate) -> Vec<&Predicate> {
     let mut found = Vec::new();
     flatten(filter, &mut found);
@@ -147,7 +147,7 @@ pub(crate) fn of<'a>(filter: &'a Predicate, collation: Option<&Collator>) -> Con
     read(filter, collation, false)
 }
 
-/// The same with numbers in paths taken for names, as they may be where nothing but a refusal depends on it.
+/// Like `of`, but numeric path parts count as field names. Used only to decide whether mongod rejects a hint.
 pub(crate) fn with_numbers<'a>(
     filter: &'a Predicate,
     collation: Option<&Collator>,
@@ -179,11 +179,11 @@ struct Place<'c> {
     element: Option<(String, usize)>,
     child: usize,
     collation: Option<&'c Collator>,
-    /// Numbers in paths are taken for names.
+    /// Whether numeric path parts count as field names.
     numbers: bool,
 }
 
-/// Adds what is understood, and says whether that is all.
+/// Adds the conditions that it understands, and returns whether they express the whole predicate.
 fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditions<'a>) -> bool {
     let field = match predicate {
         Predicate::And(group) => {
@@ -207,7 +207,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             return false;
         }
         Predicate::Not(negation) => return negated(&negation.child, place, found),
-        // One alternative alone is a plain negation.
+        // A `$nor` with one branch is a plain negation.
         Predicate::Nor(group) => {
             return match group.children.as_slice() {
                 [only] => negated(only, place, found),
@@ -234,7 +234,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             collect(inner, &inside, found);
             return false;
         }
-        // The key of an array that a number picks is the array.
+        // If a number picks an array element that is an array, the key is the whole inner array.
         Test::Element(ElementMatch::Value(_)) if numbered => return false,
         Test::Element(ElementMatch::Value(tests)) => {
             let Some(intervals) = element(tests, place.collation) else {
@@ -261,7 +261,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             return false;
         }
         test => match one_value(test, place.collation) {
-            // An empty document has a key in a wildcard index, too.
+            // A wildcard index has keys for empty documents.
             Some((intervals, fit, _)) if place.numbers && is_empty(test) => {
                 (intervals, fit, About::Values)
             }
@@ -286,7 +286,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
     true
 }
 
-/// Whether a test asks for an empty document.
+/// Whether a test compares with an empty document.
 fn is_empty(test: &Test) -> bool {
     match test {
         Test::Compare(Comparison::Eq, operand) => match operand.value() {
@@ -297,7 +297,7 @@ fn is_empty(test: &Test) -> bool {
     }
 }
 
-/// A disjunction of tests of one path is one test of it.
+/// Combines a disjunction of tests of one path into one condition.
 fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
     let mut path = None;
     let mut all = Vec::new();
@@ -326,7 +326,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
             (Some(About::ComparedMissing), About::Compared | About::ComparedMissing) => {
                 About::ComparedMissing
             }
-            // What is said of elements and what is said of arrays as a whole do not join.
+            // A condition on elements and one on whole arrays cannot be combined.
             (Some(_), About::Compared | About::ComparedMissing)
             | (Some(About::Compared | About::ComparedMissing), _) => return None,
             _ => About::Values,
@@ -347,7 +347,7 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
     })
 }
 
-/// A negation holds outside of the intervals, if they are exact.
+/// A negation matches outside of the intervals, if they are exact.
 fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> bool {
     let Predicate::Field(field) = inner else {
         return false;
@@ -360,7 +360,7 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
         return false;
     };
     let (intervals, fit, about) = match (&field.test, condition.about) {
-        // A missing field is kept as null; an empty array, which is there, is not.
+        // The key of a missing field is null; the key of an empty array is not.
         (Test::Exists, _) => (
             vec![Interval::point(RawBsonRef::Null, None)],
             Fit::Loose,
@@ -377,7 +377,7 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
         }
         (test, About::Null) if is_exact_beside_null(test) => {
             let mut inside = condition.intervals.clone();
-            // What lies between them is nothing.
+            // No value sorts between undefined and null, so the gap is excluded, too.
             inside.push(Interval::between_nulls());
             (
                 interval::complement(&interval::union(inside)),
@@ -397,8 +397,8 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
     true
 }
 
-/// Whether the intervals of a condition on null hold nothing but what is equal: keys tell neither whole arrays
-/// nor, within an interval, which strings a pattern finds.
+/// Whether the intervals of a condition on null contain only equal values. Index keys cannot identify whole arrays or,
+/// within an interval, the strings that a pattern matches.
 fn is_exact_beside_null(test: &Test) -> bool {
     match test {
         Test::Compare(Comparison::Eq, _) => true,
@@ -410,7 +410,7 @@ fn is_exact_beside_null(test: &Test) -> bool {
     }
 }
 
-/// `$elemMatch` on plain values: one element meets them all, so they intersect.
+/// `$elemMatch` on plain values: one element satisfies all tests, so their intervals intersect.
 fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Interval>> {
     tests
         .iter()
@@ -423,7 +423,7 @@ fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Inte
         .reduce(|one, other| intersect(&one, &other))
 }
 
-/// The common values of two unions.
+/// The values that two unions of intervals have in common.
 pub(crate) fn intersect(one: &[Interval], other: &[Interval]) -> Vec<Interval> {
     one.iter()
         .flat_map(|one| other.iter().filter_map(|other| one.intersect(other)))

@@ -1,6 +1,6 @@
-//! Geospatial conditions as intervals of an index's cells, and the choice of an index for `$near`.
+//! Translates geospatial conditions into intervals of index cells, and chooses the index for `$near`.
 //!
-//! Cells are coarser than the shapes that they hold: what lies in the intervals may match, what doesn't cannot.
+//! Cells are coarser than shapes: a document inside the intervals may match, and one outside cannot.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
@@ -24,10 +24,11 @@ use crate::planner::interval::{self, Interval};
 use crate::planner::special::Special;
 use crate::planner::tree::{IndexScan, Node, Step};
 
-/// So many cells, or a few more, hold what a query asks for.
+/// The number of cells that cover a region, approximately at most.
 const MOST_CELLS: usize = 24;
 
-/// Whether a grid has cells for a region: shapes on the sphere have none in the plane, nor those of the plane there.
+/// Whether a grid has cells for a region. A spherical index does not serve planar shapes, nor a planar index spherical
+/// ones.
 pub(super) fn knows(grid: Grid, region: &Region) -> bool {
     match (grid, region) {
         (_, Region::Cap { .. }) => true,
@@ -36,7 +37,7 @@ pub(super) fn knows(grid: Grid, region: &Region) -> bool {
     }
 }
 
-/// The cells that a region leaves.
+/// The intervals of cells that cover a region.
 pub(super) fn intervals(grid: Grid, region: &Region) -> Vec<Interval> {
     let boxed = |plane: &Plane, rect: Option<Rect>| {
         rect.map_or_else(|| vec![Interval::all()], |rect| squares(plane, &rect))
@@ -79,9 +80,9 @@ fn around(center: Flat, x: f64, y: f64) -> Rect {
     )
 }
 
-/// A rectangle of degrees around a cap.
+/// A rectangle in degrees that contains a cap.
 fn cap_box(center: Flat, radius: f64) -> Rect {
-    // More than a leaf of the sphere: a point is as large as that.
+    // More than the width of a leaf cell on the sphere, because a point covers a whole leaf.
     const SLACK: f64 = 1e-6;
     let height = radius.to_degrees() + SLACK;
     let ratio = radius.sin() / center.y.to_radians().cos();
@@ -90,7 +91,7 @@ fn cap_box(center: Flat, radius: f64) -> Rect {
     } else {
         ratio.asin().to_degrees() + SLACK
     };
-    // Around the antimeridian the cap comes out on the other side.
+    // A cap that crosses the antimeridian appears on both sides, so the rectangle takes the full width.
     let wraps = center.x.abs() + width > 180.0;
     around(center, if wraps { f64::INFINITY } else { width }, height)
 }
@@ -137,7 +138,7 @@ fn cap(center: Vector, radius: f64) -> Vec<Interval> {
     })
 }
 
-/// The squares of a plane's grid that hold a rectangle.
+/// The intervals of the grid squares that cover a rectangle.
 fn squares(plane: &Plane, rect: &Rect) -> Vec<Interval> {
     let span = plane.max - plane.min;
     let slack = span * 1e-9;
@@ -188,21 +189,21 @@ fn squares(plane: &Plane, rect: &Rect) -> Vec<Interval> {
     interval::union(within)
 }
 
-/// A search for what is near, nearest first.
+/// A `$near` search, which returns the nearest documents first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NearPlan {
     pub(crate) path: Path,
     pub(crate) grid: Grid,
     pub(crate) near: Near,
-    /// The filter asks for nothing else.
+    /// Whether the filter has no other condition.
     pub(crate) alone: bool,
-    /// The intervals of the index's fields; those of the place are drawn anew for each distance.
+    /// The intervals of the index's fields. Those of the geospatial field are computed for each distance.
     pub(crate) scan: IndexScan,
     at: usize,
 }
 
 impl NearPlan {
-    /// A walk over all that lies within a distance: an angle on the sphere, a length in the plane.
+    /// A walk over everything within a distance: an angle on the sphere, a length in the plane.
     pub(crate) fn ring(&self, distance: f64) -> IndexScan {
         let center = self.near.center;
         let cells = match self.grid {
@@ -217,7 +218,7 @@ impl NearPlan {
         scan
     }
 
-    /// Refuses a center that lies outside of the index's plane.
+    /// Returns an error if the center lies outside the index's plane.
     pub(crate) fn check(&self) -> Result<(), ServerError> {
         let center = self.near.center;
         match self.grid {
@@ -235,7 +236,7 @@ impl NearPlan {
     }
 }
 
-/// The plan of a query with `$near`: a server refuses it without an index of its kind.
+/// Plans a query with `$near`, which requires an index of a matching kind, as on mongod.
 pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
     let Some(filter) = wanted.filter else {
         return Ok(None);
@@ -260,7 +261,7 @@ pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
             let (at, grid) = place(index, path, near, wanted, &conditions)?;
             Some((index, at, grid, nearest(index, given, wanted.collation)))
         })
-        // The first of the best: `max_by_key` would take the last.
+        // `max_by_key` returns the last maximum; reversing makes that the first.
         .rev()
         .max_by_key(|(.., draft)| bounded(draft));
     let Some((_, at, grid, draft)) = best else {
@@ -301,7 +302,7 @@ fn bounded(draft: &Draft) -> usize {
         .count()
 }
 
-/// The field of an index that holds the place, and how, if the index serves.
+/// The position of the index field for `$near` and its grid, if the index serves the query.
 fn place(
     index: &Index,
     path: &Path,
@@ -318,7 +319,7 @@ fn place(
     let found = fields.find_map(|(at, (other, part))| {
         Some((at, part.geo.filter(fits).filter(|_| other == path)?))
     })?;
-    // The first field must be bounded, by this condition or by another.
+    // The first field must have bounds, from this condition or another.
     let first = spec.paths.first().is_some_and(|first| {
         first == path
             || conditions

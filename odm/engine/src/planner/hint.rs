@@ -1,4 +1,4 @@
-//! Hints, and the bounds that go with them: `min` and `max`.
+//! Resolves hints, and the `min` and `max` bounds that go with them.
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
@@ -12,7 +12,7 @@ use crate::planner::agreement::is_backwards;
 use crate::planner::interval::is_collated;
 use crate::planner::tree::Limits;
 
-/// What a hint asks for.
+/// The access path that a hint names.
 pub(super) enum Hinted<'i> {
     No,
     Records { backwards: bool },
@@ -66,7 +66,7 @@ fn named<'i>(indexes: &'i [Index], name: &str) -> Option<&'i Index> {
     indexes.iter().find(|index| index.spec.name == name)
 }
 
-/// The index of a hint, unless it is not there or hidden.
+/// The hinted index; an error if it does not exist or is hidden.
 fn existing(index: Option<&Index>) -> Result<Hinted<'_>, ServerError> {
     let Some(index) = index.filter(|index| !index.spec.hidden) else {
         return Err(ServerError::new(
@@ -77,7 +77,8 @@ fn existing(index: Option<&Index>) -> Result<Hinted<'_>, ServerError> {
     Ok(Hinted::Index(index))
 }
 
-/// Indexes of one key may differ in their collation or in the documents that they hold.
+/// The error for a key pattern that several indexes have. Such indexes differ in their collation or their partial
+/// filter.
 fn ambiguous(one: &Index, other: &Index) -> ServerError {
     let shown = |index: &Index| {
         let picture = |document: &Document| {
@@ -114,7 +115,7 @@ fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
     Ok(Hinted::No)
 }
 
-/// The keys of `min` and `max`, which name the fields of the index in their order.
+/// The keys of `min` and `max`, which must name the fields of the index in order.
 pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
     let what = match index.spec.kind {
         Kind::Hashed => Some("hashes"),
@@ -164,7 +165,7 @@ pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, Serve
     Ok(limits)
 }
 
-/// The refusal of a query that has no plan.
+/// The error for a query without a plan.
 pub(super) fn no_plan(why: &str) -> ServerError {
     ServerError::new(
         Code::NO_QUERY_EXECUTION_PLANS,

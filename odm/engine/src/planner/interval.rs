@@ -18,11 +18,12 @@ pub(crate) struct Edge {
     pub(crate) key: Key,
     pub(crate) inclusive: bool,
     shown: Shown,
-    /// Shown as inclusive: the edge of a bracket is open in bytes, but its last value belongs to it.
+    /// Whether it is shown as inclusive. The edge of a bracket is exclusive in bytes, but the last value belongs to the
+    /// bracket.
     closed: bool,
 }
 
-/// An edge's value; where a kind of values begins, no value of it need be the first.
+/// The value of an edge. The start of a bracket may have no value, only a text.
 #[derive(Debug, Clone, PartialEq)]
 enum Shown {
     Value(RawBson),
@@ -39,7 +40,7 @@ impl Edge {
         }
     }
 
-    /// The value, as far as there is one.
+    /// The value, or a stand-in if the edge has none.
     pub(crate) fn value(&self) -> Bson {
         match &self.shown {
             Shown::Value(value) => Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null),
@@ -54,7 +55,7 @@ impl Edge {
 pub(crate) struct Interval {
     pub(crate) low: Edge,
     pub(crate) high: Edge,
-    /// Strings take part, so the keys depend on the collation.
+    /// Whether strings take part, so that the keys depend on the collation.
     pub(crate) collated: bool,
 }
 
@@ -82,7 +83,7 @@ impl Interval {
         }
     }
 
-    /// One path of a wildcard index. Paths are no strings of the documents, so no collation touches them.
+    /// One path of a wildcard index. Paths are not document strings, so no collation applies.
     pub(crate) fn path(path: &str) -> Self {
         Self {
             collated: false,
@@ -94,7 +95,7 @@ impl Interval {
         self.low.inclusive && self.high.inclusive && self.low.key == self.high.key
     }
 
-    /// The values of the same bracket above (or below) one.
+    /// The values of the same bracket above (or below) a value.
     pub(crate) fn beyond(
         value: RawBsonRef<'_>,
         above: bool,
@@ -106,7 +107,7 @@ impl Interval {
         Self::from_edge(here, above, ends, is_collated(value))
     }
 
-    /// The values of any bracket above (or below) one.
+    /// The values of any bracket above (or below) a value.
     pub(crate) fn any_beyond(
         value: RawBsonRef<'_>,
         above: bool,
@@ -118,7 +119,7 @@ impl Interval {
         Self::from_edge(here, above, (all.low, all.high), is_collated(value))
     }
 
-    /// What lies above (or below) an edge and within the ends, if anything does.
+    /// The values above (or below) an edge and within the ends; `None` if there are none.
     fn from_edge(
         here: Edge,
         above: bool,
@@ -134,12 +135,12 @@ impl Interval {
         (!interval.is_empty()).then_some(interval)
     }
 
-    /// Whether a value of a bracket may lie in it.
+    /// Whether it may contain a value of a bracket.
     pub(crate) fn meets(&self, bracket: Bracket) -> bool {
         self.intersect(&Self::of_type(bracket)).is_some()
     }
 
-    /// All values of a bracket, as `$type` asks for them.
+    /// All values of a bracket, as `$type` needs them.
     pub(crate) fn of_type(bracket: Bracket) -> Self {
         let (low, high) = ends(bracket);
         let low = match bracket {
@@ -158,7 +159,7 @@ impl Interval {
             || (self.low.key == self.high.key && !(self.low.inclusive && self.high.inclusive))
     }
 
-    /// From undefined, which stands for an empty array, to null.
+    /// From undefined, the key of an empty array, to null.
     pub(crate) fn between_nulls() -> Self {
         Self {
             low: edge(RawBsonRef::Undefined, true, None),
@@ -167,7 +168,7 @@ impl Interval {
         }
     }
 
-    /// Every stored regular expression: a pattern equals itself.
+    /// Every stored regular expression, because a pattern matches an equal stored one.
     pub(crate) fn regexes() -> Self {
         let (low, high) = ends(Bracket::Regex);
         Self {
@@ -218,7 +219,7 @@ impl Interval {
         low && high
     }
 
-    /// The common values; `None` where there are none.
+    /// The values in both intervals; `None` if there are none.
     pub(crate) fn intersect(&self, other: &Self) -> Option<Self> {
         let low = if (&self.low.key, !self.low.inclusive) >= (&other.low.key, !other.low.inclusive)
         {
@@ -249,7 +250,7 @@ impl Interval {
         }
     }
 
-    /// As `explain` shows it, walked in one direction or the other.
+    /// The text that `explain` shows, for a walk in one direction or the other.
     pub(crate) fn show(&self, descending: bool) -> String {
         let (from, to) = self.ends(descending);
         format!(
@@ -261,7 +262,7 @@ impl Interval {
         )
     }
 
-    /// The bounds on index keys that start with `prefix` and go on with a value of this interval.
+    /// The bounds on index keys that start with `prefix` and continue with a value of this interval.
     pub(crate) fn bounds(
         &self,
         prefix: &[u8],
@@ -294,7 +295,7 @@ impl Interval {
     }
 }
 
-/// The least bytes beyond everything that starts with these.
+/// The least bytes above everything that starts with these bytes.
 pub(crate) fn after(mut bytes: Vec<u8>) -> Bound<Vec<u8>> {
     while let Some(last) = bytes.pop() {
         if last < u8::MAX {
@@ -314,7 +315,7 @@ fn edge(value: RawBsonRef<'_>, inclusive: bool, collation: Option<&Collator>) ->
     }
 }
 
-/// The first and the last edge of what is compared with a value of a bracket.
+/// The first and the last edge of the values that compare with a value of a bracket.
 fn ends(bracket: Bracket) -> (Edge, Edge) {
     let closed = |value| edge(value, true, None);
     let open = |value| edge(value, false, None);
@@ -386,7 +387,7 @@ fn timestamp(part: u32) -> RawBsonRef<'static> {
     })
 }
 
-/// The open edge below every value of a bracket.
+/// The exclusive edge below every value of a bracket.
 fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
     Edge {
         key: Key::from_slice(&[bracket as u8 + 1]),
@@ -396,7 +397,7 @@ fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
     }
 }
 
-/// The values outside of intervals that are sorted and disjoint.
+/// The values outside of the intervals, which must be sorted and disjoint.
 pub(crate) fn complement(intervals: &[Interval]) -> Vec<Interval> {
     let mut outside = Vec::with_capacity(intervals.len() + 1);
     let all = Interval::all();

@@ -1,4 +1,4 @@
-//! Which order a walk over an index gives.
+//! Which sort orders a walk over an index provides.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::index::spec::Kind;
 use crate::planner::interval::Interval;
 use crate::planner::tree::IndexScan;
 
-/// So many walks a list of values may become, to be merged in order.
+/// The most walks that lists of values may be split into, for merging in order.
 const MOST_WALKS: usize = 200;
 
-/// An order that is asked for.
+/// The paths and directions of a sort.
 pub(crate) type Sort<'a> = (&'a [Path], &'a [Direction]);
 
-/// Whether a walk gives the order, and then whether it must go backwards.
+/// Whether a walk provides the sort order: `Some(true)` if it must go backwards.
 pub(super) fn direction(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
-    // It has words where others have values, and is walked as it is.
+    // The keys of a text index contain terms, so it provides no order.
     if index.spec.kind == Kind::Text {
         return None;
     }
@@ -26,7 +26,8 @@ pub(super) fn direction(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Opti
     walk.direction(sort)
 }
 
-/// The walks that give the order together: one for each combination of the leading fields' values.
+/// Splits a walk into several that provide the order when merged: one for each combination of values of the leading
+/// fields.
 pub(super) fn exploded(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<Vec<IndexScan>> {
     if index.spec.kind != Kind::Ordered {
         return None;
@@ -59,7 +60,8 @@ pub(super) fn exploded(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Optio
         return None;
     }
     let prefix: Vec<&Path> = index.spec.paths.iter().take(lists).collect();
-    // One walk's field has one value, but all walks' together have several: it is not fixed for the sort.
+    // Each walk has one value of the field, but the walks together have several, so the field may not be part of the
+    // sort.
     if sort.0.iter().any(|path| prefix.contains(&path)) {
         return None;
     }
@@ -133,7 +135,7 @@ impl<'a> Walk<'a> {
         Some(backwards.unwrap_or(false))
     }
 
-    /// A document is sorted by the least of its values, so bounds must not hide that one.
+    /// The least of its values sorts a document, so the bounds must include that value.
     fn sorts(&self, path: &str, bounds: &[Interval]) -> bool {
         let arrays = &self.index.arrays;
         if !arrays.has(path) {

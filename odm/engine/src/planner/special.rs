@@ -1,7 +1,7 @@
-//! Access paths that are no ranges of keys: a predicate that only an index of its own kind can answer.
+//! Access paths that are not ranges of keys: predicates that only a special kind of index can answer.
 //!
-//! A kind has a variant here, an arm in [`plan`] that finds its predicate and its index (or refuses), an arm in
-//! `explain`, and one in `cursor::exec::stage`, which runs it.
+//! Each kind has a variant here, an arm in [`plan`] that finds its predicate and its index (or returns an error), an
+//! arm in `explain`, and one in `cursor::exec::stage`, which runs it.
 
 pub(crate) mod text;
 
@@ -14,16 +14,16 @@ use crate::planner::tree::Node;
 use odm_language::error::ServerError;
 use text::TextScan;
 
-/// What such an index is asked for. Its answer is a list of records.
+/// A search in such an index, which returns a list of records.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Special {
-    /// What is near a point, nearest first.
+    /// Documents near a point, nearest first.
     Near(Box<NearPlan>),
     Text(TextScan),
 }
 
 impl Special {
-    /// The name of its stage in `explain`, where it is one stage.
+    /// The name of the stage in `explain`, if it is a single stage.
     pub(crate) fn stage(&self) -> &'static str {
         match self {
             Self::Near(plan) => match plan.grid {
@@ -34,7 +34,7 @@ impl Special {
         }
     }
 
-    /// The same in `planSummary`, which names what reads the index.
+    /// The name in `planSummary`, which is that of the stage that reads the index.
     pub(crate) fn summary(&self) -> &'static str {
         match self {
             Self::Near(_) => self.stage(),
@@ -42,7 +42,7 @@ impl Special {
         }
     }
 
-    /// The name of its index.
+    /// The name of the index.
     pub(crate) fn index(&self) -> &str {
         match self {
             Self::Near(plan) => &plan.scan.name,
@@ -50,7 +50,7 @@ impl Special {
         }
     }
 
-    /// Whether its records come with their documents.
+    /// Whether the records come with their documents.
     pub(crate) fn fetches(&self) -> bool {
         match self {
             Self::Near(plan) => plan.alone,
@@ -59,7 +59,7 @@ impl Special {
     }
 }
 
-/// The plan of a filter that cannot be answered in any other way; `None` for all other filters.
+/// Plans a filter that only a special index can answer; `None` for all other filters.
 pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
     match geo::near(indexes, wanted)? {
         Some(node) => Ok(Some(node)),

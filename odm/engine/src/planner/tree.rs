@@ -1,4 +1,4 @@
-//! Plans as trees: where records come from, and what is done with them on the way up.
+//! Plans as trees: the sources of records at the leaves, and the steps above them.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::planner::special::Special;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexScan {
     pub(crate) name: String,
-    /// For each field of the index the values that matter, ascending. A wildcard index has two: the path, the value.
+    /// The intervals for each field of the index, ascending. A wildcard index has two fields: the path and the value.
     pub(crate) fields: Vec<Arc<[Interval]>>,
     pub(crate) backwards: bool,
-    /// Of a wildcard index, the path.
+    /// The path, for a wildcard index.
     pub(crate) path: Option<String>,
-    /// The children of the filter whose values the index itself must test; see `conditions::children`.
+    /// The children of the filter that must be tested on the index keys; see `conditions::children`.
     pub(crate) tested: Vec<usize>,
-    /// Keys are enough to make the result: no document is looked at.
+    /// Whether keys are enough to build the result, so that no document is fetched.
     pub(crate) covers: bool,
-    /// Keys outside of `min` and `max`.
+    /// Further bounds on keys, from `min` and `max`.
     pub(crate) limits: Option<Limits>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Limits {
 }
 
 impl IndexScan {
-    /// Whether all keys that matter stand beside each other: single values, then one interval, then anything.
+    /// Whether all keys in the bounds are adjacent: single values, then one interval, then unbounded fields.
     pub(crate) fn is_one_range(&self) -> bool {
         let mut fields = self
             .fields
@@ -44,29 +44,29 @@ impl IndexScan {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    /// There is no collection.
+    /// No records, because the collection does not exist.
     Nothing,
-    /// All records, in the order of their insertion.
+    /// All records, in the order of insertion.
     Records {
         backwards: bool,
     },
     /// The record of one `_id`.
     ById(IndexScan),
     Index(IndexScan),
-    /// The entries of an index are counted without a look at documents.
+    /// Counts the entries of an index without fetching documents.
     CountIndex(IndexScan),
-    /// The records that an index of a kind of its own lists.
+    /// The records that a special kind of index returns.
     Special(Special),
-    /// Looks at documents.
+    /// Fetches documents.
     Fetch {
-        /// The children of the filter that need no second look.
+        /// The children of the filter that need no test.
         answered: Vec<usize>,
-        /// These are all there are.
+        /// Whether these are all children of the filter.
         all: bool,
     },
-    /// The records of all inputs, each once.
+    /// The records of all inputs, without duplicates.
     Or,
-    /// The same, in the order that each input has.
+    /// Like `Or`, but merges the inputs in their common order.
     Merge,
     Sort {
         limit: Option<u64>,
@@ -77,7 +77,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The name of the index that it goes by.
+    /// The name of the index that the step reads.
     pub(crate) fn index(&self) -> Option<&str> {
         match self {
             Self::ById(scan) | Self::Index(scan) | Self::CountIndex(scan) => Some(&scan.name),
@@ -87,12 +87,12 @@ impl Step {
     }
 }
 
-/// A step and where its input comes from.
+/// A step and its inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) step: Step,
     pub(crate) inputs: Vec<Self>,
-    /// Of an alternative of an `$or`: which one its filters are of.
+    /// For a branch of an `$or`: the index of the branch, to which the filters of its steps belong.
     pub(crate) branch: Option<usize>,
 }
 
@@ -109,23 +109,23 @@ impl Node {
         }
     }
 
-    /// This node under a step.
+    /// Puts this node under a step.
     #[must_use]
     pub(crate) fn under(self, step: Step) -> Self {
         Self::over(step, vec![self])
     }
 
-    /// Whether any step of the tree passes a test.
+    /// Whether the test holds for any step of the tree.
     pub(crate) fn any(&self, test: &dyn Fn(&Step) -> bool) -> bool {
         test(&self.step) || self.inputs.iter().any(|input| input.any(test))
     }
 
-    /// Whether an index narrows what documents are looked at, and no alternative has a filter of its own.
+    /// Whether an index narrows the set of fetched documents, without branches of an `$or`.
     pub(crate) fn is_bounded(&self) -> bool {
         self.is_narrowed() && !self.any(&|step| matches!(step, Step::Or | Step::Merge))
     }
 
-    /// Whether an index narrows what documents are looked at.
+    /// Whether an index narrows the set of fetched documents.
     pub(crate) fn is_narrowed(&self) -> bool {
         let bounded = |step: &Step| match step {
             Step::Index(scan) => scan
@@ -137,7 +137,7 @@ impl Node {
         self.any(&bounded)
     }
 
-    /// Whether documents are looked at by the time records leave this step.
+    /// Whether documents have been fetched, or are not needed, when records leave this step.
     pub(crate) fn is_fetched(&self) -> bool {
         match &self.step {
             Step::Fetch { .. } | Step::Records { .. } | Step::ById(_) | Step::Nothing => true,

@@ -1,7 +1,7 @@
-//! What a server's wildcard index serves, for a hint that names one.
+//! Which filters mongod serves with a wildcard index, for hints that name one.
 //!
-//! The engine bounds less by such an index than a server does (no path with a number, no documents and arrays taken
-//! whole), and reads the collection instead; it only has to refuse what a server refuses.
+//! The engine computes bounds for fewer conditions on a wildcard index than mongod (none for numeric path parts, or for
+//! whole documents and arrays), and reads the collection instead. This module finds the hints that mongod rejects.
 
 use bson::raw::RawBsonRef;
 use odm_language::matcher::{Comparison, ElementMatch, Operand, Predicate, Test};
@@ -10,7 +10,7 @@ use odm_language::value::path::is_number;
 
 use crate::index::Index;
 
-/// Whether a server finds a plan for a filter by this index alone.
+/// Whether mongod finds a plan for the filter with this index alone.
 pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Collator>) -> bool {
     let asked = Asked {
         index,
@@ -19,7 +19,7 @@ pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Colla
     asked.serves(filter, "")
 }
 
-/// Whether a filter asks for anything at a path that an index holds.
+/// Whether a filter has a condition on a path that the index covers.
 pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
     let asked = Asked {
         index,
@@ -30,7 +30,7 @@ pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
 
 struct Asked<'i> {
     index: &'i Index,
-    /// Strings have the keys that the query looks for.
+    /// Whether the index and the query have the same collation, so that keys of strings are comparable.
     same_collation: bool,
 }
 
@@ -85,7 +85,7 @@ impl Asked<'_> {
                     Test::Element(ElementMatch::Document(inner)) => {
                         self.is_asked(inner, &format!("{path}."))
                     }
-                    // No index has keys for these.
+                    // No index has keys for these tests.
                     Test::Size(_) | Test::Bits(_) => false,
                     _ => self.holds(&path),
                 }
@@ -102,7 +102,7 @@ impl Asked<'_> {
         wildcard.is_some_and(|wildcard| wildcard.holds(path))
     }
 
-    /// Whether the index has a key for each value that passes.
+    /// Whether the index has a key for each value that passes the test.
     fn bounds(&self, test: &Test) -> bool {
         match test {
             Test::Compare(Comparison::Eq, operand) => self.has_key(operand),
@@ -132,7 +132,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether a document with this value has it as a key: of documents and arrays, only empty ones do.
+    /// Whether the index has keys for this value. Of documents and arrays, it has keys for empty ones only.
     fn has_key(&self, operand: &Operand) -> bool {
         self.is_comparable(operand)
             && match operand.value() {

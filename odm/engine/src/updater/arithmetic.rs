@@ -51,7 +51,7 @@ impl Arithmetic {
         }
     }
 
-    /// What a missing value becomes.
+    /// The value that a missing field becomes.
     fn initial(&self) -> Number {
         match (self.operation, self.operand) {
             (Operation::Inc, operand) => operand,

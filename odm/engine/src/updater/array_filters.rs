@@ -1,4 +1,4 @@
-//! `arrayFilters`: which elements `$[name]` means.
+//! `arrayFilters`: select the elements that `$[name]` updates.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -78,7 +78,7 @@ impl ArrayFilters {
         self.0.iter().map(|(identifier, _)| identifier.as_str())
     }
 
-    /// Whether `$[identifier]` means this element; the empty identifier means all.
+    /// Whether `$[identifier]` selects this element; the empty identifier selects all.
     pub(super) fn matches(
         &self,
         identifier: &str,
@@ -96,7 +96,7 @@ impl ArrayFilters {
     }
 }
 
-/// The first parts of the paths that a filter names, each once.
+/// Collects the first parts of the paths in a filter, without duplicates.
 fn top_level_names(filter: &RawDocument, names: &mut Vec<String>) {
     for (key, value) in fields(filter) {
         match value {
@@ -119,7 +119,7 @@ fn top_level_names(filter: &RawDocument, names: &mut Vec<String>) {
     }
 }
 
-/// `{$all: []}`, which is true or false of everything, and so of no field.
+/// Whether the test is `{$all: []}` or its negation, which does not depend on the field.
 fn matches_nothing(test: &RawDocument) -> bool {
     let mut operators = fields(test);
     match (operators.next(), operators.next()) {

@@ -1,4 +1,4 @@
-//! What an operator does at the end of its path.
+//! The effect of an operator at the end of its path.
 
 use std::fmt;
 
@@ -9,36 +9,36 @@ use odm_language::value::print;
 
 use crate::updater::node::Node;
 
-/// One operator with its argument, as it acts on the value at a path.
+/// An operator with its operand, applied to the value at a path.
 pub(super) trait Behaviour: fmt::Debug + Send + Sync {
-    /// Changes the value at the path, or makes one where there is none.
+    /// Changes the value at the path, or creates it.
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
         at: &At<'_>,
     ) -> Result<Change<'a>, ServerError>;
 
-    /// Whether it made an array of the second length of one of the first by putting elements behind its last.
+    /// Whether the operator turned an array of the first length into one of the second by appending elements.
     fn appends(&self, _before: usize, _after: usize) -> bool {
         false
     }
 
-    /// Whether it makes the array anew even where that changes nothing.
+    /// Whether the operator rebuilds the array even if nothing changes.
     fn remakes(&self) -> bool {
         false
     }
 
-    /// Whether it puts elements into an array.
+    /// Whether the operator adds elements to an array.
     fn adds(&self) -> bool {
         false
     }
 
-    /// Why it fails, whatever is at the path.
+    /// The error of an operator that always fails.
     fn fault(&self) -> Option<&ServerError> {
         None
     }
 
-    /// What a path that cannot be walked to its end means.
+    /// The reaction to a path that leads through a value without fields.
     fn blocked(&self, _inserting: bool) -> Blocked {
         Blocked::Create
     }
@@ -49,38 +49,38 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
 pub(super) enum Change<'a> {
     /// Nothing changed.
     Nothing,
-    /// Nothing changed, as there was nothing to sort. A server counts that as a change of what an index may be on.
+    /// Nothing changed, because a sort found an empty array. mongod counts that as a change for indexes.
     Resorted,
-    /// The node given was changed in place.
+    /// The given node was changed in place.
     Edited,
-    /// This value takes the place of what was there.
+    /// This value replaces the old one.
     Put(Node<'a>),
-    /// What was there goes; in an array, null takes its place.
+    /// Removes the value; in an array, null replaces it.
     Remove,
 }
 
-/// What happens where a path leads through a value that has no fields.
+/// The reaction to a path that leads through a value without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blocked {
-    /// Refused: the field cannot be created.
+    /// Error: the field cannot be created.
     Create,
-    /// Refused: the path cannot be traversed.
+    /// Error: the path cannot be traversed.
     Traverse,
-    /// Nothing is done.
+    /// The operator does nothing.
     Ignore,
 }
 
-/// Where and when an operator acts.
+/// The context of an operator.
 #[derive(Debug)]
 pub(super) struct At<'r> {
-    /// The path so far, with array indexes in the place of positional parts.
+    /// The path so far, with array indexes instead of positional parts.
     pub(super) path: String,
-    /// `_id: 1`, or `no id`: how messages name the document.
+    /// The document's name in messages: `_id: 1`, or `no id`.
     pub(super) document: Named<'r>,
     pub(super) globals: &'r Globals,
     /// True for the document of an upsert.
     pub(super) inserting: bool,
-    /// The arrays without elements that were sorted.
+    /// The paths of empty arrays that a sort applied to.
     pub(super) resorted: Vec<String>,
 }
 
@@ -104,12 +104,12 @@ impl At<'_> {
     }
 }
 
-/// What every operator asks of the thing it is given.
+/// An error with the code `BadValue`.
 pub(super) fn bad_value(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::BAD_VALUE, message)
 }
 
-/// A number without a fraction, as options are given (`2`, `2.0`).
+/// The integer value of a number without a fraction, as in options (`2`, `2.0`).
 pub(super) fn integral(value: RawBsonRef<'_>) -> Option<i64> {
     match value {
         RawBsonRef::Int32(n) => Some(n.into()),

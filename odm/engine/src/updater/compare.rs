@@ -12,7 +12,7 @@ use crate::updater::node::Node;
 #[derive(Debug)]
 pub(super) struct Compare {
     value: RawBson,
-    /// How a value must stand to the stored one to take its place.
+    /// The order of the operand relative to the stored value that makes the operand replace it.
     wins: Ordering,
 }
 

@@ -1,4 +1,4 @@
-//! The tree of paths that one update acts on; two operators that would act on one place are refused.
+//! The tree of paths that an update acts on. Two operators on the same path are an error.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use crate::updater::behaviour::{Behaviour, bad_value};
 
-/// What happens at a path and below it.
+/// The operations at a path and below it.
 #[derive(Debug)]
 pub(super) enum Tree {
     Leaf(Box<dyn Behaviour>),
-    /// The source of a `$rename`: taken away at the end, and meanwhile nobody else's.
+    /// The source of a `$rename`, which is removed at the end. No other operator may act on it.
     Reserved,
     Fields(Fields),
     /// `$[]` (an empty name) and `$[name]`, in the order given.
@@ -48,12 +48,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Whether a path is a name of which nothing can be wrong.
+/// Whether a path is a single name that needs no further checks.
 pub(super) fn is_plain(path: &str) -> bool {
     !path.is_empty() && !path.bytes().any(|byte| matches!(byte, b'.' | b'$'))
 }
 
-/// Checks a path's spelling.
+/// Checks the syntax of a path.
 pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
     if is_plain(path) {
         return Ok(());
@@ -90,7 +90,7 @@ pub(super) fn check_path(path: &str) -> Result<(), ServerError> {
     }
 }
 
-/// The refusal of a top-level name that starts with `$`, which only an insertion may make.
+/// The error for a top-level name that starts with `$`, which only an insert may create.
 pub(super) fn dollar_prefixed(name: &str, path: &str) -> ServerError {
     ServerError::new(
         Code::DOLLAR_PREFIXED_FIELD_NAME,
@@ -130,7 +130,7 @@ impl Fields {
                 self.named.push((name.to_owned(), Tree::Reserved));
                 self.named.last_mut().map(|(_, tree)| tree)
             }
-            // A parent made for a field never holds array parts: `branch` chose `Elements` for them.
+            // A `Fields` node never contains array parts: `branch` creates `Elements` for them.
             Some(Part::Elements(_)) | None => return Err(conflict(path, parts, at)),
         };
         if let Some(slot) = slot {
@@ -167,7 +167,7 @@ impl Tree {
     }
 }
 
-/// Refuses trees that turn out to stand for one place, the element at `path`, if they would act on one thing in it.
+/// Rejects trees that turn out to act on the same element, at `path`, if they conflict in it.
 pub(super) fn check_merged(trees: &[&Tree], path: &str) -> Result<(), ServerError> {
     let (mut fields, mut elements): (Named<'_>, Named<'_>) = Default::default();
     let mut positional = Vec::new();
@@ -217,7 +217,7 @@ pub(super) fn check_merged(trees: &[&Tree], path: &str) -> Result<(), ServerErro
 
 type Named<'a> = BTreeMap<&'a str, Vec<&'a Tree>>;
 
-/// A fresh chain of nodes down to `tree`.
+/// Builds a chain of new nodes down to `tree`.
 fn branch(path: &str, parts: &[&str], at: usize, tree: Tree) -> Result<Tree, ServerError> {
     match parts.get(at).map(|part| Part::new(part)) {
         None => Ok(tree),

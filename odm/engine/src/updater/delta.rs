@@ -1,18 +1,17 @@
-//! What an update changed, in the form in which a server tells those who watch.
+//! The changes that an update made, in the form that mongod logs for change streams.
 //!
-//! A server logs the least that its operators say they did: a path that was set, an element that was appended, an array
-//! in one piece where an operator made a new one of it. Of what a pipeline made it logs the difference, unless that is
-//! longer than the document.
+//! mongod logs as little as its operators report: a path that was set, an element that was appended, or a whole array
+//! if an operator rebuilt it. For a pipeline it logs the difference, unless that is longer than the document.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::value::raw;
 
 use crate::updater::node::{append, identical};
 
-/// What became of a value that is there before and after.
+/// The change of a value that exists before and after.
 #[derive(Debug)]
 pub(super) enum Change<'a> {
-    /// It was replaced.
+    /// The value was replaced.
     Whole(RawBsonRef<'a>),
     Fields(Fields<'a>),
     Elements(Elements<'a>),
@@ -32,15 +31,15 @@ pub(super) struct Fields<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Elements<'a> {
     changed: Vec<(usize, Change<'a>)>,
-    /// The length that it was cut to.
+    /// The length that the array was truncated to.
     cut: Option<usize>,
     size: usize,
 }
 
-/// What a server's log adds to the difference of two documents.
+/// The size that mongod's log entry adds to the difference of two documents.
 pub(super) const SPARE: usize = 15;
 
-/// The bytes of an empty document, and of a field beside its name and its value.
+/// The size of an empty document, and of a field without its name and value.
 const EMPTY: usize = 5;
 const FIELD: usize = 2;
 
@@ -70,7 +69,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A section's own bytes come with its first entry.
+    /// Adds the size of an entry, and with the first entry that of its section.
     fn add_size(&mut self, is_first: bool, size: usize) {
         if is_first {
             self.size += FIELD + 1 + EMPTY;
@@ -91,12 +90,12 @@ impl<'a> Elements<'a> {
 }
 
 impl Change<'_> {
-    /// How many bytes a server's log takes for it.
+    /// The size of the change in mongod's log.
     fn size(&self) -> usize {
         match self {
             Self::Whole(value) => value_size(*value),
             Self::Fields(fields) => EMPTY + fields.size,
-            // With the mark of arrays, and the new length.
+            // Includes the marker of arrays and the new length.
             Self::Elements(elements) => {
                 EMPTY + 4 + elements.size + elements.cut.map_or(0, |_| FIELD + 1 + 4)
             }
@@ -104,7 +103,7 @@ impl Change<'_> {
     }
 }
 
-/// The bytes of a value, without type and name.
+/// The size of a value, without type and name.
 fn value_size(value: RawBsonRef<'_>) -> usize {
     match value {
         RawBsonRef::Document(document) => document.as_bytes().len(),
@@ -117,7 +116,8 @@ fn value_size(value: RawBsonRef<'_>) -> usize {
     }
 }
 
-/// The difference of two documents, unless it is as long as the second. `spare` is what a server's log adds to it.
+/// The difference of two documents; `None` if it is not shorter than the second. `spare` is the size that mongod's log
+/// entry adds.
 pub(super) fn between<'a>(
     before: &'a RawDocument,
     after: &'a RawDocument,
@@ -198,7 +198,7 @@ fn between_arrays<'a>(before: &'a RawArray, after: &'a RawArray) -> Option<Eleme
     }
 }
 
-/// `{updatedFields, removedFields, truncatedArrays}`
+/// Formats the changes as `{updatedFields, removedFields, truncatedArrays}`.
 pub(super) fn description(fields: &Fields<'_>) -> RawDocumentBuf {
     let mut told = Told {
         updated: RawDocumentBuf::new(),

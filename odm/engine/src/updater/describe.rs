@@ -1,4 +1,4 @@
-//! What the operators of an update did to a document, path by path.
+//! Describes the effect of update operators on a document, path by path.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::updater::delta::{self, Change};
 use crate::updater::node::{Node, identical};
 use crate::updater::target::Walk;
 
-/// How the fields that the trees name have changed.
+/// Returns the changes of the fields that the trees name.
 pub(super) fn document<'d>(
     walk: &Walk<'_>,
     fields: &[&Fields],
@@ -35,7 +35,7 @@ pub(super) fn document<'d>(
     Ok(changes)
 }
 
-/// Whether a server would not have logged a value.
+/// Whether mongod would not log the value.
 fn is_untouched(trees: &[&Tree], before: RawBsonRef<'_>, after: RawBsonRef<'_>) -> bool {
     identical(before, after) && !trees.iter().any(|tree| remakes(tree))
 }
@@ -91,7 +91,7 @@ fn value<'d>(
     }
 }
 
-/// Elements that were named by their index.
+/// Describes elements that paths name by their index.
 fn indexed<'d>(
     walk: &Walk<'_>,
     fields: &[&Fields],
@@ -114,8 +114,8 @@ fn indexed<'d>(
     Ok(Change::Elements(changes))
 }
 
-/// Elements that filters have chosen: of one, a server logs what changed in it; of several, the one that changed, or
-/// else the array.
+/// Describes elements that array filters selected. For one selected element, mongod logs the changes inside it; for
+/// several, the only changed element, or otherwise the whole array.
 fn matched<'d>(
     walk: &Walk<'_>,
     elements: &[&(String, Tree)],

@@ -1,4 +1,4 @@
-//! What no operator may change: the `_id` of a document, and the order of a reference's parts.
+//! The values that no operator may change: the `_id` of a document, and the order of the fields of a `DBRef`.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use odm_language::value::print;
 use crate::updater::behaviour::At;
 use crate::updater::node::Node;
 
-/// Whether a path is that of the `_id`, or leads into it.
+/// Whether a path is `_id` or below it.
 pub(super) fn is_of_id(path: &str) -> bool {
     path.strip_prefix("_id")
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a field's name is one of a reference's (a `DBRef`).
+/// Whether a field's name is one of a `DBRef`.
 pub(super) fn is_of_reference(name: &str) -> bool {
     matches!(name, "$ref" | "$id" | "$db")
 }
 
-/// Refuses a part of a reference that is not in its place: `$ref`, `$id`, and perhaps `$db`.
+/// Checks the order of the fields of a `DBRef`: `$ref`, `$id`, and optionally `$db`.
 pub(super) fn check_reference(
     document: &[(Cow<'_, str>, Node<'_>)],
     at: usize,
@@ -60,7 +60,7 @@ pub(super) fn check_reference(
     }
 }
 
-/// The refusal of a part of the `_id` that is more than it was.
+/// The error for an update that adds to the `_id`.
 pub(super) fn grown(at: &At<'_>, node: &Node<'_>) -> ServerError {
     let shown = node.with(|value| print::field(at.name(), value));
     ServerError::new(

@@ -1,4 +1,4 @@
-//! What every stored document must hold to.
+//! The limits of stored documents.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -9,10 +9,10 @@ use crate::updater::node::{append, fields};
 
 const MAX_DEPTH: usize = 180;
 const MAX_SIZE: usize = 16 * 1024 * 1024;
-/// Past this, the server cannot even hold the document to say that it is too large.
+/// Above this size, mongod cannot hold the document to report the regular error.
 const MAX_INTERNAL_SIZE: usize = MAX_SIZE + 16 * 1024;
 
-/// Checks the size and the `_id` of a document that an update made, and the depth if it `nests` deeper than before.
+/// Checks the size and the `_id` of an updated document, and its depth if `nests` is true.
 pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_INTERNAL_SIZE {
@@ -36,7 +36,7 @@ pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerErr
     Ok(())
 }
 
-/// The refusal of an `_id` that became an array.
+/// The error for an `_id` that became an array.
 pub(super) fn array_id(immutable: &str) -> ServerError {
     ServerError::new(
         Code::NOT_SINGLE_VALUE_FIELD,
@@ -46,7 +46,7 @@ pub(super) fn array_id(immutable: &str) -> ServerError {
     )
 }
 
-/// Checks the size and the depth of a document that is to be stored as it came; `nests` where it has a depth.
+/// Checks the size of a document to insert, and its depth if `nests` is true.
 pub(crate) fn check_insert(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_SIZE {
@@ -64,7 +64,7 @@ pub(crate) fn check_insert(document: &RawDocument, nests: bool) -> Result<(), Se
     Ok(())
 }
 
-/// Refuses what cannot be stored as an `_id`.
+/// Returns an error if the value cannot be an `_id`.
 pub(crate) fn check_id(id: RawBsonRef<'_>) -> Result<(), ServerError> {
     match id {
         RawBsonRef::Array(_) | RawBsonRef::RegularExpression(_) | RawBsonRef::Undefined => {
@@ -110,7 +110,7 @@ fn elements_deeper(mut elements: Elements<'_>, levels: usize) -> bool {
         })
 }
 
-/// An inserted document starts with its `_id`.
+/// Moves the `_id` to the front of an inserted document.
 pub(super) fn id_first(document: RawDocumentBuf) -> RawDocumentBuf {
     let at = fields(&document).position(|(name, _)| name == "_id");
     if matches!(at, None | Some(0)) {

@@ -1,4 +1,4 @@
-//! A document being changed: only the parts that an update walks through are taken apart, the rest stays bytes.
+//! A document while it is being changed. Only the parts that an update visits are decoded; the rest stays as bytes.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
     Appended(Appended),
 }
 
-/// An array with elements put behind its last: the bytes of those before were copied in one go.
+/// An array with appended elements. The bytes of the earlier elements were copied in one piece.
 #[derive(Debug, Clone)]
 pub(super) struct Appended {
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ pub(super) struct Appended {
 }
 
 impl Appended {
-    /// `None` where the number of the last element does not fit the count of elements, or where the new array would be too large.
+    /// `None` if the key of the last element is not its index, or if the new array would be too large.
     pub(super) fn new(array: &RawArray, added: &[RawBson]) -> Option<Self> {
         let (mut count, mut last) = (0_usize, None);
         let mut elements = raw::walk_array(array);
@@ -71,7 +71,7 @@ impl<'a> Node<'a> {
             .collect()
     }
 
-    /// Takes a document or an array apart by one level; scalars stay as they are.
+    /// Decodes one level of a document or an array; scalars stay as they are.
     pub(super) fn open(&mut self) {
         let opened = match self {
             Self::Raw(RawBsonRef::Document(document)) => Self::Document(Self::root(document)),
@@ -90,7 +90,7 @@ impl<'a> Node<'a> {
         *self = opened;
     }
 
-    /// Whether it may hold documents or arrays that were not there before.
+    /// Whether it may contain new documents or arrays.
     pub(super) fn may_nest(&self) -> bool {
         match self {
             Self::Raw(value) => matches!(value, RawBsonRef::Document(_) | RawBsonRef::Array(_)),
@@ -100,7 +100,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The elements, where this is an array.
+    /// The elements, if this is an array.
     pub(super) fn elements(&mut self) -> Option<&mut Vec<Self>> {
         self.open();
         match self {
@@ -109,7 +109,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The elements of the array that is there, or of a new one. `refuse` is told the type of what is no array.
+    /// The elements of the current array, or of a new one if there is no value. For other values, `refuse` receives the
+    /// name of the type.
     pub(super) fn elements_or<'n>(
         current: Option<&'n mut Self>,
         fresh: &'n mut Vec<Self>,
@@ -122,7 +123,7 @@ impl<'a> Node<'a> {
         node.elements().ok_or_else(|| refuse(kind))
     }
 
-    /// The value in one piece.
+    /// The value as one BSON value.
     pub(super) fn value(&self) -> Cow<'_, RawBson> {
         match self {
             Self::Raw(value) => Cow::Owned((*value).into()),
@@ -139,7 +140,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Calls with the value, borrowed where it is in one piece.
+    /// Calls `call` with the value, which is borrowed if it is a single BSON value.
     pub(super) fn with<R>(&self, call: impl FnOnce(RawBsonRef<'_>) -> R) -> R {
         match self {
             Self::Raw(value) => call(*value),
@@ -154,7 +155,7 @@ fn owned(array: &RawArray) -> Vec<Node<'static>> {
     values(array).map(owned).collect()
 }
 
-/// The document of these fields.
+/// Builds the document from its fields.
 pub(super) fn build(fields: &[(Cow<'_, str>, Node<'_>)]) -> RawDocumentBuf {
     let mut document = RawDocumentBuf::new();
     for (key, node) in fields {
@@ -170,7 +171,7 @@ pub(super) fn append(document: &mut RawDocumentBuf, key: &str, value: RawBsonRef
     }
 }
 
-/// Whether two values are the same bytes of the same type: what makes an update a no-op.
+/// Whether two values have the same type and bytes, so that an update is a no-op.
 pub(super) fn identical(left: RawBsonRef<'_>, right: RawBsonRef<'_>) -> bool {
     match (left, right) {
         (RawBsonRef::Double(left), RawBsonRef::Double(right)) => left.to_bits() == right.to_bits(),

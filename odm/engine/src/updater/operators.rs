@@ -1,4 +1,4 @@
-//! An update made of operators.
+//! Updates made of operators.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ const OPERATORS: &[(&str, Parse)] = &[
     ("$unset", |_, _, _| Ok(Box::new(Unset))),
 ];
 
-/// It acts on two paths.
+/// `$rename` is not in the table because it acts on two paths.
 const RENAME: &str = "$rename";
 
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl Operators {
         Ok(operators)
     }
 
-    /// Every `$[name]` needs its filter; the names met are added to `used`.
+    /// Checks that every `$[name]` has a filter, and adds the names to `used`.
     fn check_filters(&mut self, path: &str, used: &mut Vec<String>) -> Result<(), ServerError> {
         if is_plain(path) {
             return Ok(());
@@ -193,7 +193,7 @@ impl Operators {
             inserting,
             resorted: Vec::new(),
         };
-        // The parts of a reference look at what is beside them.
+        // The parts of a `DBRef` are checked against their neighbouring fields.
         let refers = self
             .tree
             .named
@@ -217,7 +217,7 @@ impl Operators {
         })
     }
 
-    /// What it changed, of a document that it was applied to.
+    /// Describes the changes that the update made to a document.
     pub(super) fn describe(
         &self,
         before: &RawDocument,
@@ -242,7 +242,7 @@ impl Operators {
         Ok(delta::description(&changes))
     }
 
-    /// The renames that have something to move, and what they do at the places that they move it to.
+    /// The renames whose source exists, and their effect at the destination paths.
     fn moves(
         &self,
         document: &RawDocument,
@@ -276,7 +276,7 @@ fn remove(fields: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {
     }
 }
 
-/// Every operator.
+/// The names of all operators.
 #[cfg(test)]
 pub(crate) fn names() -> Vec<&'static str> {
     let rows = OPERATORS.iter().map(|(name, _)| *name);

@@ -1,4 +1,4 @@
-//! An update made of stages: `[{$set: {total: {$add: ["$a", "$b"]}}}]`.
+//! Updates made of pipeline stages: `[{$set: {total: {$add: ["$a", "$b"]}}}]`.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};

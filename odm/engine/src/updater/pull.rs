@@ -12,14 +12,14 @@ use odm_language::value::raw::values;
 use crate::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
 use crate::updater::node::{Node, append, fields};
 
-/// Which elements go.
+/// The elements to remove.
 #[derive(Debug)]
 pub(super) enum Pull {
-    /// Those equal to one of these.
+    /// Elements equal to one of these values.
     Equal(Vec<RawBson>),
-    /// Those for which this holds, as the value of a field with an empty name.
+    /// Elements that match as the value of a field with an empty name.
     Value(Matcher),
-    /// The documents that match.
+    /// Documents that match.
     Document(Matcher),
 }
 
@@ -68,7 +68,7 @@ impl Pull {
     }
 }
 
-/// Sorted. A condition that starts with one of these is about the element itself.
+/// The operators that apply to the element itself if a condition starts with one of them. Sorted.
 const ON_VALUES: &[&str] = &[
     "$all",
     "$bitsAllClear",

@@ -79,12 +79,12 @@ impl Push {
         }
     }
 
-    /// Whether it does no more than put values behind the last.
+    /// Whether the operator only appends values.
     fn only_appends(&self) -> bool {
         self.position.is_none() && self.sort.is_none() && self.slice.is_none()
     }
 
-    /// Where the values go among `length` elements.
+    /// The position of the new values among `length` elements.
     fn insertion(&self, length: usize) -> usize {
         match self.position {
             None => length,
@@ -169,7 +169,7 @@ impl Behaviour for Push {
     }
 }
 
-/// Sorts anything that can be seen as a value; equal ones stay in their order.
+/// Sorts items by their values; the sort is stable.
 fn sort_by<T>(
     order: &ElementOrder,
     items: &mut Vec<T>,

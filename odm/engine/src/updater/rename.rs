@@ -12,18 +12,18 @@ use crate::updater::guarded::{immutable_id, is_of_id};
 use crate::updater::node::{Node, fields};
 use crate::updater::set::Set;
 
-/// What the next part of a path is looked up in.
+/// The value in which the next part of a path is looked up.
 #[derive(Clone, Copy)]
 enum Below<'a> {
     Document(&'a RawDocument),
     Array(&'a RawArray),
 }
 
-/// One `$rename` of a document, at the place that it moves a value to.
+/// The effect of one `$rename` at its destination path.
 #[derive(Debug)]
 pub(super) struct Moving {
     set: Result<Set, ServerError>,
-    /// What it takes of the document's `_id`, which nobody may.
+    /// The source path, if it is in the immutable `_id`.
     of_id: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Behaviour for Moving {
         let to_id = is_of_id(&at.path);
         if to_id && at.document.0.is_some() {
             return match change {
-                // What is moved there is written, even if it is what is there.
+                // Moving to `_id` counts as a write even if the value stays the same.
                 Change::Nothing => Err(immutable_id(&at.path)),
                 change => Ok(change),
             };
@@ -62,7 +62,7 @@ pub(super) struct Rename {
 }
 
 impl Rename {
-    /// The path that a field is renamed to.
+    /// Reads the destination path of a rename.
     pub(super) fn target<'a>(from: &str, to: RawBsonRef<'a>) -> Result<&'a str, ServerError> {
         let RawBsonRef::String(target) = to else {
             return Err(bad_value(format!(
@@ -117,8 +117,8 @@ impl Rename {
         })
     }
 
-    /// What it does where the document has something to move: it puts it to its new place, or fails there, in its turn
-    /// among the other operators.
+    /// The effect at the destination path, if the source exists: it sets the value there, or returns the error when the
+    /// other operators reach that path.
     pub(super) fn moving(&self, document: &RawDocument, named: &str) -> Option<Moving> {
         match self.value(document, named) {
             Ok(value) => value.map(|value| Moving {

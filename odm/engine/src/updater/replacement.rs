@@ -1,4 +1,4 @@
-//! A whole new document: `{_id: 1, a: 1}` replaced by `{b: 2}` -> `{_id: 1, b: 2}`.
+//! Replacement documents: `{_id: 1, a: 1}` replaced by `{b: 2}` -> `{_id: 1, b: 2}`.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -25,9 +25,9 @@ impl Replacement {
         globals: &Globals,
         inserting: bool,
     ) -> Result<Applied, ServerError> {
-        // As mongod has it: a replacement without the `_id` always counts as a change.
+        // As on mongod, a replacement without the `_id` always counts as a change.
         let modified = self.0.as_bytes() != document.as_bytes();
-        // The same document again is not checked.
+        // An identical document is not checked.
         if modified && !inserting {
             check_names(&self.0)?;
         }
@@ -39,13 +39,13 @@ impl Replacement {
             append(&mut new, name, value);
         }
         let mut fills_in = false;
-        // A second `_id` stays where it is, as MongoDB has it.
+        // As on mongod, a second `_id` stays where it is.
         let mut has_id = false;
         let others = fields(&self.0)
             .filter(|(name, _)| *name != "_id" || std::mem::replace(&mut has_id, true));
         for (name, value) in others {
             match value {
-                // An empty timestamp at the top stands for the time of the write.
+                // An empty timestamp at the top level is replaced by the time of the write.
                 RawBsonRef::Timestamp(empty) if empty.time == 0 && empty.increment == 0 => {
                     fills_in = true;
                     let time = globals.unique_timestamp();
@@ -65,7 +65,7 @@ impl Replacement {
     }
 }
 
-/// Refuses names that start with `$`, but for those of a reference (a `DBRef`) in its order.
+/// Rejects names that start with `$`, except those of a `DBRef` in the right order.
 fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     let fault = |message: String| Err(ServerError::new(Code::INVALID_DB_REF, message));
     let no_text = |name: &str, value| {
@@ -102,7 +102,7 @@ fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// Checks the `_id` of a whole new document. What an upsert makes is looked at again when it is stored.
+/// Checks the `_id` of a new document. The document of an upsert is checked again when it is inserted.
 pub(super) fn check_new_id(
     old: &RawDocument,
     new: &RawDocument,
@@ -119,7 +119,7 @@ pub(super) fn check_new_id(
     unaltered_id(old, new)
 }
 
-/// Refuses a new document whose `_id` is not the old one's.
+/// Returns an error if the new document changes the `_id`.
 fn unaltered_id(old: &RawDocument, new: &RawDocument) -> Result<(), ServerError> {
     let id = |document| fields(document).find(|(name, _)| *name == "_id");
     match (id(old), id(new)) {

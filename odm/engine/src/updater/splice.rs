@@ -1,4 +1,4 @@
-//! Applies an update's tree to the bytes of a document: what no operator touches is copied as it is.
+//! Applies an update's tree to the bytes of a document. Fields that no operator touches are copied unchanged.
 
 use std::mem;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::updater::conflicts::Fields;
 use crate::updater::node::Node;
 use crate::updater::target::Walk;
 
-/// What takes the place of a field; nothing where it goes.
+/// The byte range of a field and its replacement; `None` removes the field.
 type Piece<'a> = (Range<usize>, Option<(&'a str, Node<'a>)>);
 
-/// The document after the operators; `modified` is false where none changed anything.
+/// Returns the document after the operators ran; `modified` is false if none changed anything.
 pub(super) fn apply(
     walk: &Walk<'_>,
     tree: &Fields,
@@ -56,7 +56,7 @@ pub(super) fn apply(
     let nests = pieces
         .iter()
         .any(|(_, piece)| matches!(piece, Some((_, node)) if node.may_nest()));
-    // New fields come last, in the order in which they were made.
+    // New fields come last, in the order in which they were created.
     pieces.sort_by_key(|(place, _)| place.start);
     let document = put_together(bytes, end, pieces).ok_or_else(malformed)?;
     Ok(Applied {

@@ -1,4 +1,4 @@
-//! Walks an update's tree of paths over a document: creates what is missing, meets arrays, resolves `$` and `$[…]`.
+//! Walks an update's tree of paths over a document: creates missing fields, enters arrays, resolves `$` and `$[…]`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,24 +16,24 @@ use crate::updater::guarded::{check_reference, grown, immutable_id, is_of_id, is
 use crate::updater::limits::array_id;
 use crate::updater::node::Node;
 
-/// How many nulls may be put before an element that is set past the end of an array.
+/// The most nulls to insert before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;
 
-/// What happens to the fields of one document, by name.
+/// The operations on the fields of a document, by name.
 type Children<'a> = SmallVec<[(Cow<'a, str>, SmallVec<[&'a Tree; 1]>); 1]>;
 
 /// One walk over one document.
 pub(super) struct Walk<'w> {
     pub(super) matched_index: Option<usize>,
     pub(super) filters: &'w ArrayFilters,
-    /// The document has an `_id`, which nobody may change.
+    /// Whether the document has an `_id`, which is then immutable.
     pub(super) has_id: bool,
-    /// What is walked is being made.
+    /// Whether the visited value is being created.
     pub(super) anew: bool,
 }
 
 impl Walk<'_> {
-    /// Applies `fields` to a document's fields; whether anything changed.
+    /// Applies `fields` to a document's fields. Returns whether anything changed.
     pub(super) fn document<'a>(
         &self,
         fields: &[&'a Fields],
@@ -61,7 +61,7 @@ impl Walk<'_> {
                 },
             }
             if index.is_none() && is_of_id(&at.path) {
-                // What is made for a document's `_id` is told of what it is put into.
+                // For a value created inside the `_id`, the enclosing value reports the error.
                 if self.anew && self.has_id {
                     return Ok(true);
                 }
@@ -93,7 +93,7 @@ impl Walk<'_> {
         if is_of_id(&at.path) {
             match &change {
                 Change::Nothing => {}
-                // Told of what it is put into.
+                // The enclosing value reports the error.
                 Change::Put(_) if self.has_id && is_new => {}
                 _ if self.has_id => return Err(immutable_id(&at.path)),
                 Change::Put(_) if at.inserting && at.path == "_id" && add(trees) => {
@@ -254,7 +254,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The same of fields at `path`, unless two of them would act on one thing.
+    /// Like `children`, but returns an error if two operators conflict.
     fn merged<'a>(&self, fields: &[&'a Fields], path: &str) -> Result<Children<'a>, ServerError> {
         let children = self.children(fields)?;
         for (name, trees) in children.iter().filter(|(_, trees)| trees.len() > 1) {
@@ -263,8 +263,8 @@ impl Walk<'_> {
         Ok(children)
     }
 
-    /// The trees by field name, in the order in which the server visits them: by bytes, but of two that begin like
-    /// numbers the shorter first.
+    /// The trees by field name, in the order in which mongod visits them: by bytes, except that of two names that start
+    /// like numbers the shorter comes first.
     pub(super) fn children<'a>(&self, fields: &[&'a Fields]) -> Result<Children<'a>, ServerError> {
         let mut children = Children::new();
         let mut add = |name: Cow<'a, str>, tree| match children
@@ -291,7 +291,7 @@ impl Walk<'_> {
         Ok(children)
     }
 
-    /// A field of something that has none; `rest` leads from there to where the trees stand.
+    /// Handles a path that leads into a value without fields. `rest` is the path from there to the trees.
     fn blocked(
         &self,
         name: &str,
@@ -343,7 +343,7 @@ impl Walk<'_> {
 
 const NULL: RawBsonRef<'static> = RawBsonRef::Null;
 
-/// Whether what is to be done puts elements into an array.
+/// Whether any operator adds elements to an array.
 fn add(trees: &[&Tree]) -> bool {
     trees
         .iter()

@@ -1,4 +1,4 @@
-//! The document that an upsert starts from: what the filter says a match would equal.
+//! The document that an upsert starts from: the values that the filter requires to be equal.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use odm_language::value::raw::values;
 use crate::updater::Update;
 use crate::updater::node::{Node, append, build, fields};
 
-/// The equalities of a (checked) filter as a document; a replacement takes only the `_id`. Pass the result to
-/// [`Update::apply`] with `inserting`, then give it an `_id` if it still has none.
+/// Returns the equalities of a (checked) filter as a document; for a replacement, only the `_id`. Pass the result to
+/// [`Update::apply`] with `inserting`, then add an `_id` if it still has none.
 pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentBuf, ServerError> {
     check_filter(filter)?;
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
         ));
     }
     if found.iter().any(|(path, _)| path.is_empty()) {
-        // To a server the path without a name is the document itself.
+        // mongod takes the empty path for the document itself.
         return Err(ServerError::new(
             Code::ILLEGAL_OPERATION,
             "Cannot call setValue on the root object",
@@ -46,7 +46,7 @@ pub(crate) fn seed(filter: &RawDocument, update: &Update) -> Result<RawDocumentB
     Ok(build(&root))
 }
 
-/// Refuses the filter of an upsert that no document can be made of, whether one will be or not.
+/// Returns an error if an upsert cannot use the filter, even if the upsert would not insert.
 pub(crate) fn check_filter(filter: &RawDocument) -> Result<(), ServerError> {
     for (key, value) in fields(filter) {
         match (key, value) {
@@ -69,7 +69,7 @@ pub(crate) fn check_filter(filter: &RawDocument) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What stands in a filter in front of its first `$expr`.
+/// The part of a filter before its first `$expr`.
 pub(crate) fn before_expr(filter: &RawDocument) -> RawDocumentBuf {
     let mut before = RawDocumentBuf::new();
     for (key, value) in fields(filter) {
@@ -99,7 +99,7 @@ pub(crate) fn before_expr(filter: &RawDocument) -> RawDocumentBuf {
     before
 }
 
-/// Whether a server sees that nothing can match the filter; it then forgets what else the filter says.
+/// Whether mongod detects that nothing can match the filter; it then ignores the rest of the filter.
 fn never_matches(filter: &RawDocument) -> bool {
     let is_empty =
         |value| matches!(value, RawBsonRef::Array(list) if values(list).next().is_none());
@@ -146,7 +146,7 @@ fn collect<'a>(filter: &'a RawDocument, found: &mut Found<'a>) -> Result<(), Ser
                             let mut values = values(list);
                             match values.next() {
                                 Some(RawBsonRef::RegularExpression(_)) | None => {}
-                                // Equal values are one.
+                                // Several equal values count as one.
                                 Some(first)
                                     if values.all(|value| order::equal(first, value, None)) =>
                                 {
@@ -183,7 +183,7 @@ fn is_operators(document: &RawDocument) -> bool {
         .is_some_and(|(name, _)| name.starts_with('$') && !matches!(name, "$ref" | "$id" | "$db"))
 }
 
-/// Refuses paths that would be set twice. `found` is sorted, so that a parent comes before its children.
+/// Rejects paths that would be set twice. `found` is sorted, so a parent comes before its children.
 fn check(found: &Found<'_>) -> Result<(), ServerError> {
     for (index, (path, _)) in found.iter().enumerate() {
         for (known, _) in found.iter().take(index) {

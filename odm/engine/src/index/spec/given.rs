@@ -1,5 +1,5 @@
-//! A specification on its way to an index. A server checks those of a command in turns: first the form of each, then
-//! whether each may expire, then the collations, and at last each beside the indexes that there are.
+//! A specification before it becomes an index. mongod checks all specifications of a command in several passes: the
+//! form of each, then expiry, then the collations, and last each against the existing indexes.
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document};
@@ -10,7 +10,7 @@ use crate::index::spec::value::{number, refused, show, wrong_type};
 use crate::index::spec::{BOOLEANS, IGNORED, LISTED, Spec, id, kept, options};
 use crate::index::{partial, special};
 
-/// A specification of the right form.
+/// A specification whose form is valid.
 #[derive(Debug)]
 pub(crate) struct Given {
     document: Document,
@@ -19,7 +19,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Reads the form of a specification.
+    /// Checks the form of a specification.
     pub(crate) fn read(raw: &RawDocument, ignore_unknown: bool) -> Result<Self, ServerError> {
         let document = Document::try_from(raw)
             .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
@@ -34,7 +34,7 @@ impl Given {
         if let Some(refusal) = id::refusal(&given.settled(), &given.key, &given.name) {
             return Err(refusal);
         }
-        // The one on _id has a name of its own, whatever it is called.
+        // The index on `_id` has a fixed name, so the given name does not matter.
         if given.name == "*" && !given.is_id() {
             return Err(ServerError::new(
                 Code::BAD_VALUE,
@@ -44,7 +44,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Reads the `idIndex` of a new collection: its refusals come without the specification in front.
+    /// Reads the `idIndex` of a new collection, whose errors do not repeat the specification.
     pub(crate) fn read_id(raw: &RawDocument) -> Result<Self, ServerError> {
         let document = Document::try_from(raw)
             .map_err(|e| ServerError::new(Code::INVALID_BSON, e.to_string()))?;
@@ -74,7 +74,7 @@ impl Given {
         }
     }
 
-    /// Whether the specification names no collation, or this one.
+    /// Whether the specification has no collation, or this one.
     pub(crate) fn agrees(&self, inherited: Option<&Collator>) -> Result<bool, ServerError> {
         let Ok(collation) = self.document.get_document("collation") else {
             return Ok(true);
@@ -84,7 +84,7 @@ impl Given {
         Ok(Collator::parse(&raw, "collation")?.as_ref() == inherited)
     }
 
-    /// Whether it says that the index is hidden, or is not.
+    /// Whether the specification has a `hidden` option.
     pub(crate) fn may_hide(&self) -> bool {
         self.document.contains_key("hidden")
     }
@@ -93,7 +93,7 @@ impl Given {
         self.key.len() == 1 && self.key.get("_id").and_then(number) == Some(1.0)
     }
 
-    /// As it was given; only that a time that is not a number is the longest.
+    /// The specification as it was given, except that a NaN expiry becomes the longest.
     fn settled(&self) -> Document {
         let mut document = self.document.clone();
         if let Some(seconds) = document.get_mut("expireAfterSeconds")
@@ -104,7 +104,7 @@ impl Given {
         document
     }
 
-    /// Refuses an `expireAfterSeconds` that is no time, or is of an index that can't expire.
+    /// Returns an error if `expireAfterSeconds` is invalid or the index is compound.
     pub(crate) fn check_expiry(&self) -> Result<(), ServerError> {
         kept::check_expiry(&self.document, &self.key)
     }
@@ -116,7 +116,7 @@ impl Given {
     ) -> Result<Option<Collator>, ServerError> {
         let collation = match self.document.get_document("collation") {
             Ok(collation) => self.own_collation(collation)?,
-            // The first version has none.
+            // Version 1 indexes have no collation.
             Err(_) if self.version() == 1 => None,
             Err(_) => inherited.cloned(),
         };
@@ -148,7 +148,7 @@ impl Given {
         self.document.get("v").and_then(kept::version).unwrap_or(2)
     }
 
-    /// The whole specification, of an index with this collation.
+    /// Builds the whole specification of an index with this collation.
     pub(crate) fn spec(self, collation: Option<Collator>) -> Result<Spec, ServerError> {
         let mut versioned = self.settled();
         versioned.remove("collation");
@@ -165,7 +165,7 @@ impl Given {
         Spec::assemble(&self.key, collation, listed, kept)
     }
 
-    /// What a server keeps: some things in front, and all else as it was given.
+    /// The specification that mongod stores: some options first, then the others as they were given.
     fn kept(&self, versioned: &Document, listed: &Document) -> Document {
         let special = special::kind(&self.key);
         let mut kept = Document::new();
@@ -190,7 +190,7 @@ impl Given {
                 kept.insert(option, value);
             }
         }
-        // What a kind of index adds to what it was given; its version last.
+        // Options that the kind of index adds come after the given ones, its version last.
         let (versions, added): (Vec<_>, Vec<_>) = listed
             .iter()
             .filter(|(option, _)| !kept.contains_key(option))
@@ -213,13 +213,13 @@ fn within(given: &Document, error: &ServerError) -> ServerError {
     )
 }
 
-/// The types of the fields, and what may be said about the key pattern alone.
+/// Checks the types of the options, and the key pattern.
 fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
     let is_known = |field: &str| {
         LISTED.contains(&field)
             || IGNORED.contains(&field)
             || BOOLEANS.contains(&field)
-            // what a server itself once stored, and what only a new collection has
+            // `_id` occurs in old stored specifications, and `clustered` only in those of new collections.
             || matches!(field, "_id" | "clustered")
     };
     if let Some(field) = given.keys().find(|field| !is_known(field.as_str()))
@@ -263,7 +263,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                     )));
                 }
             },
-            // A collection is clustered when it is made, if at all.
+            // A collection can only become clustered when it is created.
             "clustered" if number(value).is_some() || matches!(value, Bson::Boolean(_)) => {
                 return Err(if !is_true(value) {
                     ServerError::new(
@@ -280,7 +280,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
                 });
             }
             "hidden" if !matches!(value, Bson::Boolean(_)) => {
-                // The server names another field.
+                // mongod's message names another field.
                 return Err(wrong_type("name", "a bool", value));
             }
             "wildcardProjection" => special::check_projection(given, value)?,
@@ -346,7 +346,7 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
     special::check_options(given)
 }
 
-/// Whether an option is true or false, or a number that is or is not zero.
+/// Whether an option is a boolean, which may also be given as a number.
 fn is_flag(option: &str) -> bool {
     BOOLEANS.contains(&option)
         || special::LEVELS.contains(&option)
@@ -370,7 +370,7 @@ fn show_value(value: &Bson) -> String {
 
 #[cfg(test)]
 impl Spec {
-    /// Reads a specification, all of it.
+    /// Reads a complete specification.
     pub(crate) fn parse(raw: &RawDocument) -> Result<Self, ServerError> {
         let given = Given::read(raw, false)?;
         given.check_expiry()?;

@@ -1,4 +1,4 @@
-//! The index on `_id`, which takes next to no options.
+//! The index on `_id`, which allows almost no options.
 
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
@@ -6,7 +6,7 @@ use odm_language::value::collation::Collator;
 
 use crate::index::spec::value::{number, show};
 
-/// The server's refusals about the index on `_id` and about its name.
+/// mongod's errors about the index on `_id` and about its name.
 pub(super) fn refusal(given: &Document, key: &Document, name: &str) -> Option<ServerError> {
     let only_id = key.len() == 1 && key.contains_key("_id");
     let direction = key.get("_id").and_then(number);
@@ -45,7 +45,7 @@ pub(super) fn refusal(given: &Document, key: &Document, name: &str) -> Option<Se
     ))
 }
 
-/// The refusal of an index on `_id` that orders otherwise than its collection.
+/// The error for an index on `_id` whose collation differs from the collection's.
 pub(super) fn other_collation(
     asked: Option<&Collator>,
     inherited: Option<&Collator>,

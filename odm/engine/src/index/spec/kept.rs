@@ -1,11 +1,11 @@
-//! The options that one kind of index reads and every index keeps: their types, and the form in which they are stored.
+//! Options that only one kind of index uses but every index may have: their types and their stored form.
 
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 
 use crate::index::spec::value::{number, refused, show, type_of, wrong_type};
 
-/// Refuses a value of another type than the option has, whatever kind of index it is given to.
+/// Returns an error if an option has the wrong type, for any kind of index.
 pub(super) fn check(field: &str, value: &Bson) -> Result<(), ServerError> {
     let wanted = match field {
         "bits" | "min" | "max" | "2dsphereIndexVersion" | "textIndexVersion"
@@ -22,7 +22,7 @@ pub(super) fn check(field: &str, value: &Bson) -> Result<(), ServerError> {
     Err(wrong_type(field, wanted, value))
 }
 
-/// The value as it is kept.
+/// The stored form of a value.
 pub(super) fn stored(field: &str, value: &Bson) -> Bson {
     match field {
         "bits"
@@ -37,8 +37,8 @@ pub(super) fn stored(field: &str, value: &Bson) -> Bson {
     .unwrap_or_else(|| value.clone())
 }
 
-/// The number as an integer, as a server makes it one: doubles lose their fraction, decimals are rounded, what is too
-/// large becomes the largest, and what is not a number zero.
+/// The number as an integer, converted as mongod does: doubles are truncated, decimals are rounded, large numbers
+/// saturate, and NaN becomes 0.
 #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
 pub(in crate::index) fn int(value: &Bson) -> Option<i32> {
     Some(rounded(value)? as i32)
@@ -53,7 +53,7 @@ fn rounded(value: &Bson) -> Option<f64> {
     })
 }
 
-/// The number, in which a decimal that is too small for a double is zero.
+/// The number. A decimal that is too small for a double becomes zero.
 fn real(value: &Bson) -> Option<f64> {
     match value {
         Bson::Decimal128(decimal) => decimal.to_string().parse().ok(),
@@ -61,7 +61,7 @@ fn real(value: &Bson) -> Option<f64> {
     }
 }
 
-/// The number as a whole one, if it is one of 64 bits.
+/// The number as an integer, if it is whole and fits 64 bits.
 #[expect(clippy::cast_possible_truncation, reason = "it is whole and fits")]
 pub(in crate::index) fn whole(value: &Bson) -> Option<i64> {
     /// The first number that does not fit.
@@ -74,10 +74,10 @@ pub(in crate::index) fn whole(value: &Bson) -> Option<i64> {
     }
 }
 
-/// The number as a double, as a server makes it one: integers end where a double counts them one by one, decimals at
-/// the largest double and, below it, at the smallest that is positive; and what is not a number is zero.
+/// The number as a double, converted as mongod does: 64-bit integers are limited to the range that doubles represent
+/// exactly, decimals to the positive finite doubles, and NaN becomes 0.
 fn double(value: &Bson) -> Option<f64> {
-    /// The last integer that is counted one by one.
+    /// The last of the consecutive integers that a double represents exactly.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let number = real(value)?;
     Some(match value {
@@ -88,13 +88,13 @@ fn double(value: &Bson) -> Option<f64> {
     })
 }
 
-/// The version of an index, `None` where it is no integer.
+/// The version of an index; `None` if it is not an integer.
 pub(super) fn version(value: &Bson) -> Option<i32> {
     let version = int(value)?;
     (real(value) == Some(f64::from(version))).then_some(version)
 }
 
-/// What a storage engine is told is a document, and there is one engine that can be told.
+/// Checks `storageEngine`: a document with options for the only registered engine, `wiredTiger`.
 pub(super) fn check_engines(value: &Bson) -> Result<(), ServerError> {
     let Bson::Document(engines) = value else {
         return Err(refused(
@@ -123,7 +123,7 @@ pub(super) fn check_engines(value: &Bson) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// Refuses an `expireAfterSeconds` that is no time, or is of an index that can't expire.
+/// Returns an error if `expireAfterSeconds` is invalid or the index is compound.
 pub(super) fn check_expiry(given: &Document, key: &Document) -> Result<(), ServerError> {
     let Some(value) = given.get("expireAfterSeconds") else {
         return Ok(());

@@ -1,11 +1,11 @@
-//! What the server asks of a `wildcardProjection`: paths that are kept, or paths that are left out.
+//! mongod's checks of a `wildcardProjection`, which either includes or excludes paths.
 
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 
 use crate::index::spec::value::number;
 
-/// Refuses what is no projection, or one that computes.
+/// Returns an error if the document is not a projection or has computed fields.
 pub(in crate::index) fn check(projection: &Document) -> Result<(), ServerError> {
     let mut check = Check::default();
     check
@@ -26,7 +26,7 @@ fn refusal(code: i32, message: &str) -> ServerError {
 struct Check {
     /// The paths so far.
     paths: Vec<String>,
-    /// What the first path but `_id` says of all: whether they are kept.
+    /// Whether the first path other than `_id` is included; all others must agree.
     inclusion: Option<bool>,
 }
 
@@ -99,7 +99,7 @@ impl Check {
     }
 }
 
-/// What of a path is below another one.
+/// The rest of a path below another one.
 fn below<'p>(path: &'p str, other: &str) -> Option<&'p str> {
     path.strip_prefix(other)?.strip_prefix('.')
 }

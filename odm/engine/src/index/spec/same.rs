@@ -1,4 +1,4 @@
-//! Which specifications are of one index.
+//! Decides which specifications describe the same index.
 
 use bson::raw::RawBson;
 use bson::{Bson, Document};
@@ -7,7 +7,7 @@ use odm_language::value::order;
 use crate::index::spec::{Spec, same_key};
 
 impl Spec {
-    /// Whether both order the same documents by the same keys, which makes them one index to the server.
+    /// Whether both index the same documents by the same keys. mongod considers such indexes identical.
     pub(crate) fn same_signature(&self, other: &Self) -> bool {
         same_key(&self.key, &other.key)
             && self.wildcard == other.wildcard
@@ -17,7 +17,8 @@ impl Spec {
             && self.same_part(other)
     }
 
-    /// Whether both hold documents of the same condition: equal numbers are the same in it, and a value is `$eq`.
+    /// Whether both have equivalent partial filters. Numbers of equal value are equal, and a plain value equals its
+    /// `$eq`.
     fn same_part(&self, other: &Self) -> bool {
         let (ours, theirs) = match (&self.partial, &other.partial) {
             (None, None) => return true,
@@ -46,9 +47,9 @@ impl Spec {
                 })
     }
 
-    /// Whether all else is equal, as it was given: numbers of one value are.
+    /// Whether the remaining options are equal. Numbers compare by value.
     pub(crate) fn same_options(&self, other: &Self) -> bool {
-        /// What makes the signature, and what makes no other index.
+        /// The options that are part of the signature, or that do not distinguish indexes.
         const ELSEWHERE: &[&str] = &[
             "v",
             "key",
@@ -76,7 +77,7 @@ impl Spec {
     }
 }
 
-/// What an `$eq` alone says.
+/// The operand of a condition that consists of a single `$eq`.
 fn plain(condition: Bson) -> Bson {
     match condition {
         Bson::Document(mut operators) if operators.len() == 1 => {

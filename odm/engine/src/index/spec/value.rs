@@ -1,11 +1,11 @@
-//! How the values of specifications are read, shown and refused.
+//! How values in specifications are read and formatted, and their errors.
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{kind, print};
 
-/// A document in the form of the server's messages.
+/// Formats a document as mongod's messages do.
 pub(crate) fn show(document: &Document) -> String {
     RawDocumentBuf::try_from(document)
         .map(|raw| print::document(&raw))
@@ -23,7 +23,7 @@ pub(crate) fn number(value: &Bson) -> Option<f64> {
         Bson::Double(value) => Some(*value),
         Bson::Decimal128(decimal) => {
             let value = decimal.to_string().parse().ok()?;
-            // One too small for a double is still not zero.
+            // A decimal too small for a double is still not zero.
             let is_zero = decimal
                 .to_string()
                 .bytes()

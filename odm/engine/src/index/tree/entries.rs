@@ -7,21 +7,22 @@ use smallvec::SmallVec;
 use crate::index::tree::packed::{Moved, Packed};
 use crate::index::tree::{Leaf, split_off};
 
-/// So many entries a leaf holds.
+/// The most entries of a leaf.
 const MOST: usize = 128;
 
-/// So many bytes a leaf holds, unless they are of one entry.
+/// The most bytes of a leaf with more than one entry.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Sorted byte strings of eight bytes at least: each ends in a record id.
+/// Sorted byte strings of at least eight bytes: each ends in a record id.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     bytes: Packed,
-    /// Where each ends.
+    /// The end of each entry.
     ends: Vec<u32>,
 }
 
-/// A leaf is copied when it is about to change, and mostly to grow: the copy has room, so that it is not copied again.
+/// A leaf is copied before a change, usually to grow: the copy has spare capacity, so that the change does not
+/// reallocate.
 impl Clone for Entries {
     fn clone(&self) -> Self {
         let bytes = self.bytes.with_room(growth(self.bytes.len(), 64));
@@ -32,7 +33,7 @@ impl Clone for Entries {
     }
 }
 
-/// By how much to grow what is full, at least: doubling would leave a third of all leaves' memory unused.
+/// The least amount to grow by. Doubling would leave a third of the memory of leaves unused.
 fn growth(length: usize, least: usize) -> usize {
     (length / 8).max(least)
 }
@@ -65,7 +66,7 @@ impl Entries {
         self.get(self.ends.len().checked_sub(1)?)
     }
 
-    /// Where the entry is, or where it is to be: most that are new belong at the end.
+    /// Finds the entry, or the position to insert it at. Most new entries belong at the end.
     fn find_to_insert(&self, entry: &[u8]) -> Result<usize, usize> {
         match self.last() {
             Some(last) if compare(last, entry) == Ordering::Less => Err(self.ends.len()),
@@ -73,12 +74,12 @@ impl Entries {
         }
     }
 
-    /// Adds an entry unless it is there.
+    /// Adds an entry unless it exists.
     pub(crate) fn insert(&mut self, entry: &[u8]) {
         let Err(at) = self.find_to_insert(entry) else {
             return;
         };
-        // Where keys come in order, a leaf is filled up, and a split gives back what is too much.
+        // If keys arrive in order, the leaf will fill up, so double its capacity; a split releases the excess.
         let in_order = at == self.ends.len();
         if self.bytes.room() < entry.len() {
             self.close();
@@ -106,7 +107,7 @@ impl Entries {
     }
 
     pub(crate) fn remove(&mut self, entry: &[u8]) {
-        // Often the oldest goes first.
+        // Often the first entry is removed.
         if self.is_at(0, entry) {
             self.remove_at(0);
         } else if let Ok(at) = self.find(entry) {
@@ -121,7 +122,7 @@ impl Entries {
         }
     }
 
-    /// Makes an entry's room larger or smaller.
+    /// Resizes the space of an entry.
     fn resize(&mut self, at: usize, size: usize) {
         let (start, end) = (self.begin_of(at), self.end_of(at));
         let (before, size_after) = (length(end - start), length(size));
@@ -139,7 +140,7 @@ impl Entries {
         }
     }
 
-    /// Gives up the room in front.
+    /// Removes the free space in front.
     fn close(&mut self) {
         let room = length(self.bytes.close());
         if room > 0 {
@@ -150,8 +151,7 @@ impl Entries {
     }
 }
 
-/// The first eight bytes as a number, with zeros behind fewer: where two differ, the one with the lower number comes
-/// first.
+/// The first eight bytes as a number, padded with zeros. If two numbers differ, they order the strings.
 #[inline]
 fn head(bytes: &[u8]) -> u64 {
     if let Some(first) = bytes.first_chunk() {
@@ -164,20 +164,20 @@ fn head(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// Compares bytes as slices do. Most keys differ within eight bytes, which are one number.
+/// Compares bytes like slices. Most keys differ within the first eight bytes, which compare as one number.
 #[inline]
 fn compare(one: &[u8], other: &[u8]) -> Ordering {
     head(one).cmp(&head(other)).then_with(|| one.cmp(other))
 }
 
-/// Where a leaf begins.
+/// The first entry of a leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
     head: u64,
     bytes: SmallVec<[u8; 24]>,
 }
 
-/// Leaves are far below 4 GB: a document is at most 16 MB, and so are its keys.
+/// A length as `u32`. Leaves are far below 4 GB, because a document and its keys are at most 16 MB.
 fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -1,40 +1,40 @@
-//! Byte strings one after the other, of which any may be taken out.
+//! Byte strings packed one after the other, from which any can be removed.
 
-/// The bytes of a leaf. What is taken out near the front leaves room there, so that no more than half is ever moved,
-/// and nothing at all where the oldest goes first.
+/// The bytes of a leaf. Removing a string near the front leaves free space there, so that at most half of the bytes
+/// move, and none if the oldest string is removed first.
 #[derive(Debug, Default)]
 pub(super) struct Packed {
     bytes: Vec<u8>,
-    /// Where the first begins: what lies before it is room.
+    /// The start of the first string; the bytes before it are free.
     begin: usize,
 }
 
-/// Which strings were moved as one got another size.
+/// The strings that moved when one was resized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// Those before it: it ends where it did.
+    /// Those before it; its end stayed in place.
     Before,
-    /// Those behind it: it begins where it did.
+    /// Those after it; its start stayed in place.
     Behind,
 }
 
-/// The sizes of buffers are multiples of this, so that the memory of one that went fits others.
+/// Buffer sizes are multiples of this, so that freed buffers can be reused.
 const STEP: usize = 512;
 
-/// The same of small buffers: most collections in tests have few documents.
+/// The step for small buffers: most collections in tests have few documents.
 const SMALL_STEP: usize = 64;
 
-/// What an allocator adds to a buffer.
+/// The bytes that an allocator adds to a buffer.
 const HEADER: usize = 16;
 
-/// The capacity of a buffer for so many bytes.
+/// The capacity of a buffer for this many bytes.
 fn capacity(bytes: usize) -> usize {
     let whole = bytes + HEADER;
     let step = if whole > STEP { STEP } else { SMALL_STEP };
     whole.next_multiple_of(step) - HEADER
 }
 
-/// A buffer of a usual size with these bytes in it.
+/// A buffer of a standard size that contains these bytes.
 fn buffer(bytes: &[u8], room: usize) -> Vec<u8> {
     let mut buffer = Vec::with_capacity(capacity(bytes.len() + room));
     buffer.extend_from_slice(bytes);
@@ -42,7 +42,7 @@ fn buffer(bytes: &[u8], room: usize) -> Vec<u8> {
 }
 
 impl Packed {
-    /// A copy with room for so many bytes more.
+    /// A copy with capacity for `room` more bytes.
     pub(super) fn with_room(&self, room: usize) -> Self {
         Self {
             bytes: buffer(self.live(), room),
@@ -50,19 +50,19 @@ impl Packed {
         }
     }
 
-    /// Where the first begins.
+    /// The start of the first string.
     #[inline]
     pub(super) fn begin(&self) -> usize {
         self.begin
     }
 
-    /// Where the last ends.
+    /// The end of the last string.
     #[inline]
     pub(super) fn end(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The size of all.
+    /// The size of all strings.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.bytes.len() - self.begin
@@ -95,7 +95,7 @@ impl Packed {
         bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
     }
 
-    /// How many bytes more it has room for at the end.
+    /// The free capacity at the end.
     #[inline]
     pub(super) fn room(&self) -> usize {
         self.bytes.capacity() - self.bytes.len()
@@ -121,7 +121,7 @@ impl Packed {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Gives up the room in front; the answer is how large it was, and so how far all have moved.
+    /// Removes the free space in front, and returns its size, by which all strings moved.
     pub(super) fn close(&mut self) -> usize {
         let begin = std::mem::take(&mut self.begin);
         if begin > 0 {
@@ -130,8 +130,8 @@ impl Packed {
         begin
     }
 
-    /// Gives the string between two places another size, and what to write there is up to the caller. To grow, it has
-    /// room at the end.
+    /// Resizes the string between two positions; the caller then writes its bytes. To grow, the buffer must have
+    /// capacity at the end.
     pub(super) fn resize(&mut self, start: usize, end: usize, size: usize) -> Moved {
         let (begin, len) = (self.begin, self.bytes.len());
         let (before, is_near) = (end - start, start - begin <= len - end);
@@ -157,8 +157,8 @@ impl Packed {
         Moved::Behind
     }
 
-    /// Splits off what lies behind a place, with room to become as large as all of it was where it `grows`. There is no
-    /// room in front.
+    /// Splits off the bytes from a position on. If it `grows`, the right part gets the capacity that all bytes needed.
+    /// There must be no free space in front.
     pub(super) fn split(&mut self, at: usize, grows: bool) -> Self {
         let all = self.bytes.len();
         let right = if grows {
@@ -168,7 +168,7 @@ impl Packed {
             self.bytes.shrink_to(capacity(at));
             right
         } else {
-            // As in `reserve`, the old buffer goes first.
+            // As in `reserve`, free the old buffer first.
             let kept = self.bytes.clone();
             self.bytes = Vec::new();
             let (left, right) = kept.split_at_checked(at).unwrap_or((&kept, &[]));

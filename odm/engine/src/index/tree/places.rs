@@ -1,4 +1,4 @@
-//! Where something lies in a tree, and the ways to it.
+//! Positions in a tree, and the ways to them.
 
 use std::ops::Bound;
 
@@ -6,7 +6,7 @@ use triomphe::Arc;
 
 use crate::index::tree::{Leaf, Node};
 
-/// A leaf that somebody reads: it stays as it is, whatever becomes of the tree.
+/// A leaf that a reader holds; changes of the tree do not affect it.
 #[derive(Debug, Clone)]
 pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
 
@@ -16,7 +16,7 @@ impl<L: Leaf> Held<L> {
     }
 }
 
-/// A walk from leaf to leaf below one branch, which stays as it is, whatever becomes of the tree.
+/// A walk from leaf to leaf below one branch; changes of the tree do not affect it.
 #[derive(Debug)]
 pub(crate) struct Leaves<L: Leaf> {
     /// A branch above leaves, or the only leaf.
@@ -32,7 +32,7 @@ impl<L: Leaf> Leaves<L> {
         }
     }
 
-    /// Where the walk is.
+    /// The current leaf.
     pub(crate) fn leaf(&self) -> Option<&L> {
         self.node()?.leaf()
     }
@@ -44,7 +44,7 @@ impl<L: Leaf> Leaves<L> {
         })
     }
 
-    /// A leaf that the walk comes to soon: so many leaves on.
+    /// The leaf that the walk reaches after this many more leaves.
     pub(crate) fn ahead(&self, leaves: usize, backwards: bool) -> Option<&L> {
         let Node::Branch(branch) = &*self.above else {
             return None;
@@ -57,7 +57,7 @@ impl<L: Leaf> Leaves<L> {
         branch.children.get(at)?.leaf()
     }
 
-    /// Goes on to the leaf beside this one. The answer is false where the branch has no more.
+    /// Moves to the next leaf. Returns false if the branch has no more.
     pub(crate) fn go_on(&mut self, backwards: bool) -> bool {
         let Node::Branch(branch) = &*self.above else {
             return false;
@@ -72,10 +72,10 @@ impl<L: Leaf> Leaves<L> {
     }
 }
 
-/// The most branches on a way. Neighbours that fit in one are joined, so that a tree with more would not fit in memory.
+/// The most branches on a way. Small neighbours are joined, so a deeper tree would not fit in memory.
 const DEEPEST: usize = 14;
 
-/// The way from the root of a tree to a place: of each branch the child, and the place in the leaf.
+/// The way from the root of a tree to an item: the child of each branch, and the position in the leaf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Way {
     children: [u8; DEEPEST],
@@ -84,7 +84,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Goes on to a child. What is no such place is found to be none later.
+    /// Adds a child to the way. If it does not fit, the way is invalid, which lookups detect.
     #[inline]
     pub(super) fn go(&mut self, child: usize) {
         if let Some(place) = self.children.get_mut(usize::from(self.depth)) {
@@ -105,14 +105,14 @@ impl Way {
             .unwrap_or_default()
     }
 
-    /// The place in the leaf.
+    /// The position in the leaf.
     #[inline]
     pub(crate) fn at(self) -> usize {
         usize::try_from(self.at).unwrap_or(usize::MAX)
     }
 }
 
-/// Where something lies in a tree.
+/// The position of an item in a tree.
 #[derive(Debug)]
 pub(crate) struct Place<'t, L: Leaf> {
     pub(super) node: &'t Arc<Node<L>>,
@@ -177,7 +177,7 @@ impl<L: Leaf> Node<L> {
                 Self::Branch(_) => Self::leaves(node, from, backwards),
             }
         };
-        // Where the first has nothing, its neighbour's end is next.
+        // If that child has nothing in the bound, continue with its neighbour.
         if backwards {
             let last = branch.bound(from, branch.edges.len());
             within(last, from).or_else(|| within(last.checked_sub(1)?, Bound::Unbounded))
@@ -188,7 +188,7 @@ impl<L: Leaf> Node<L> {
     }
 }
 
-/// The place in a leaf where a walk from a bound begins.
+/// The first position of a walk from a bound in a leaf.
 fn first_place<L: Leaf>(leaf: &L, from: Bound<&L::Key>, backwards: bool) -> Option<usize> {
     if backwards {
         leaf.end(from).checked_sub(1)

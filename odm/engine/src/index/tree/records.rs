@@ -1,7 +1,7 @@
 //! A leaf of records: ids and documents, packed one after the other.
 //!
-//! A walk over records meets their bytes in the order in which they lie in memory, and a copy of a leaf touches nothing
-//! else.
+//! A walk over records reads bytes in the order in which they lie in memory, and copying a leaf copies only two
+//! buffers.
 
 use std::cmp::Ordering;
 use std::hint::black_box;
@@ -12,23 +12,23 @@ use crate::index::RecordId;
 use crate::index::tree::packed::{Moved, Packed};
 use crate::index::tree::{Held, Leaf, Place, count_before, split_off};
 
-/// So many records a leaf holds.
+/// The most records of a leaf.
 const MOST: usize = 64;
 
-/// So many bytes a leaf holds, unless they are of one record: a write beside a reader copies them.
+/// The most bytes of a leaf with more than one record. A write copies them if a reader holds the leaf.
 const MOST_BYTES: usize = 4 * 1024;
 
-/// So many bytes come from memory at once, on the processors that are usual.
+/// The size of a cache line on common processors.
 const LINE: usize = 64;
 
-/// Which write of its collection made a record what it is.
+/// The number of the write that last changed a record.
 pub(crate) type Stamp = u64;
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     record: RecordId,
     stamp: Stamp,
-    /// Where the document ends. A document has 16 MB at most, so that no leaf has 4 GB.
+    /// The end of the document. A document has at most 16 MB, so a leaf stays below 4 GB.
     end: u32,
 }
 
@@ -74,13 +74,13 @@ impl Records {
         self.slots.get(at).map(|slot| slot.stamp)
     }
 
-    /// Reads where the documents are, and waits for nothing: what is read soon comes from memory meanwhile.
+    /// Prefetches the positions of the documents, without waiting for the memory.
     pub(crate) fn touch_places(&self) {
         let end = |slot: &Slot| slot.end;
         black_box((self.slots.first().map(end), self.slots.last().map(end)));
     }
 
-    /// The same of the first fields of each document.
+    /// Prefetches the first fields of each document.
     pub(crate) fn touch_documents(&self) {
         let touched = |at: usize| self.bytes.byte(at).unwrap_or_default();
         let first = |at: usize| touched(at) ^ touched(at + LINE);
@@ -88,7 +88,7 @@ impl Records {
         black_box(others.fold(first(self.bytes.begin()), |all, one| all ^ one));
     }
 
-    /// Puts a document in the place of the record's, the size of which is the answer.
+    /// Inserts or replaces the document of a record. Returns the size of the replaced document.
     pub(crate) fn insert(
         &mut self,
         record: RecordId,
@@ -96,7 +96,7 @@ impl Records {
         document: &[u8],
     ) -> Option<usize> {
         let found = match self.slots.last() {
-            // Most that are new come behind all others.
+            // Most new records belong at the end.
             Some(last) if last.record < record => Err(self.slots.len()),
             _ => self.find(&record),
         };
@@ -106,7 +106,8 @@ impl Records {
                 let is_end = at == self.slots.len();
                 if is_end && self.bytes.room() < document.len() {
                     self.close();
-                    // What comes in order fills the leaf, and a split gives back what is too much.
+                    // If records arrive in order, the leaf will fill up, so double its capacity; a split releases the
+                    // excess.
                     self.bytes.reserve(document.len().max(self.bytes.len()));
                 }
                 let end = length(self.begin_of(at));
@@ -125,7 +126,7 @@ impl Records {
         }
     }
 
-    /// Puts a document in the place of another, the size of which is the answer.
+    /// Replaces the document at a position, and returns the size of the old one.
     pub(crate) fn replace_at(&mut self, at: usize, stamp: Stamp, document: &[u8]) -> usize {
         let before = self.resize(at, document.len());
         let start = self.begin_of(at);
@@ -138,13 +139,13 @@ impl Records {
         before
     }
 
-    /// Takes a record out; the answer is the size of its document.
+    /// Removes a record, and returns the size of its document.
     pub(crate) fn remove(&mut self, record: RecordId) -> Option<usize> {
         let at = self.find(&record).ok()?;
         Some(self.remove_at(at))
     }
 
-    /// Takes out what lies at a place; the answer is the size of its document.
+    /// Removes the record at a position, and returns the size of its document.
     pub(crate) fn remove_at(&mut self, at: usize) -> usize {
         let before = self.resize(at, 0);
         if at < self.slots.len() {
@@ -153,7 +154,7 @@ impl Records {
         before
     }
 
-    /// Makes a document's room larger or smaller; the answer is what it was.
+    /// Resizes the space of a document, and returns the old size.
     fn resize(&mut self, at: usize, size: usize) -> usize {
         let before = self.end_of(at) - self.begin_of(at);
         if size == before {
@@ -179,13 +180,13 @@ impl Records {
         before
     }
 
-    /// Gives up the room in front.
+    /// Removes the free space in front.
     fn close(&mut self) {
         let room = self.bytes.close();
         self.shift_all(room);
     }
 
-    /// After all documents came nearer to the start.
+    /// Updates the positions after all documents moved towards the start.
     fn shift_all(&mut self, by: usize) {
         if by > 0 {
             for slot in &mut self.slots {
@@ -241,7 +242,7 @@ impl Leaf for Records {
             && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
     }
 
-    /// In the middle of the bytes: what is large soon has a leaf of its own.
+    /// Splits in the middle of the bytes, so that a large document soon has a leaf of its own.
     fn half(&self) -> usize {
         let half = length(self.bytes.begin() + self.bytes.len() / 2);
         let at = self.slots.partition_point(|slot| slot.end <= half);
@@ -269,7 +270,7 @@ impl Leaf for Records {
     }
 }
 
-/// A document where it lies in its collection.
+/// A document at its place in a collection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stored<'t> {
     place: Place<'t, Records>,
@@ -278,7 +279,7 @@ pub(crate) struct Stored<'t> {
 }
 
 impl<'t> Stored<'t> {
-    /// What lies at a place, of which the leaf is known.
+    /// The document at a place whose leaf is known.
     #[inline]
     pub(crate) fn within(leaf: &'t Records, place: Place<'t, Records>) -> Option<Self> {
         let (record, bytes) = leaf.get(place.at)?;
@@ -297,15 +298,15 @@ impl<'t> Stored<'t> {
         self.place.leaf()?.stamp(self.place.at)
     }
 
-    /// The same, kept whatever becomes of the collection.
+    /// Keeps the document; changes of the collection do not affect it.
     pub(crate) fn keep(self) -> Content {
         Content(Kind::Stored(self.place.hold(), self.place.at))
     }
 }
 
-/// The bytes of a document that is kept: shared with the collection that it lies in, or its own.
+/// The bytes of a document that outlives its read: shared with the collection, or owned.
 ///
-/// While one of a collection is kept, a write beside it copies the leaf.
+/// While a shared document is kept, a write to the same leaf copies the leaf.
 #[derive(Debug, Clone)]
 pub struct Content(Kind);
 

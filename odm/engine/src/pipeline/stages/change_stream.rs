@@ -1,4 +1,4 @@
-//! `$changeStream`: the first stage, which the command opens a cursor for; anywhere else it is refused.
+//! `$changeStream`: the command handles it as the first stage; anywhere else it is an error.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};

@@ -1,4 +1,4 @@
-//! `$count`: one document with the number of documents, none for none.
+//! `$count`: one document with the number of input documents, or none if there are none.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};

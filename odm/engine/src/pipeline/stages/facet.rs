@@ -1,4 +1,4 @@
-//! `$facet`: several pipelines over the same documents, one array each.
+//! `$facet`: several pipelines over the same documents, with one result array each.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -15,7 +15,7 @@ use crate::pipeline::{CHANGE_STREAM, Documents, Pipeline};
 #[derive(Debug)]
 struct Facet(Vec<(String, Pipeline)>);
 
-/// Stages that cannot stand inside; sorted.
+/// Stages that are not allowed inside `$facet`; sorted.
 const OUTSIDE_ONLY: &[&str] = &[
     "$changeStream",
     "$collStats",
@@ -42,7 +42,7 @@ pub(super) fn parse(
     let mut parsed = Vec::new();
     for (name, stages) in facets(spec)? {
         let pipeline = Pipeline::parse(stages, globals);
-        // What may only be first is refused here wherever it is.
+        // Stages that must come first are not allowed in any position, so this check precedes errors about positions.
         if pipeline.is_ok() || pipeline.as_ref().is_err_and(is_of_place) {
             check_inside(stages)?;
         }
@@ -55,12 +55,12 @@ pub(super) fn parse(
     Ok(Box::new(Facet(parsed)))
 }
 
-/// Whether a pipeline was refused for where in it a stage stands.
+/// Whether the error is about the position of a stage.
 fn is_of_place(error: &ServerError) -> bool {
     [40601, 40602].map(Code::location).contains(&error.code())
 }
 
-/// Refuses the stages that cannot stand inside.
+/// Rejects stages that are not allowed inside `$facet`.
 fn check_inside(stages: &RawArray) -> Result<(), ServerError> {
     for stage in values(stages) {
         if let RawBsonRef::Document(stage) = stage
@@ -84,7 +84,7 @@ fn refuse<T>(code: i32, message: String) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-/// The names and the stages.
+/// The names and pipelines of the facets.
 fn facets(spec: RawBsonRef<'_>) -> Result<Vec<(&str, &RawArray)>, ServerError> {
     let facets = match spec {
         RawBsonRef::Document(facets) if !facets.is_empty() => facets,

@@ -1,4 +1,4 @@
-//! What `$lookup` and `$graphLookup` ask of another collection.
+//! What `$lookup` and `$graphLookup` have in common.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
@@ -8,7 +8,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
-/// The values at a path, with those of arrays at its end in their place.
+/// The values at a path; an array at its end is replaced by its elements.
 pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonRef<'d>> {
     let mut found = Vec::new();
     for value in path.get_all(document) {
@@ -20,7 +20,7 @@ pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonR
     found
 }
 
-/// A filter for documents whose field has one of the values.
+/// A filter for documents whose field equals one of the values.
 pub(super) fn any_of<'v>(
     field: &str,
     wanted: impl Iterator<Item = RawBsonRef<'v>>,
@@ -29,7 +29,7 @@ pub(super) fn any_of<'v>(
     let mut plain = RawArrayBuf::new();
     for value in wanted {
         if matches!(value, RawBsonRef::RegularExpression(_)) {
-            // `$in` would match by it: here only the same regular expression is equal.
+            // `$in` would match by the regular expression, but only an equal one may match here.
             let equal = one("$eq", value);
             clauses.push(one(field, RawBsonRef::Document(&equal)));
         } else {
@@ -65,13 +65,14 @@ pub(super) fn one(name: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
     document
 }
 
-/// Whether a pipeline begins with documents of its own, so that it needs no collection.
+/// Whether a pipeline begins with `$documents`, so that it needs no collection.
 pub(super) fn has_documents(stages: Option<&RawArray>) -> bool {
     let first = stages.and_then(|stages| values(stages).next());
     matches!(first, Some(RawBsonRef::Document(stage)) if get(stage, "$documents").is_some())
 }
 
-/// The `from` of a stage: a name. A server knows another database there only for a collection of its own.
+/// Parses the `from` of a stage, which must be a name. mongod accepts another database only for some internal
+/// collections.
 pub(super) fn from(stage: &str, value: RawBsonRef<'_>) -> Result<String, ServerError> {
     let refuse = |message| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
     let spec = match value {

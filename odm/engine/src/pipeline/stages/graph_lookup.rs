@@ -1,4 +1,4 @@
-//! `$graphLookup`: the documents of a collection that can be reached from each document.
+//! `$graphLookup`: the documents of a collection that are reachable from each document.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::pipeline::stages::unwind::with;
 #[derive(Debug)]
 struct GraphLookup {
     from: String,
-    /// How many pipelines one of a view that it reads is inside of.
+    /// The depth of pipelines around the pipeline of a view that it reads.
     depth: usize,
     start: Expression,
     connect_from: Path,
@@ -148,7 +148,7 @@ fn restrict(value: RawBsonRef<'_>, globals: &Globals) -> Result<RawDocumentBuf, 
     Ok(filter.to_owned())
 }
 
-/// A path; an empty one counts as none.
+/// Parses a path; an empty one counts as missing.
 fn path(name: &str, value: RawBsonRef<'_>) -> Result<Option<Vec<String>>, ServerError> {
     match value {
         RawBsonRef::String("") => Ok(None),
@@ -171,14 +171,14 @@ impl GraphLookup {
             any.push(value.clone());
         }
         let mut condition = one("$in", RawBsonRef::Array(&any));
-        // A missing field is not null here, though `$in` takes it for one.
+        // `$in` matches a missing field for null, but here only null itself matches.
         if frontier.contains(&RawBson::Null) {
             condition.append(cstr!("$exists"), true);
         }
         one(self.connect_to.as_str(), RawBsonRef::Document(&condition))
     }
 
-    /// The documents in reach, nearest first.
+    /// The reachable documents, nearest first.
     fn reached(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
         let collator = cx.globals.collator();
         let mut asked: HashSet<Vec<u8>> = HashSet::new();
@@ -214,7 +214,7 @@ impl GraphLookup {
                 if !visited.insert(key::of(id, None)) {
                     continue;
                 }
-                // what leads on is read beside the depth, which may stand in its place
+                // `connectFromField` is read after the depth was set, which may overwrite it
                 let found = match &self.depth_field {
                     Some(field) => with(&found, field, Some(RawBsonRef::Int64(depth))),
                     None => found,

@@ -26,11 +26,11 @@ pub(super) struct Group {
     fields: Vec<Field>,
 }
 
-/// What groups are made by.
+/// The expression to group by.
 #[derive(Debug)]
 enum Id {
     Expression(Expression),
-    /// `{name: expression}`: with this one field, and no other number of them, a missing value is null.
+    /// `{name: expression}`: with exactly one field, a missing value becomes null.
     One(String, Expression),
 }
 

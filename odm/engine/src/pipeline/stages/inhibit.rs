@@ -1,4 +1,4 @@
-//! `$_internalInhibitOptimization`: passes every document on; the plan takes over nothing behind it.
+//! `$_internalInhibitOptimization`: passes every document on, and keeps the planner from taking over later stages.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};

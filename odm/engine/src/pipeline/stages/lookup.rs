@@ -1,4 +1,4 @@
-//! `$lookup`: the documents of another collection that belong to each document.
+//! `$lookup`: joins each document with documents of another collection.
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -19,11 +19,11 @@ struct Lookup {
     fields: Option<(Path, String)>,
     variables: Vec<(String, Expression)>,
     pipeline: Pipeline,
-    /// Whether every document finds the same: it is then looked for once.
+    /// Whether the result is the same for every document, so that one read is enough.
     is_uncorrelated: bool,
     into: Vec<String>,
     collections: Vec<Other>,
-    /// How many pipelines its own is inside of, this stage included.
+    /// The depth of its nested pipeline, counting this stage.
     depth: usize,
 }
 
@@ -59,7 +59,7 @@ fn no_stages<T>() -> Result<T, ServerError> {
     ))
 }
 
-/// The specification, the collection that it names, and what its pipeline is.
+/// The specification, the collection that it names, and its pipeline.
 type Read<'s> = (&'s RawDocument, Option<String>, Option<RawBsonRef<'s>>);
 
 fn read(spec: RawBsonRef<'_>) -> Result<Read<'_>, ServerError> {
@@ -153,7 +153,7 @@ pub(super) fn parse(
         collection: from.clone(),
         depth: Some(depth),
     }];
-    // Compiled once, with the variables in reach; each document binds their values.
+    // Compiled once with the variables in scope; each document then binds their values.
     let bound = variables.iter().fold(inner, |globals, (name, _)| {
         globals.with_variable(name, RawBson::Null)
     });
@@ -164,7 +164,7 @@ pub(super) fn parse(
     let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
     let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
     collections.extend(pipeline.collections());
-    // The fields are a filter before it.
+    // `localField` and `foreignField` become a filter in front of the pipeline.
     if let (Some(stage), Some(_)) = (pipeline.begins(), &fields) {
         return Err(not_first(stage));
     }
@@ -181,7 +181,7 @@ pub(super) fn parse(
 }
 
 impl Lookup {
-    /// What is found for one document.
+    /// The joined documents for one document.
     fn found(&self, document: &RawDocument, cx: Cx<'_>) -> Result<RawArrayBuf, ServerError> {
         let equality = self
             .fields
@@ -223,8 +223,8 @@ impl Lookup {
     }
 }
 
-/// What the foreign field must equal: any of the local values; null stands for none, and an empty array has as little
-/// to look for as a missing field.
+/// The filter on the foreign field: it must equal any of the local values. A missing field or an empty array looks for
+/// null.
 fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf {
     let mut wanted = spread(local, document);
     if wanted.is_empty() {

@@ -1,4 +1,4 @@
-//! `$match`: keeps the documents that a filter matches.
+//! `$match`: keeps the documents that match a filter.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};

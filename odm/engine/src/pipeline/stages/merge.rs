@@ -1,4 +1,4 @@
-//! `$merge`: writes each document into a collection, where it may meet one that is there.
+//! `$merge`: writes each document into a collection, which may contain a matching document.
 
 mod parse;
 
@@ -19,19 +19,19 @@ struct Merge {
     database: Option<String>,
     collection: String,
     on: Vec<String>,
-    /// Whether `on` was written: a unique index must then be there.
+    /// Whether `on` was given, which requires a unique index.
     is_on_given: bool,
     matched: Matched,
     not_matched: NotMatched,
 }
 
-/// A document to write, and the filter for the one that it may meet.
+/// A document to write, and the filter for a matching document in the target.
 struct Prepared {
     document: RawDocumentBuf,
     filter: RawDocumentBuf,
 }
 
-/// What happens to a document that is there.
+/// The action if a matching document exists.
 #[derive(Debug)]
 enum Matched {
     Replace,
@@ -44,7 +44,7 @@ enum Matched {
     },
 }
 
-/// What happens where there is none.
+/// The action if no matching document exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NotMatched {
     Insert,
@@ -56,12 +56,12 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::location(code), message))
 }
 
-/// How many documents and bytes are written together.
+/// The most documents and bytes in one batch.
 const MOST: usize = 100_000;
 const LARGEST: usize = 16 * 1024 * 1024;
 
 impl Merge {
-    /// What is written together, and what failed behind it.
+    /// Splits the input into batches, and returns the error that ended the input, if any.
     fn batches(
         &self,
         input: Documents<'_>,
@@ -69,7 +69,7 @@ impl Merge {
     ) -> (Vec<Vec<Prepared>>, Option<ServerError>) {
         let (mut batches, mut batch) = (Vec::new(), Vec::new());
         let mut bytes = 0;
-        // Merged by another key, a document without an `_id` leaves the target's as it is.
+        // If `_id` is not a key, a document without an `_id` keeps the `_id` of the target's document.
         let needs_id = self.on.iter().any(|field| field == "_id");
         for document in input {
             let document = match document {
@@ -94,7 +94,7 @@ impl Merge {
         (batches, None)
     }
 
-    /// Writes a batch: all that can be, and then fails as the first that could not.
+    /// Writes every document of a batch that can be written, then returns the first error.
     fn write_all(
         &self,
         batch: &[Prepared],
@@ -149,7 +149,7 @@ impl Merge {
                 let mut globals = cx.globals.clone();
                 globals = globals.with_variable("new", RawBson::Document(document.clone()));
                 for (name, expression) in variables {
-                    // One that is missing stays undefined.
+                    // A missing value stays undefined.
                     if let Some(value) = expression.eval(document, cx.globals)?.into_owned() {
                         globals = globals.with_variable(name, value);
                     }
@@ -173,7 +173,7 @@ impl Merge {
         Ok(())
     }
 
-    /// The filter for the document that is there: equality of the `on` fields.
+    /// The filter for a matching document: equality of the `on` fields.
     fn filter(&self, document: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
         let mut filter = RawDocumentBuf::new();
         for field in &self.on {
@@ -214,7 +214,7 @@ impl Merge {
         }
     }
 
-    /// Whether a duplicate key is that of the `on` fields.
+    /// Whether a duplicate key error is about the `on` fields.
     fn is_met(&self, error: &ServerError) -> bool {
         let pattern = error
             .details()
@@ -225,7 +225,7 @@ impl Merge {
         })
     }
 
-    /// Whether it writes where nothing is.
+    /// Whether it inserts documents that match nothing.
     fn inserts(&self) -> bool {
         self.not_matched == NotMatched::Insert
     }
@@ -240,7 +240,7 @@ impl Merge {
     }
 }
 
-/// The value at a path that enters documents only.
+/// The value at a path that passes through documents only.
 fn follow<'d>(document: &'d RawDocument, path: &str) -> Option<RawBsonRef<'d>> {
     match path.split_once('.') {
         None => get(document, path),

@@ -1,4 +1,4 @@
-//! `$sample`: so many documents at random, in random order.
+//! `$sample`: a number of random documents, in random order.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};

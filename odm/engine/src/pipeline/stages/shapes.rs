@@ -1,4 +1,4 @@
-//! `$addFields $project $replaceRoot $replaceWith $set $unset`: one document of each document.
+//! `$addFields $project $replaceRoot $replaceWith $set $unset`: turn each document into one other document.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;

@@ -23,7 +23,7 @@ impl Stage for Skip {
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut left = self.0;
         Ok(Box::new(input.filter(move |document| {
-            // A failure is never skipped.
+            // Errors are never skipped.
             if left > 0 && document.is_ok() {
                 left -= 1;
                 return false;

@@ -44,7 +44,7 @@ impl Stage for Sort {
         }
         keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
         Ok(Box::new(keyed.into_iter().map(|(_, document, known)| {
-            // What was known of a document still is.
+            // Restores the metadata of the document.
             cx.globals.set_known(known);
             Ok(document)
         })))

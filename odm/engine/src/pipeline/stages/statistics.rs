@@ -1,4 +1,4 @@
-//! `$collStats`, `$indexStats` and `$planCacheStats`: what is told of a collection, in the place of its documents.
+//! `$collStats`, `$indexStats` and `$planCacheStats`: statistics of a collection instead of its documents.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -15,7 +15,7 @@ const COLLECTION: &str = "$collStats";
 const INDEXES: &str = "$indexStats";
 const PLANS: &str = "$planCacheStats";
 
-/// What `$collStats` can be asked; sorted.
+/// The parts of `$collStats`; sorted.
 pub(super) const PARTS: &[&str] = &["count", "latencyStats", "queryExecStats", "storageStats"];
 
 impl Stage for Statistics {
@@ -143,7 +143,7 @@ fn histograms(part: &RawDocument) -> Result<bool, ServerError> {
     Ok(wanted)
 }
 
-/// By what sizes are divided. A server looks past other names here.
+/// The scale that divides sizes. mongod ignores other options here.
 fn scale(part: &RawDocument) -> Result<i64, ServerError> {
     let mut scale = 1;
     for (_, value) in elements(part).filter(|(name, _)| *name == "scale") {

@@ -1,4 +1,4 @@
-//! `$unionWith`: the documents, then those of another collection.
+//! `$unionWith`: the input documents, then those of another collection.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 use odm_language::error::{Code, ServerError};
@@ -14,13 +14,13 @@ use crate::pipeline::{Documents, Other, Pipeline};
 struct UnionWith {
     collection: String,
     pipeline: Pipeline,
-    /// How many pipelines its own is inside of, this stage included.
+    /// The depth of its nested pipeline, counting this stage.
     depth: usize,
 }
 
-/// What is written.
+/// The given options.
 struct Spec<'s> {
-    /// None where the pipeline has documents of its own.
+    /// `None` if the pipeline brings its own documents.
     collection: Option<&'s str>,
     stages: Option<RawArrayBuf>,
 }
@@ -55,7 +55,7 @@ fn refuse<T>(message: String) -> Result<T, ServerError> {
     Err(ServerError::new(Code::FAILED_TO_PARSE, message))
 }
 
-/// The stages, past the nulls among them.
+/// The stages, without nulls.
 fn stages(array: &RawArray) -> Result<RawArrayBuf, ServerError> {
     let mut stages = RawArrayBuf::new();
     for (at, stage) in values(array).enumerate() {
@@ -130,7 +130,7 @@ impl<'s> Spec<'s> {
 
 impl Stage for UnionWith {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        // Read when the first input has ended, as the server does.
+        // The other collection is read after the input has ended, as on mongod.
         let mut other = None;
         let mut input = input;
         Ok(Box::new(std::iter::from_fn(move || {

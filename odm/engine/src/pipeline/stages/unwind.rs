@@ -101,7 +101,7 @@ pub(super) fn parse(
     }))
 }
 
-/// The value at a path through documents only.
+/// The value at a path that passes through documents only.
 fn at<'a>(document: &'a RawDocument, path: &[String]) -> Option<RawBsonRef<'a>> {
     let (head, rest) = path.split_first()?;
     match (get(document, head)?, rest) {
@@ -111,7 +111,7 @@ fn at<'a>(document: &'a RawDocument, path: &[String]) -> Option<RawBsonRef<'a>> 
     }
 }
 
-/// The document with the value at the path set, or taken away.
+/// Returns the document with the value at the path set or removed.
 pub(super) fn with(
     document: &RawDocument,
     path: &[String],
@@ -153,7 +153,7 @@ impl Unwind {
     fn unwound(&self, document: RawDocumentBuf) -> Vec<RawDocumentBuf> {
         match at(&document, &self.path) {
             Some(RawBsonRef::Array(items)) if !items.is_empty() => self.items(&document, items),
-            // The number takes the array's place, with its name or under it.
+            // The index replaces the array, either under its name or below it.
             Some(RawBsonRef::Array(_))
                 if self.keep_empty
                     && self
@@ -200,7 +200,7 @@ impl Stage for Unwind {
             Ok(document) => self.unwound(document).into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
         });
-        // Several in a row make many documents of few.
+        // Several of these stages can produce very many documents.
         Ok(Box::new(unwound.map(move |document| {
             cx.source.check_deadline()?;
             document

@@ -10,7 +10,7 @@ use odm_language::value::raw;
 use crate::planner::conditions::{About, Fit};
 use crate::planner::interval::Interval;
 
-/// The values that pass a test; none where it narrows nothing.
+/// The values that pass a test; `None` if the test narrows nothing.
 pub(super) fn one_value(
     test: &Test,
     collation: Option<&Collator>,
@@ -18,7 +18,7 @@ pub(super) fn one_value(
     let values = |intervals, fit| Some((intervals, fit, About::Values));
     match test {
         Test::Regex(regex) => {
-            // With a collation, neighbours in the index are not neighbours as bytes.
+            // Under a collation, keys sort differently from the bytes that patterns match.
             if collation.is_some() {
                 return None;
             }
@@ -28,7 +28,7 @@ pub(super) fn one_value(
         Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
         Test::Type(types) => {
             let (intervals, fit) = of_types(*types)?;
-            // A wildcard index has keys of what is in a document, not of the document.
+            // A wildcard index has keys for the fields of a document, not for the document.
             let about = if types.contains(ElementType::Null) {
                 About::Null
             } else if types.contains(ElementType::EmbeddedDocument) {
@@ -99,14 +99,15 @@ pub(super) fn one_value(
 }
 
 fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
-    // An array is a type of the whole value, which no key tells; nor do keys tell undefined from an empty array.
+    // Only the whole value has the type array, and keys do not contain whole arrays. Undefined has the same key as an
+    // empty array.
     if types.contains(ElementType::Array) || types.contains(ElementType::Undefined) {
         return None;
     }
     let fit = if types == TypeSet::NUMBER {
         Fit::Exact
     } else if types.contains(ElementType::Null) {
-        // The key of null may stand for a missing field.
+        // The key of a missing field is that of null.
         Fit::Loose
     } else {
         Fit::Value
@@ -163,8 +164,8 @@ fn ordered(
     }
 }
 
-/// What passes a comparison of an expression: values of every type, and a missing field, whose key is that of null,
-/// below null.
+/// The values that pass a comparison of an expression: values of every type. A missing field, whose key is that of
+/// null, sorts below null.
 fn compared(
     comparison: Comparison,
     value: RawBsonRef<'_>,
@@ -179,7 +180,7 @@ fn compared(
         }
         Comparison::Gt => (true, false),
         Comparison::Gte => (true, true),
-        // The key of null may stand for a missing field.
+        // The key of a missing field is that of null.
         Comparison::Lt => (false, is_null),
         Comparison::Lte => (false, true),
     };
@@ -187,7 +188,7 @@ fn compared(
         Comparison::Lt | Comparison::Gte if is_null => Fit::Loose,
         _ => Fit::Exact,
     };
-    // Only the least value has nothing missing above it, and none below.
+    // A missing field is above MinKey and below every other value.
     let about = if above == is_least {
         About::ComparedMissing
     } else {
@@ -211,7 +212,7 @@ fn equal(value: RawBsonRef<'_>, collation: Option<&Collator>) -> Vec<Interval> {
     }
 }
 
-/// An equal array has an equal first element, and its elements are its keys.
+/// The first element of an equal array is equal, and an index has the elements as keys.
 fn first_element(array: &RawArray, collation: Option<&Collator>) -> Interval {
     let first = raw::values(array).next();
     Interval::point(first.unwrap_or(RawBsonRef::Undefined), collation)
@@ -223,7 +224,7 @@ fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
         <&CStr>::try_from(regex.pattern()),
         <&CStr>::try_from(regex.options()),
     ) {
-        // A stored expression is matched by its equal.
+        // A pattern also matches an equal stored regular expression.
         (Ok(pattern), Ok(options)) => Interval::point(
             RawBsonRef::RegularExpression(RawRegexRef { pattern, options }),
             None,
@@ -239,7 +240,7 @@ fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
     }
 }
 
-/// What every match of a pattern such as `^abc` begins with, and whether that is all it asks for.
+/// The prefix of every match of a pattern such as `^abc`, and whether the pattern requires nothing more.
 fn prefix(regex: &Regex) -> Option<(String, bool)> {
     if !regex.options().is_empty() {
         return None;
@@ -260,14 +261,14 @@ fn prefix(regex: &Regex) -> Option<(String, bool)> {
                     break;
                 }
             },
-            // `.*` at the end asks for nothing, unless it stops at a line's end.
+            // `.*` at the end would match anything, but `.` does not match a line break.
             '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => {
                 exact = false;
                 break;
             }
             c => c,
         };
-        // The last character before one of these is optional, or comes in some number.
+        // The quantifier makes the last character optional or repeats it.
         if matches!(chars.peek(), Some('*' | '?' | '{' | '+')) {
             exact = false;
             break;

@@ -1,4 +1,4 @@
-//! `$text`: the terms that its index is asked for.
+//! Plans `$text`: the terms to search for in the text index.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -14,24 +14,24 @@ use crate::planner::special::Special;
 use crate::planner::tree::{Node, Step};
 use crate::planner::{Wanted, complete, conditions};
 
-/// What a text index is asked for.
+/// A search in a text index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextScan {
     /// The index.
     pub(crate) name: String,
-    /// The key bytes of the equalities on the fields before the terms.
+    /// The key bytes of the equalities on the fields in front of the terms.
     pub(crate) prefix: Vec<u8>,
-    /// Documents with any of them are wanted.
+    /// The search terms; a document with any of them matches.
     pub(crate) terms: Vec<String>,
     /// The equalities, as `explain` shows them.
     pub(crate) equalities: Vec<u8>,
     /// The search, as `explain` shows it.
     pub(crate) parsed: Vec<u8>,
-    /// The scores are wanted, too.
+    /// Whether the query needs the scores.
     pub(crate) scored: bool,
 }
 
-/// The plan of a filter with `$text`.
+/// Plans a filter with `$text`.
 pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
     let Some(text) = wanted.filter.and_then(Predicate::text) else {
         return Ok(None);
@@ -52,12 +52,12 @@ pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
             };
             Some(wanted.top(node.under(fetch), false))
         }
-        // Beside alternatives, it is a condition that is tested.
+        // Inside an `$or`, `$text` is tested as a condition.
         _ => None,
     })
 }
 
-/// What the `$text` of a filter asks of the text index; `None` without one.
+/// The search that the filter's `$text` makes in the text index; `None` without a `$text`.
 pub(crate) fn scan(
     indexes: &[Index],
     wanted: &Wanted<'_>,
@@ -89,7 +89,7 @@ pub(crate) fn scan(
         let Some(operand) = equality(&beside, field, wanted) else {
             return Err(unusable());
         };
-        // What is not there has no key in a sparse index.
+        // A sparse index has no key for a missing field.
         if index.spec.sparse && matches!(operand.value(), RawBsonRef::Null) {
             return Err(unusable());
         }
@@ -113,7 +113,7 @@ pub(crate) fn scan(
     }))
 }
 
-/// Collects the conditions that stand beside the `$text`, and says whether the alternatives to it have an index.
+/// Collects the conditions beside the `$text`, and returns whether all `$or` branches beside it have an index.
 fn clause<'a>(
     predicate: &'a Predicate,
     indexes: &[Index],
@@ -140,7 +140,7 @@ fn clause<'a>(
     }
 }
 
-/// The conditions of a conjunction, of an only alternative too.
+/// Collects the conditions of a conjunction, or of an `$or` with only one branch.
 fn flatten<'a>(predicate: &'a Predicate, beside: &mut Vec<&'a Predicate>) {
     let (Predicate::And(group) | Predicate::Or(group)) = predicate else {
         beside.push(predicate);
@@ -185,7 +185,7 @@ fn equality<'a>(
             },
             _ => return None,
         };
-        // The index compares strings byte by byte.
+        // A text index compares the strings of its other fields byte by byte.
         let comparable = query.collation.is_none()
             || !matches!(
                 operand.bracket(),

@@ -1,4 +1,4 @@
-//! One field of `$group`: its accumulator, and what it is fed.
+//! One field of `$group`: its accumulator, and the expression that feeds it.
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -24,13 +24,13 @@ enum Rule {
     Plain(Accumulator),
     Ranked {
         keep: Keep,
-        /// `None` for `$top` and `$bottom`, which keep one value and give it bare.
+        /// `None` for `$top` and `$bottom`, which return a single value instead of an array.
         n: Option<Expression>,
         sort: Vec<(Expression, Direction)>,
     },
 }
 
-/// What one group has of one field.
+/// The state of one field in one group.
 #[derive(Debug)]
 pub(super) enum State {
     Plain(Accumulator),
@@ -48,7 +48,7 @@ impl State {
     }
 }
 
-/// Whether an accumulator is run here.
+/// Whether the engine supports an accumulator.
 #[cfg(test)]
 pub(crate) fn runs(operator: &str) -> bool {
     Keep::new(operator).is_some() || Accumulator::new(operator).is_some()
@@ -113,7 +113,7 @@ impl Field {
         self.argument.check_constants(globals)
     }
 
-    /// The state of a new group. How many values it keeps is computed from the group's id.
+    /// The state of a new group. The number of values to keep is computed from the group's id.
     pub(super) fn start(
         &self,
         id: RawBsonRef<'_>,
@@ -160,8 +160,8 @@ impl Field {
     }
 }
 
-/// The key of `$top` and `$bottom`. Unlike `$sort` they compare arrays as they are, but for an empty one, which
-/// comes first.
+/// The sort key of `$top` and `$bottom`. Unlike `$sort`, they compare arrays as whole values, except that an empty
+/// array comes first.
 fn sort_key(
     sort: &[(Expression, Direction)],
     document: &RawDocument,
@@ -179,7 +179,7 @@ fn sort_key(
     Ok(bytes)
 }
 
-/// The name and the argument of `{$sum: "$a"}`.
+/// The name and the operand of `{$sum: "$a"}`.
 fn accumulator<'r>(
     name: &str,
     spec: RawBsonRef<'r>,
@@ -216,7 +216,7 @@ fn accumulator<'r>(
 }
 
 impl Rule {
-    /// The rule, and the expression whose values it keeps.
+    /// The rule, and the expression whose values it collects.
     fn ranked(
         operator: &str,
         keep: Keep,

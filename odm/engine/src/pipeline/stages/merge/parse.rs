@@ -1,4 +1,4 @@
-//! From the specification of `$merge` to the stage.
+//! Parses the specification of `$merge`.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -9,7 +9,7 @@ use crate::pipeline::outline::{self, Place};
 use crate::pipeline::stage::Stage;
 use crate::pipeline::stages::merge::{Matched, Merge, NotMatched, refuse};
 
-/// What is written, read before anything else of the command.
+/// The given options, which are read before everything else of the command.
 struct Spec<'s> {
     database: Option<String>,
     collection: String,
@@ -80,7 +80,7 @@ impl<'s> Spec<'s> {
         })
     }
 
-    /// Into a collection, as it is done where nothing else is said.
+    /// The default options for a collection.
     fn into(database: Option<String>, collection: String) -> Self {
         Self {
             database,
@@ -113,7 +113,7 @@ fn mistyped<T>(message: impl Into<String>) -> Result<T, ServerError> {
     Err(ServerError::new(Code::TYPE_MISMATCH, message))
 }
 
-/// The fields, each for itself, as they come.
+/// Checks each field on its own, in the given order.
 fn check_fields(spec: &RawDocument) -> Result<(), ServerError> {
     for (name, value) in elements(spec) {
         let wanted = match (name, value) {
@@ -237,7 +237,7 @@ fn on(value: RawBsonRef<'_>) -> Result<Vec<&str>, ServerError> {
     Ok(fields)
 }
 
-/// The fields of `on`, each of them once.
+/// The fields of `on`; a duplicate is an error.
 fn paths(on: &[&str]) -> Result<Vec<String>, ServerError> {
     let mut fields: Vec<String> = Vec::new();
     for field in on {
@@ -300,7 +300,7 @@ fn not_matched(value: Option<RawBsonRef<'_>>) -> Result<NotMatched, ServerError>
     })
 }
 
-/// The variables of `let`, which only pipelines have.
+/// Adds the variables of `let`, which only a pipeline may use.
 fn bound(
     matched: Matched,
     lets: Option<&RawDocument>,

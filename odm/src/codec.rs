@@ -1,4 +1,4 @@
-//! Serializable values to raw BSON and back, with the bytes and the values that bson makes, in fewer steps.
+//! Converts between serde values and raw BSON, faster than the `bson` crate and with the same results.
 
 pub(crate) mod decode;
 pub(crate) mod encode;

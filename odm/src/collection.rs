@@ -1,10 +1,10 @@
-//! Collections: one action for each file, in the manner of the official driver.
+//! Databases, collections and their actions, one action per file.
 //!
-//! Each action is a builder with its options as methods; `.await` sends it. `.command()` shows what
-//! would be sent. Start at [`Db`] and [`Collection`].
+//! As in the official driver, each action is a builder with its options as methods; `.await` sends it.
+//! `.command()` returns the command without sending it. Start at [`Db`] and [`Collection`].
 //!
-//! What this module is not: it builds no filters ([`crate::query`]) and no updates
-//! ([`crate::update`]), and talks to a server only through the store.
+//! The module builds no filters ([`crate::query`]) and no updates ([`crate::update`]), and reaches the
+//! database only through the store.
 
 mod aggregate;
 mod bulk_write;
@@ -72,12 +72,13 @@ pub use crate::store::options::{
 use crate::store::{self, Store};
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
 
-/// The documents of the model `M` in one database: [`Db::collection`].
+/// A collection of documents of the model `M`, from [`Db::collection`].
 ///
-/// Cheap to clone; every action takes `&self`. Threads that share an in-memory collection are fastest with a clone each.
+/// Collections are cheap to clone; every action takes `&self`. Give each thread a clone of its own: threads that share
+/// one handle of an in-memory collection slow each other down.
 pub struct Collection<M> {
     pub(crate) store: Store,
-    /// None in most handles: then a call copies no concerns, and decides nothing by them.
+    /// `None` in most handles, so that their calls copy and check no concerns.
     defaults: Option<Arc<Defaults>>,
     of: PhantomData<fn() -> M>,
 }
@@ -100,21 +101,21 @@ impl<M: Document> Collection<M> {
         M::model().collection
     }
 
-    /// The same collection, with a read concern for the actions that name none.
+    /// Sets the read concern for actions that set none themselves.
     #[must_use]
     pub fn with_read_concern(mut self, concern: ReadConcern) -> Self {
         self.defaults().read_concern = Some(concern);
         self
     }
 
-    /// The same collection, with a write concern for the actions that name none.
+    /// Sets the write concern for actions that set none themselves.
     #[must_use]
     pub fn with_write_concern(mut self, concern: WriteConcern) -> Self {
         self.defaults().write_concern = Some(concern);
         self
     }
 
-    /// The same collection, with a read preference for the actions that name none.
+    /// Sets the read preference for actions that set none themselves.
     #[must_use]
     pub fn with_read_preference(mut self, preference: ReadPreference) -> Self {
         self.defaults().read_preference = Some(preference);
@@ -129,7 +130,7 @@ impl<M: Document> Collection<M> {
         self.try_call(Ok(operation))
     }
 
-    /// A call of what its builder made, if it could.
+    /// A call of this operation, or one that fails when it is sent if the builder failed.
     fn try_call<'s>(&self, operation: Result<store::Operation>) -> Call<'s> {
         Call::new(&self.store, self.defaults.as_ref(), M::model(), operation)
     }

@@ -1,11 +1,11 @@
 //! The one error type of the library.
 //!
-//! [`Error`] is opaque: what happened is asked through predicates ([`Error::is_duplicate_key`],
-//! [`Error::code`], …), so that kinds can be added without breaking anyone. Each kind lives in a
-//! file of its own with its constructor, its message and its predicate.
+//! [`Error`] is opaque: callers inspect it through predicates ([`Error::is_duplicate_key`],
+//! [`Error::code`], …), so that new kinds don't break them. Each kind lives in a file of its own with
+//! its constructor, its message and its predicate.
 //!
-//! What this module is not: the engine's inner `Err` type. Floors 1 to 3 return [`ServerError`], the
-//! failure of one command as a server would report it; the store turns it into an [`Error`].
+//! The engine does not use this type. It returns [`ServerError`], the failure of one command as
+//! MongoDB reports it; the store turns that into an [`Error`].
 
 mod bulk;
 mod config;
@@ -45,13 +45,13 @@ pub(crate) use self::unsupported::UnsupportedError;
 pub(crate) use self::usage::UsageError;
 pub use self::validation::{ValidationFailure, Violation};
 
-/// What the library's fallible functions return.
+/// The result type of the library's fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Anything that went wrong: a refusal of the server, a value that could not be encoded or decoded,
-/// a request that makes no sense, a connection that broke.
+/// The error type of every fallible function: the server refused a command, a value could not be
+/// encoded or decoded, the request is invalid, or the connection broke.
 ///
-/// The message names the model and the field path where they are known, and what to do.
+/// The message names the model and the field path where they are known, and suggests a remedy.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -76,7 +76,7 @@ impl Error {
         Self::new(EncodeError::from_source(source))
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(UsageError::new(message))
     }
@@ -110,19 +110,19 @@ impl Error {
         self
     }
 
-    /// Says what was being done, outermost last.
+    /// Adds a description of the step that failed, from the innermost step to the outermost.
     #[must_use]
     pub(crate) fn context(mut self, doing: impl Into<String>) -> Self {
         self.0.context.push(doing.into());
         self
     }
 
-    /// The Rust name of the model concerned, where one is.
+    /// The Rust name of the model concerned, if there is one.
     pub fn model(&self) -> Option<&str> {
         self.0.model
     }
 
-    /// The stored path of the field concerned (`contacts.0.name`), where one is.
+    /// The stored path of the field concerned (`contacts.0.name`), if there is one.
     pub fn path(&self) -> Option<&str> {
         let named = self.0.path.as_deref();
         named.or_else(|| self.duplicate_path())

@@ -1,6 +1,6 @@
 //! An object-document mapper for MongoDB: one derived struct declares what is stored, what is valid
-//! and what is indexed; validators, indexes, typed queries and joins come from it. It runs on an
-//! engine in the process, or on a server through the official driver, with the same code.
+//! and what is indexed; the library derives validators, indexes, typed queries and joins from it. The
+//! same code runs on an in-memory engine in the process, or on MongoDB through the official driver.
 //!
 //! ```
 //! use odm::prelude::*;
@@ -29,28 +29,29 @@
 //! ```
 //!
 //! # Where to start
-//! - [`prelude`]: all that a program needs, in one import.
-//! - [`derive@Document`], [`derive@Embedded`], [`derive@Projection`]: what a struct declares, with every
+//! - [`prelude`]: everything that a program usually needs, in one import.
+//! - [`derive@Document`], [`derive@Embedded`], [`derive@Projection`]: the derive macros, with every
 //!   attribute.
-//! - [`Db`] and [`Collection`]: the verbs. [`query`] and [`update`]: what stands in their closures.
-//! - [`schema`]: validators, indexes, and the plan that brings a database in line.
+//! - [`Db`] and [`Collection`]: the actions. [`query`] and [`update`]: the filters and updates that their
+//!   closures build.
+//! - [`schema`]: validators, indexes, and the plan that brings a database in line with its models.
 //! - [`relation`]: references and joins.
-//! - `dump`: folders of files that an in-memory database is filled from, and written to.
-//! - [`error`]: the one error type and what can be asked of it.
+//! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
+//! - [`error`]: the one error type and its predicates.
 //!
 //! # Features
-//! - `memory` (on): the engine in the process, `Db::memory`.
-//! - `mongodb` (on): servers through the official driver, `Db::connect`.
+//! - `memory` (on by default): the in-memory engine, `Db::memory`.
+//! - `mongodb` (on by default): MongoDB through the official driver, `Db::connect`.
 //! - `srv`: connection strings that start with `mongodb+srv://`.
 //!
-//! Either of the first two does without the other; without both there is nothing to run on.
+//! At least one of `memory` and `mongodb` must be enabled.
 
 #![warn(missing_docs)]
 
 #[cfg(not(any(feature = "memory", feature = "mongodb")))]
 compile_error!("odm has no store to run on: enable the feature `memory`, `mongodb`, or both");
 
-// Generated code names `::odm`, in this crate's own tests too.
+// Generated code refers to `::odm`, and this crate's own tests derive models too.
 extern crate self as odm;
 
 pub(crate) mod codec;

@@ -1,4 +1,4 @@
-//! What a program of a user needs, in one import.
+//! Everything that a program usually needs, in one import.
 //!
 //! ```
 //! use odm::prelude::*;

@@ -1,10 +1,10 @@
-//! The in-memory engine as a server, for clients that speak MongoDB's wire protocol.
+//! Serves the in-memory engine to clients that speak MongoDB's wire protocol.
 //!
-//! For programs that use the bare driver, for other languages, for shells and graphical clients: they connect to a
-//! [`Server`] as to a `mongod` 6.0 that is the primary of a replica set of one, while this process goes on to use the
-//! same data through its [`Db`].
+//! Programs that use the driver directly, programs in other languages, shells and graphical clients connect to a
+//! [`Server`] as if it were a `mongod` 6.0: the primary of a replica set with one member. Meanwhile this process keeps
+//! using the same data through its [`Db`].
 //!
-//! The program `odm-server` is the same in a process of its own.
+//! The program `odm-server` runs the same server as a process of its own.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use odm_server::{BindError, Options};
 use crate::collection::Db;
 use crate::error::{ConfigError, ConnectionError, Error, Result};
 
-/// The in-memory engine behind a port, until it is dropped or [stopped](Self::stop).
+/// Serves an in-memory engine at a port until it is dropped or [stopped](Self::stop).
 ///
-/// It has threads of its own, one for each connection, and needs no runtime.
+/// The server runs one thread per connection and needs no async runtime.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -50,44 +50,45 @@ use crate::error::{ConfigError, ConnectionError, Error, Result};
 pub struct Server(odm_server::Server);
 
 impl Server {
-    /// Serves the engine of `db`, all of its databases, at a loopback address; port 0 takes a free one.
+    /// Serves all databases of the engine behind `db` at a loopback address; port 0 picks a free port.
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config): `db` is no in-memory database, or the address is not a loopback one, which needs
-    /// [`bind_all`](ServerOptions::bind_all) and a [`user`](ServerOptions::user). [`is_connection`](Error::is_connection): the port can't be opened.
+    /// - [`is_config`](Error::is_config): `db` is not an in-memory database, or the address is not a loopback address.
+    ///   Other addresses require [`bind_all`](ServerOptions::bind_all) and a [`user`](ServerOptions::user).
+    /// - [`is_connection`](Error::is_connection): the port can't be opened.
     pub fn bind(db: &Db, address: impl ToSocketAddrs) -> Result<Self> {
         Self::options().bind(db, address)
     }
 
-    /// The usual options, to be changed.
+    /// Returns the default options, for callers that change some of them.
     pub fn options() -> ServerOptions {
         ServerOptions::default()
     }
 
-    /// The address that it listens at.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
-    /// The connection string for clients, with the replica set's name. Names and passwords of users are not in it.
+    /// The connection string for clients, with the replica set's name. It contains no user name or password.
     pub fn uri(&self) -> String {
         self.0.uri_of("")
     }
 
-    /// The same, with a database in it.
+    /// The connection string for clients, as [`uri`](Self::uri) returns it, with `database` as the default database.
     pub fn uri_of(&self, database: &str) -> String {
         self.0.uri_of(database)
     }
 
-    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
-    /// seconds at most. The data stays with the [`Db`].
+    /// Closes the port and every connection, and waits up to five seconds for running commands to finish. The data
+    /// stays in the [`Db`].
     pub fn stop(self) {
         self.0.stop();
     }
 }
 
-/// How a [`Server`] is set up: [`Server::options`] gives the usual.
+/// The options of a [`Server`]; [`Server::options`] returns the defaults.
 ///
 /// ```
 /// use std::time::Duration;
@@ -110,27 +111,27 @@ impl Server {
 pub struct ServerOptions(Options);
 
 impl ServerOptions {
-    /// The name of the replica set whose only member the server is; `odm` unless said.
+    /// The name of the replica set whose only member this server is. Default: `odm`.
     #[must_use]
     pub fn replica_set(mut self, name: &str) -> Self {
         name.clone_into(&mut self.0.replica_set);
         self
     }
 
-    /// How many connections there may be at once, 1,000 unless said. One more is closed as soon as it is made.
+    /// The maximum number of open connections. Default: 1,000. The server closes further connections at once.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.0.max_connections = connections;
         self
     }
 
-    /// Lets in only who knows a user's password. Users may do everything; each may be said several times, the last
-    /// password counts. Clients authenticate with SCRAM-SHA-256 against `admin`, as they do by default.
+    /// Adds a user, and requires clients to authenticate. Every user may run every command. Adding the same name again
+    /// replaces its password. Clients authenticate with SCRAM-SHA-256 against `admin`, the drivers' default.
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config): an empty name, or a password with characters that RFC 4013 lets into
-    /// none, such as a line feed.
+    /// [`is_config`](crate::Error::is_config): the name is empty, or the password contains a character that RFC 4013
+    /// forbids, such as a line feed.
     pub fn user(mut self, name: &str, password: &str) -> Result<Self> {
         match self.0.add_user(name, password) {
             Ok(()) => Ok(self),
@@ -138,31 +139,31 @@ impl ServerOptions {
         }
     }
 
-    /// Takes `configureFailPoint`, with which a test has commands fail: `failCommand` and three more fail points, as a server that
-    /// was started with `enableTestCommands` has it.
+    /// Enables `configureFailPoint`, with which tests make commands fail, as `enableTestCommands` does in `mongod`. The
+    /// server has `failCommand` and three other fail points.
     #[must_use]
     pub fn test_commands(mut self) -> Self {
         self.0.test_commands = true;
         self
     }
 
-    /// Lets other machines in: addresses need not be loopback ones. Who connects must be a [user](Self::user). What is
-    /// sent is not encrypted.
+    /// Allows addresses other than loopback addresses, so that other machines can connect. This requires a
+    /// [user](Self::user). Connections are not encrypted.
     #[must_use]
     pub fn bind_all(mut self) -> Self {
         self.0.bind_all = true;
         self
     }
 
-    /// How many cursors there may be at once in the engine, 10,000 unless said. While there are as many, commands that
-    /// may open one more are refused (146, `ExceededMemoryLimit`). Cursors that nobody uses are closed after ten minutes.
+    /// The maximum number of open cursors in the engine. Default: 10,000. At the limit, commands that may open a cursor
+    /// fail with code 146, `ExceededMemoryLimit`. Idle cursors are closed after ten minutes.
     #[must_use]
     pub fn max_cursors(mut self, cursors: usize) -> Self {
         self.0.max_cursors = cursors;
         self
     }
 
-    /// How long a connection may say nothing before it is closed, 30 minutes unless said.
+    /// How long a connection may stay idle before the server closes it. Default: 30 minutes.
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.0.idle_timeout = timeout;

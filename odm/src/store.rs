@@ -1,7 +1,7 @@
-//! The two stores behind one door: operations in, responses out.
+//! One interface to the in-memory engine and to the official driver: operations in, responses out.
 //!
-//! What this module is not: it knows no models. Operations hold the documents that the typed half
-//! built; documents come back as raw bytes.
+//! This module knows no models. The typed layer builds the documents that an operation holds;
+//! documents come back as raw bytes.
 
 mod batch;
 mod capability;
@@ -49,8 +49,8 @@ pub use self::session::{Session, SessionOptions, TransactionOptions};
 pub(crate) use self::watch::{Scope, Watch};
 use crate::error::{Error, Result};
 
-/// What will answer an operation. Each has a future of its own: one for all would be as large as the
-/// largest, and every call would allocate and copy that much.
+/// The future of an operation's response. Each path boxes a future type of its own: a single type for
+/// all would be as large as the largest, and every call would allocate and copy that much.
 pub(crate) type Answer<'s> = BoxFuture<'s, Result<Response<'s>>>;
 
 /// A database in one of the stores; clones share it.
@@ -73,7 +73,7 @@ enum Backend {
 }
 
 impl Store {
-    /// An empty engine of its own, in this process.
+    /// A new, empty engine in this process.
     #[cfg(feature = "memory")]
     pub(crate) fn memory(database: &str, context: Context) -> Self {
         Self::new(Backend::Memory(Memory::new(context, database)), database)
@@ -102,7 +102,7 @@ impl Store {
         }))
     }
 
-    /// The same store, with a handler that sees every command of this handle and its clones.
+    /// The same store, with a handler that is called for every command of this handle and its clones.
     pub(crate) fn watched(&self, monitor: Monitor) -> Self {
         Self(Arc::new(Inner {
             backend: self.0.backend.clone(),
@@ -111,7 +111,7 @@ impl Store {
         }))
     }
 
-    /// The same store, for a handle that mostly asks for this collection.
+    /// The same store, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         let backend = match &self.0.backend {
             #[cfg(feature = "memory")]
@@ -126,8 +126,8 @@ impl Store {
         }))
     }
 
-    /// The same store, for a handle that another thread may use: each of its calls counts the handle's users, and two
-    /// threads that count in the same memory slow each other down.
+    /// The same store, for a handle that another thread may use. Every call updates the handle's reference count, and
+    /// threads that update the same counter slow each other down.
     pub(crate) fn apart(&self) -> Self {
         let backend = match &self.0.backend {
             #[cfg(feature = "memory")]
@@ -163,7 +163,7 @@ impl Store {
         &self.0.database
     }
 
-    /// The engine in this process, if it is one.
+    /// The in-memory engine, unless the store is a driver.
     #[cfg(feature = "memory")]
     #[cfg_attr(
         not(feature = "mongodb"),
@@ -209,7 +209,7 @@ impl Store {
                          which sees one moment",
                     ));
                 }
-                // What one session does on one node is in a causal order.
+                // A single node is causally consistent without further work.
                 let session = Box::new(session::MemorySession::new(memory.clone()));
                 let backend = SessionBackend::Memory(session);
                 Ok(Session::new(backend, options.transactions))
@@ -219,7 +219,7 @@ impl Store {
         }
     }
 
-    /// Runs one operation. A write that is refused, wholly or in part, is an error.
+    /// Runs one operation. A write that fails, wholly or in part, is an error.
     #[inline]
     pub(crate) fn exec(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         if let Some(options) = request.options.chosen()
@@ -233,7 +233,7 @@ impl Store {
         }
     }
 
-    /// Runs one operation in a session, whose transaction learns of a failure.
+    /// Runs one operation in a session, and records the outcome for the session's transaction.
     fn exec_in(self, request: Request, session: &mut Session) -> Answer<'_> {
         let Some(attempt) = session.attempt() else {
             return self.answer(request, Some(session));
@@ -287,7 +287,7 @@ impl Store {
         }
     }
 
-    /// Runs any command that answers one document; `ok: 0` is an error.
+    /// Runs any command that replies with one document; `ok: 0` is an error.
     pub(crate) async fn run_command(&self, command: Document) -> Result<Document> {
         self.run_command_in(command, None).await
     }
@@ -327,7 +327,7 @@ impl Store {
         reply
     }
 
-    /// Runs any command that answers a cursor, and collects all its documents.
+    /// Runs any command that replies with a cursor, and collects all its documents.
     pub(crate) async fn run_cursor(&self, command: Document) -> Result<Vec<Document>> {
         self.run_cursor_in(command, None).await
     }

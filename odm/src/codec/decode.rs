@@ -1,9 +1,9 @@
-//! Structs out of raw BSON, as bson's own deserializer reads them.
+//! Decodes raw BSON into structs, with the same results as bson's own deserializer.
 //!
-//! Most of a document is numbers, strings, dates, arrays and documents: these are visited here, on one walk over the bytes.
-//! bson [visits](lent) all other values, so that only bson defines how binaries and other rare types look to serde.
+//! This module decodes numbers, strings, dates, arrays and documents in one pass over the bytes. [`lent`] passes all
+//! other values to bson, which defines how binaries and other rare types look to serde.
 //!
-//! Beyond bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
+//! Unlike bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
 
 mod date;
 mod fault;
@@ -30,31 +30,31 @@ pub(crate) use self::fault::Failed;
 use self::fault::Fault;
 use self::lent::Asked;
 
-/// Reads a document.
+/// Decodes a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Failed> {
     T::deserialize(Reader::new(document))
 }
 
-/// Reads a document with the names of fields as text, which flattened maps with enums as keys need, or reports where and
-/// why it can't be read.
+/// Decodes a document with field names as text, which flattened maps with enum keys require. On failure, it reports
+/// the path and the reason.
 pub(crate) fn trace<'de, T: Deserialize<'de>>(
     document: &'de [u8],
 ) -> Result<T, serde_path_to_error::Error<BsonError>> {
     serde_path_to_error::deserialize(Reader::new(document))
 }
 
-/// The result of bson's deserializer as one of ours.
+/// Converts a result of bson's deserializer.
 #[inline]
 fn theirs<T, E: Fault, F: serde::de::Error>(result: Result<T, F>) -> Result<T, E> {
     result.map_err(E::theirs)
 }
 
-/// The names by which bson's own types ask its deserializer for more than serde has words for.
+/// Whether bson's own types use this name to request a value that is not in serde's data model.
 fn is_private(name: &str) -> bool {
     name.starts_with("$__")
 }
 
-/// A document that is to be read.
+/// The deserializer of a document.
 struct Reader<'de, E> {
     document: &'de [u8],
     fault: PhantomData<E>,
@@ -110,7 +110,7 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
     }
 }
 
-/// Reads a document for one of bson's types, such as a `RawDocumentBuf`.
+/// Decodes a document into one of bson's own types, such as a `RawDocumentBuf`.
 fn private<'de, V: Visitor<'de>, E: Fault>(
     document: &'de [u8],
     name: &'static str,
@@ -120,12 +120,12 @@ fn private<'de, V: Visitor<'de>, E: Fault>(
     theirs(document.deserialize_newtype_struct(name, visitor))
 }
 
-/// The fields of a document, the elements of an array, or a variant with its values, which is stored as a document of
-/// one field.
+/// The fields of a document, the elements of an array, or an enum variant with values, which is stored as a document
+/// with one field.
 struct Fields<'de, E> {
-    /// Those that are still to come.
+    /// The remaining elements.
     elements: Elements<'de>,
-    /// The value whose turn it is.
+    /// The type and the bytes of the current value.
     tag: u8,
     value: &'de [u8],
     fault: PhantomData<E>,
@@ -145,7 +145,7 @@ impl<'de, E: Fault> Fields<'de, E> {
         })
     }
 
-    /// Goes on to the next element, whose name is the answer.
+    /// Advances to the next element and returns its name.
     #[expect(
         clippy::inline_always,
         reason = "it is called once for each key, in a loop that serde generates"
@@ -163,7 +163,7 @@ impl<'de, E: Fault> Fields<'de, E> {
         }
     }
 
-    /// The value whose turn it is.
+    /// The current value.
     #[inline]
     fn value(&self) -> Value<'de, E> {
         Value {
@@ -251,7 +251,7 @@ impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
         }
     }
 
-    /// The fields of a struct are known by their bytes: these need no second look.
+    /// Struct fields are matched as bytes, which need no UTF-8 check.
     #[inline]
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         if E::TRACED {
@@ -299,7 +299,7 @@ struct Value<'de, E> {
 }
 
 impl<'de, E: Fault> Value<'de, E> {
-    /// Leaves the value to bson.
+    /// Decodes the value with bson.
     fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, E> {
         theirs(lent::visit(self.tag, self.bytes, visitor, asked))
     }

@@ -1,10 +1,10 @@
-//! Serializable values as raw BSON: the very bytes that bson makes of them, in fewer steps.
+//! Encodes serde values as raw BSON: the same bytes as the `bson` crate, in fewer steps.
 //!
-//! One thing is refused that bson writes: a map with the same key twice, such as a struct whose flattened map repeats the
-//! name of a field. The last step checks a document that could not be written here, so that only maps pay for it.
+//! Unlike bson, it refuses maps with a repeated key, such as a struct whose flattened map repeats a field's name. Only
+//! maps are checked as they are written; a document that bson had to write is checked as a whole.
 //!
-//! bson alone decides the form of a value. bson writes the elements that have no short way here, and the whole document
-//! where one of them fails.
+//! bson defines the form of every value. Elements without a fast path here are written by bson, and so is the whole
+//! document if one of its values fails.
 
 mod repeated;
 mod serializer;
@@ -23,14 +23,15 @@ use crate::error::{EncodeError, Error};
 /// Why a value can't be stored.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// bson can't write it.
+    /// bson can't encode the value.
     Bson(bson::error::Error),
-    /// The path of a key that is there twice.
+    /// The path of a repeated key.
     Repeated(String),
 }
 
 impl Failure {
-    /// The error that users see. No `From`: compile errors list the conversions into [`Error`].
+    /// Converts the failure into the public error. It is not a `From` impl, because compile errors list the
+    /// conversions into [`Error`].
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::Bson(error) => Error::encode(error),
@@ -46,10 +47,10 @@ impl Failure {
     }
 }
 
-/// Most documents need not grow further than to twice this.
+/// The initial capacity for a document, which most documents outgrow at most once.
 const USUAL_SIZE: usize = 256;
 
-/// The bytes of a document. What bson could not write is refused as bson refuses it.
+/// Encodes a document. Values that bson can't encode fail with bson's error.
 pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failure> {
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
     if value.serialize(Place::outermost(&mut bytes)).is_ok() {
@@ -60,7 +61,7 @@ pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failur
     Ok(document)
 }
 
-/// One value, as a field of a document stores it. A value that serializes to nothing is null.
+/// Encodes one value, as in a document's field. A value that serializes to nothing becomes null.
 pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
     const NAME: &str = "v";
     let alone = Alone(NAME, value);
@@ -77,7 +78,7 @@ pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
     })
 }
 
-/// Refuses a key that is there twice. Its path starts behind `root`.
+/// Refuses repeated keys. The reported path does not include `root`.
 #[cold]
 fn check(document: &RawDocument, root: &str) -> Result<(), Failure> {
     match repeated::path(raw::walk(document)) {

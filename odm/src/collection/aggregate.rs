@@ -1,4 +1,4 @@
-//! `aggregate`: raw stages, a typed result.
+//! `aggregate`: runs raw stages and returns typed results.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,8 +21,8 @@ pub struct Aggregate<'s, M: Document, T = BsonDocument> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Runs a pipeline of raw stages over the collection; [`with_type`](Aggregate::with_type) says
-    /// what its results are read into.
+    /// Runs a pipeline of raw stages over the collection. Choose the type of its results with
+    /// [`with_type`](Aggregate::with_type).
     pub fn aggregate<'s>(
         &self,
         pipeline: impl IntoIterator<Item = BsonDocument>,
@@ -50,7 +50,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
         }
     }
 
-    /// All results, or the first failure.
+    /// Collects all results, or returns the first error.
     pub async fn all(self) -> Result<Vec<T>> {
         self.run().await?.all().await
     }

@@ -1,4 +1,4 @@
-//! `bulk_write`: many writes of any kind in few commands.
+//! `bulk_write`: writes of any kind, grouped into few commands.
 
 mod group;
 mod write;
@@ -27,12 +27,12 @@ impl<M: Document> Collection<M> {
     /// Sends writes of any kind, grouped into as few commands as their order allows:
     /// `|w| [w.insert_one(&book), w.update_one(|b| …, |b| …).upsert(true), w.delete_one(|b| …)]`.
     ///
-    /// Ordered (the default), they run one after the other up to the first failure; unordered, all
-    /// are tried, inserts first. If some fail, the error tells which
-    /// ([`Error::write_errors`]) and what was done ([`Error::partial_result`]).
+    /// Ordered (the default), the writes run one after the other and stop at the first failure.
+    /// Unordered, all writes are attempted, inserts first. If some fail, the error lists them
+    /// ([`Error::write_errors`]) and counts the successful ones ([`Error::partial_result`]).
     ///
-    /// Inserts are retried by the driver after a connection broke; updates and deletes, of which one
-    /// command holds several, are not.
+    /// The driver retries inserts after a broken connection, but not updates and deletes, because
+    /// their commands contain several statements.
     pub fn bulk_write<'s, I: IntoIterator<Item = Write<M>>>(
         &self,
         writes: impl FnOnce(Writes<M>) -> I,
@@ -60,7 +60,7 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> BulkWrite<'s, M> {
     options!(session comment ordered bypass_document_validation let_vars write_concern);
 
-    /// The command documents that would be sent; nothing is sent.
+    /// Returns the command documents without sending them.
     pub fn commands(self) -> Result<Vec<bson::Document>> {
         let (_, request, _) = self.call.prepare()?;
         let ordered = request.options.ordered != Some(false);
@@ -134,7 +134,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
     }
 }
 
-/// A failure of a command as a whole (a connection that broke), after others were carried out.
+/// The failure of a whole command (a broken connection), with the results of the commands before it.
 fn unfinished(error: Error, mut done: BulkWriteResult, failure: Option<BulkError>) -> Error {
     if let Some(failure) = failure {
         done.add(failure.result, |index| index);

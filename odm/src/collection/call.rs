@@ -1,4 +1,4 @@
-//! What every action has: where it goes, what it asks, in which session.
+//! The part that all actions share: the store, the request, the session, and the future that sends it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::store::{
 };
 use crate::update::{Changes, replacing};
 
-/// The concerns of a collection handle, for the actions that name none of their own.
+/// A collection handle's concerns and read preference, for actions that set none themselves.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Defaults {
     pub(crate) read_concern: Option<ReadConcern>,
@@ -35,10 +35,10 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Fills in what the action did not name.
+    /// Fills in the options that the action did not set.
     fn complete(&self, request: &mut Request) {
         let operation = &request.operation;
-        // A pipeline that ends in `$out` or `$merge` does both.
+        // A pipeline that ends in `$out` or `$merge` reads and writes.
         let (reads, writes) = (operation.reads(), !operation.is_read());
         if reads && request.options.read_concern.is_none() && self.read_concern.is_some() {
             request.options.read_concern = self.read_concern;
@@ -58,7 +58,7 @@ impl Defaults {
     }
 }
 
-/// Refuses what a transaction decides where it starts.
+/// Refuses options that a transaction fixes when it starts.
 fn in_transaction(options: &Options) -> Result<()> {
     if options.read_concern.is_some() || options.write_concern.is_some() {
         return Err(Error::usage(
@@ -72,7 +72,7 @@ fn in_transaction(options: &Options) -> Result<()> {
     }
 }
 
-/// An action under construction. Builders can't fail; what fails in one is kept until it is sent.
+/// An action under construction. Builder methods return no errors: the first error is kept, and returned on sending.
 #[derive(Debug)]
 pub(crate) struct Call<'s> {
     pub(crate) store: Store,
@@ -84,7 +84,7 @@ pub(crate) struct Call<'s> {
 }
 
 impl<'s> Call<'s> {
-    /// A call of what its builder made, or one that is refused when it is sent.
+    /// A call of this operation, or one that fails when it is sent if the builder failed.
     pub(crate) fn new(
         store: &Store,
         defaults: Option<&Arc<Defaults>>,
@@ -110,7 +110,7 @@ impl<'s> Call<'s> {
         &mut self.request.options
     }
 
-    /// Keeps the first failure; the value stands in until the call is refused.
+    /// Keeps the first error for later, and returns a default value in place of the failed one.
     pub(crate) fn keep<T: Default>(&mut self, result: Result<T>) -> T {
         result.unwrap_or_else(|error| {
             self.error.get_or_insert(error);
@@ -125,13 +125,13 @@ impl<'s> Call<'s> {
         request.command().map_err(|error| error.with_model(name))
     }
 
-    /// The request with the collection's defaults, unless something failed on the way here.
+    /// Returns the request with the collection's defaults, or the builder's error.
     pub(crate) fn prepare(mut self) -> Result<(Store, Request, Option<&'s mut Session>)> {
         self.complete()?;
         Ok((self.store, self.request, self.session))
     }
 
-    /// Fills in the collection's defaults, unless something failed on the way here.
+    /// Fills in the collection's defaults, or returns the builder's error.
     #[inline]
     fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
@@ -159,7 +159,7 @@ impl<'s> Call<'s> {
         self.future_with((), read)
     }
 
-    /// The same, where the response is read together with what is kept until then.
+    /// Like [`future`](Self::future), and passes `kept` to `read` together with the response.
     #[inline]
     pub(crate) fn future_with<T, K>(
         mut self,
@@ -180,9 +180,9 @@ impl<'s> Call<'s> {
     }
 }
 
-/// The future of an action: what the store answers, read as what the action promises.
+/// The future of an action: waits for the store's response and converts it into the action's result.
 ///
-/// Of some actions the result tells more than the answer does: that is kept meanwhile, as a `K`.
+/// `K` holds what the result needs beyond the response, such as the ids of inserted documents.
 #[must_use = "nothing is sent until it is awaited"]
 pub struct ActionFuture<'s, T, K = ()> {
     answer: Answer<'s>,
@@ -191,7 +191,7 @@ pub struct ActionFuture<'s, T, K = ()> {
     kept: K,
 }
 
-/// All that must stay in its place is in a box of its own.
+/// The only field that needs pinning, `answer`, is boxed.
 impl<T, K> Unpin for ActionFuture<'_, T, K> {}
 
 impl<T, K: Default> Future for ActionFuture<'_, T, K> {
@@ -212,8 +212,7 @@ impl<T, K> fmt::Debug for ActionFuture<'_, T, K> {
     }
 }
 
-/// A failure of a write or a read of `model`, with what only the model knows: its name and those of
-/// its rules.
+/// Adds the model's name and the names of its rules to an error.
 pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
     let rules: Vec<_> = model.rules.iter().map(|rule| rule.name).collect();
     error.with_model(model.name).with_rules(&rules)
@@ -226,8 +225,8 @@ pub(crate) fn filter<M: Model>(
     condition(fields::<M>()).into_condition()
 }
 
-/// What an update works on, of its filter, its changes and the model's version field. Not generic, so
-/// that it is compiled once.
+/// Builds an update's operands from its filter, its changes and the model's version field. Not
+/// generic, so that it is compiled once.
 pub(crate) fn operands(
     filter: Result<Node, Deferred>,
     change: Result<Changes, Deferred>,
@@ -251,7 +250,7 @@ pub(crate) fn operands(
     }
 }
 
-/// Puts a document in the place of the first that matches.
+/// The operation that replaces the first document that matches.
 pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = encode(document)?;
     Ok(match M::model().version() {
@@ -263,7 +262,7 @@ pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Opera
     })
 }
 
-/// [`replace`], where the document is returned.
+/// The operation that replaces the first document that matches and returns it.
 pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = encode(document)?;
     Ok(match M::model().version() {
@@ -275,7 +274,7 @@ pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Res
     })
 }
 
-/// A replacement that counts the version up.
+/// A replacement that also increments the version, as a pipeline update.
 fn counted(
     filter: Condition,
     replacement: &RawDocument,
@@ -294,24 +293,24 @@ fn write_operands(filter: Node, change: Changes, multi: bool) -> Result<Box<Oper
     Ok(operands)
 }
 
-/// How many documents a verb is meant for.
+/// How many documents an update affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The first that matches.
     One,
-    /// Those that match; a filter that matches everything is refused.
+    /// All that match; a filter that matches everything is refused.
     Many,
-    /// Every one.
+    /// Every document of the collection.
     All,
 }
 
-/// The filter, unless it matches everything in a verb that is meant for some.
+/// Returns the filter, or an error if it matches every document; `all` names the verb for that.
 pub(crate) fn some(filter: Condition, verb: &str, all: &str) -> Result<Condition> {
     refuse_everything(&filter, verb, all)?;
     Ok(filter)
 }
 
-/// The refusal of a filter that matches everything in a verb that is meant for some.
+/// Returns an error if the filter matches every document; `all` names the verb for that.
 fn refuse_everything(filter: &Condition, verb: &str, all: &str) -> Result<()> {
     if filter.is_empty() {
         return Err(Error::usage(format!(
@@ -321,10 +320,10 @@ fn refuse_everything(filter: &Condition, verb: &str, all: &str) -> Result<()> {
     Ok(())
 }
 
-/// The stored form of a document, by the model's own serializer.
+/// Encodes a document with the model's `Serialize` implementation.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     encode::document(document).map_err(|failure| {
-        // Only a failure is worth a second pass, which finds where it happened.
+        // A second pass finds the path of the failing field; the fast first pass does not track it.
         let path = match &failure {
             Failure::Repeated(_) => None,
             Failure::Bson(_) => serde_path_to_error::serialize(document, bson::Serializer::new())
@@ -339,7 +338,7 @@ pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     })
 }
 
-/// The stored form with an `_id`, and the one that was made up where the document has none.
+/// Encodes a document; adds an `_id` if it has none, and returns the generated one.
 pub(crate) fn encode_with_id<T: Serialize>(
     document: &T,
 ) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
@@ -367,11 +366,11 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 /// The filter `{_id: id}`.
 pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Condition> {
     let id = encode_field(id).map_err(|error| error.with_path("_id"))?;
-    // A document or a regular expression as a bare value could be read as an operator.
+    // MongoDB could read a bare document or regular expression as an operator.
     Ok(Condition::One(Cow::Borrowed("_id"), equality(id)))
 }
 
-/// A value that a filter compares with, whatever it looks like.
+/// The operand of an equality condition: wraps values in `$eq` that MongoDB would read as operators.
 pub(crate) fn equality(value: Bson) -> Bson {
     match value {
         value @ (Bson::Document(_) | Bson::RegularExpression(_)) => {

@@ -10,7 +10,7 @@ use crate::model::{Document, Embedded};
 use crate::query::Filter;
 use crate::store::Operation;
 
-/// Counts what matches: [`Collection::count_documents`].
+/// Counts the documents that match: [`Collection::count_documents`].
 #[must_use = "nothing is counted until it is awaited"]
 pub struct CountDocuments<'s, M: Document> {
     call: Call<'s>,
@@ -25,7 +25,7 @@ pub struct EstimatedDocumentCount<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// How many documents match, exactly.
+    /// Counts the documents that match, exactly.
     pub fn count_documents<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -37,8 +37,9 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// How many documents the collection has, by its metadata: fast, and off after a crash or in a
-    /// sharded cluster. It takes no session: metadata knows no transactions.
+    /// Returns the collection's document count from its metadata: fast, but possibly wrong after an
+    /// unclean shutdown or in a sharded cluster. It takes no session, because metadata ignores
+    /// transactions.
     pub fn estimated_document_count<'s>(&self) -> EstimatedDocumentCount<'s, M> {
         EstimatedDocumentCount {
             call: self.call(Operation::EstimatedCount),

@@ -12,11 +12,11 @@ use super::decode::decode;
 use crate::error::Result;
 use crate::store::RawCursor;
 
-/// The documents that a query answers, fetched a batch at a time: a
+/// The documents that a query returns, fetched a batch at a time: a
 /// [`Stream`] of `Result<T>`.
 ///
 /// A document that does not fit `T` is one `Err` ([`Error::is_decode`](crate::Error::is_decode));
-/// the stream goes on with the next. `'s` is the borrow of the session, if there is one.
+/// the stream continues with the next. `'s` is the borrow of the session, if there is one.
 #[must_use = "a cursor fetches nothing until it is polled"]
 pub struct Cursor<'s, T> {
     raw: RawCursor<'s>,
@@ -33,16 +33,16 @@ impl<'s, T: DeserializeOwned> Cursor<'s, T> {
         }
     }
 
-    /// The next document; `None` behind the last.
+    /// Returns the next document, or `None` after the last.
     pub async fn next(&mut self) -> Option<Result<T>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// All documents that are left, or the first failure.
+    /// Collects all remaining documents, or returns the first error.
     pub async fn all(mut self) -> Result<Vec<T>> {
         let mut all = Vec::new();
         while let Some(next) = self.next().await {
-            // Room for the rest of the batch, so that a vector of large structs does not move as it grows.
+            // Reserves room for the rest of the batch, so that a vector of large structs is not moved as it grows.
             all.reserve(1 + self.raw.left());
             all.push(next?);
         }

@@ -1,4 +1,4 @@
-//! A database: where collections come from.
+//! Databases: the entry point to collections, sessions and raw commands.
 
 #[cfg(feature = "memory")]
 use odm_engine::Context;
@@ -8,22 +8,23 @@ use crate::error::Result;
 use crate::model::Document;
 use crate::store::{Capability, CommandEvent, Monitor, Session, SessionOptions, Store};
 
-/// A database, in this process or on a server. Cheap to clone; nothing is global.
+/// A database, in memory or on a MongoDB server. Cheap to clone; there is no global state.
 #[derive(Debug, Clone)]
 pub struct Db {
     pub(crate) store: Store,
 }
 
 impl Db {
-    /// A database in this process: empty, alone, gone with the last clone. It answers as MongoDB
-    /// 6.0 does.
+    /// Creates an empty in-memory database, independent of all others. Dropping its last clone frees
+    /// the data. It behaves like MongoDB 6.0.
     #[cfg(feature = "memory")]
     pub fn memory() -> Self {
         Self::memory_with(Context::system())
     }
 
-    /// The same, with a clock, ids and randomness of the caller's: where a test moves the time (`$currentDate`, `$$NOW`, the
-    /// expiry of TTL indexes), or wants the same ids and samples in every run.
+    /// Creates an in-memory database with a custom clock, id generator and source of randomness. Tests use it to
+    /// control time (`$currentDate`, `$$NOW`, the expiry of TTL indexes) and to get the same ids and samples in every
+    /// run.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -55,14 +56,14 @@ impl Db {
         }
     }
 
-    /// The database that a connection string names: `mongodb://localhost:27017/app`.
+    /// Opens the database that a connection string names: `mongodb://localhost:27017/app`.
     ///
-    /// Connections are opened when the first action needs one.
+    /// The first action that needs a connection opens it.
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config): a string that is malformed or names no database. The
-    /// message never shows it.
+    /// [`is_config`](crate::Error::is_config): the string is malformed or names no database. The
+    /// message never contains the string.
     #[cfg(feature = "mongodb")]
     pub async fn connect(uri: &str) -> Result<Self> {
         Ok(Self {
@@ -70,7 +71,7 @@ impl Db {
         })
     }
 
-    /// The database of a client of the official driver that is there already.
+    /// Wraps a database handle of the official driver.
     #[cfg(feature = "mongodb")]
     pub fn from_driver(database: mongodb::Database) -> Self {
         Self {
@@ -96,13 +97,13 @@ impl Db {
         Collection::new(&self.store)
     }
 
-    /// What the store can do.
+    /// The features that the store supports.
     pub fn capability(&self) -> Capability {
         self.store.capability()
     }
 
-    /// The same database, with a handler that sees each command that is sent through this handle and
-    /// through what is made from it, and what came back.
+    /// Returns a handle that calls `handler` with each command and its reply, for commands sent through
+    /// this handle and through handles made from it.
     #[must_use]
     pub fn on_command(&self, handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {
         Self {
@@ -110,13 +111,13 @@ impl Db {
         }
     }
 
-    /// Starts a session, for reads and writes in a causal order or for transactions by hand;
-    /// [`transaction!`](crate::transaction) runs a transaction with its retries.
+    /// Starts a session, for causally consistent reads and writes or for transactions that the caller
+    /// controls; [`transaction!`](crate::transaction) runs a transaction and retries it.
     pub async fn start_session(&self) -> Result<Session> {
         self.start_session_with(SessionOptions::default()).await
     }
 
-    /// [`start_session`](Self::start_session), with options of its own.
+    /// Starts a session with these options: see [`start_session`](Self::start_session).
     pub async fn start_session_with(&self, options: SessionOptions) -> Result<Session> {
         self.store.start_session(options).await
     }
@@ -127,7 +128,7 @@ impl Db {
     }
 }
 
-/// Handles travel between tasks.
+/// Checks that handles and errors can be sent between tasks.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     const fn sent<T: Send>() {}

@@ -1,4 +1,4 @@
-//! Stored bytes into structs.
+//! Decodes stored bytes into structs.
 
 use bson::Bson;
 use bson::raw::RawDocument;
@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use crate::codec::decode::{read, trace};
 use crate::error::{DecodeError, Error, Result};
 
-/// Reads a stored document straight from its bytes.
+/// Decodes a stored document directly from its bytes.
 pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
     read(raw.as_bytes()).or_else(|_| again(raw, model))
 }
 
-/// Reads a document that [`read`] could not: with the names of fields as text, then with bson's own deserializer.
+/// Retries a document that [`read`] could not decode: first with field names as text, then with bson's deserializer.
 #[cold]
 fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
     trace(raw.as_bytes()).or_else(|traced| {
@@ -20,7 +20,7 @@ fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<
     })
 }
 
-/// The error of a document that can't be read: its path, the reason, and what to do.
+/// The error for a document that can't be decoded, with the path, the reason and a remedy.
 #[cold]
 fn failed(
     raw: &RawDocument,
@@ -49,18 +49,18 @@ fn failed(
     }
 }
 
-/// What a deserializer says, without what BSON says around it.
+/// The deserializer's message, without the text that bson puts around it.
 pub(crate) fn said(failure: &bson::error::Error) -> String {
     let message = failure.message.clone();
     message.unwrap_or_else(|| failure.to_string())
 }
 
-/// The field that serde misses.
+/// The name in serde's "missing field" message.
 fn missing(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
 
-/// Reads an `_id` that the server sent.
+/// Decodes an `_id` that the server sent.
 pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
     bson::deserialize_from_bson(id.clone()).map_err(|failure| {
         let message = said(&failure);

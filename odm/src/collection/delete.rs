@@ -30,7 +30,7 @@ impl<M: Document> Collection<M> {
         self.delete(filter::<M>(condition), false)
     }
 
-    /// Removes every document that matches. A filter that matches everything is refused: see
+    /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
     pub fn delete_many<'s>(
         &self,

@@ -14,7 +14,7 @@ use crate::model::{Document, Embedded};
 use crate::query::{Field, Filter, fields};
 use crate::store::Operation;
 
-/// The different values of one field: [`Collection::distinct`].
+/// Returns the distinct values of one field: [`Collection::distinct`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct Distinct<'s, M: Document, T> {
     call: Call<'s>,
@@ -23,10 +23,10 @@ pub struct Distinct<'s, M: Document, T> {
 }
 
 impl<M: Document> Collection<M> {
-    /// The different values of a field among the documents that match; of an array, those of its
-    /// elements: say with [`with_type`](Distinct::with_type) what they are.
+    /// Returns the distinct values of a field among the documents that match. For an array field,
+    /// these are its elements: choose their type with [`with_type`](Distinct::with_type).
     ///
-    /// Values may be missing or `null` where the field is optional: then they are an `Option`.
+    /// The values of an optional field have the type `Option`, because some may be `null`.
     pub fn distinct<'s, T: DeserializeOwned + 'static, E>(
         &self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,

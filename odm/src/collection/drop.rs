@@ -1,4 +1,4 @@
-//! `drop`: the collection itself goes.
+//! `drop`: drops a collection.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,8 +18,8 @@ pub struct DropCollection<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Drops the collection with its documents, indexes and validator. That it is not there is no
-    /// error.
+    /// Drops the collection with its documents, indexes and validator. It is not an error if the
+    /// collection does not exist.
     pub fn drop<'s>(&self) -> DropCollection<'s, M> {
         DropCollection {
             call: self.call(Operation::Drop),

@@ -1,4 +1,4 @@
-//! `explain`: how the server carries an action out.
+//! `explain`: the query plan of an action.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use bson::{Bson, Document, doc};
 use super::call::Call;
 use crate::error::Result;
 
-/// The plan of an action, and what carrying it out would examine.
+/// The query plan of an action, with the statistics of its execution.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Explain {
     /// The stages of the plan, from the last to the first: `FETCH`, `IXSCAN`.
     pub stages: Vec<String>,
-    /// The names of the indexes that it uses; none for a scan of the whole collection.
+    /// The names of the indexes that the plan uses; empty for a collection scan.
     pub indexes: Vec<String>,
-    /// Index entries looked at.
+    /// Index entries examined.
     pub keys_examined: u64,
-    /// Documents looked at.
+    /// Documents examined.
     pub documents_examined: u64,
     /// Documents returned.
     pub returned: u64,
-    /// The server's whole answer.
+    /// The server's complete reply.
     pub raw: Document,
 }
 
-/// Asks for the plan of the call, with the statistics of a run that writes nothing.
+/// Sends `explain` for the call, with execution statistics; nothing is written.
 pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
     let name = call.model.name;
     let (store, mut request, session) = call.prepare()?;
-    // The concerns belong to the command around it.
+    // Concerns and read preference belong to the `explain` command, not to the explained command.
     request.options.write_concern = None;
     request.options.read_concern = None;
     request.options.read_preference = None;
@@ -42,7 +42,7 @@ pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
 }
 
 impl Explain {
-    /// Reads the server's answer, of a query or of a pipeline.
+    /// Reads the server's reply for a query or a pipeline.
     fn read(raw: Document) -> Self {
         let mut explain = Self {
             stages: Vec::new(),
@@ -61,7 +61,7 @@ impl Explain {
             .get_document("queryPlanner")
             .and_then(|planner| planner.get_document("winningPlan"))
         {
-            // Plans of the slot-based engine are one level down.
+            // The slot-based engine nests its plan one level deeper.
             explain.walk(winning.get_document("queryPlan").unwrap_or(winning));
         }
         if let Ok(statistics) = plan.get_document("executionStats") {

@@ -22,7 +22,7 @@ pub struct Find<'s, M: Document, T = M> {
 }
 
 impl<M: Document> Collection<M> {
-    /// The documents that match. `.await` gives a [`Cursor`], [`.all()`](Find::all) a `Vec`.
+    /// Finds the documents that match. `.await` returns a [`Cursor`], [`.all()`](Find::all) a `Vec`.
     pub fn find<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -32,7 +32,7 @@ impl<M: Document> Collection<M> {
         Find::new(self.try_call(operation))
     }
 
-    /// Every document of the collection.
+    /// Finds every document of the collection.
     pub fn find_all<'s>(&self) -> Find<'s, M> {
         Find::new(self.call(Operation::Find {
             filter: BsonDocument::new().into(),
@@ -55,30 +55,29 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         show_record_id return_key
     );
 
-    /// Reads `P` instead: only its fields are sent.
+    /// Reads documents as `P`; the server sends only its fields.
     pub fn select<P: Projection<Of = M> + 'static>(mut self) -> Find<'s, M, P> {
         self.call.options().projection = Some(projection::<P>());
         Find::new(self.call)
     }
 
-    /// Sends these fields, as written: a raw projection. Say with [`with_type`](Self::with_type)
-    /// what it is read into.
+    /// Sets a raw projection. Choose the type of its results with [`with_type`](Self::with_type).
     pub fn projection(mut self, projection: BsonDocument) -> Self {
         self.call.options().projection = Some(projection);
         self
     }
 
-    /// Reads another type, unchecked against the model.
+    /// Reads documents as `U`, which is not checked against the model.
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> Find<'s, M, U> {
         Find::new(self.call)
     }
 
-    /// All documents, or the first failure.
+    /// Collects all documents, or returns the first error.
     pub async fn all(self) -> Result<Vec<T>> {
         self.run().await?.all().await
     }
 
-    /// The first document.
+    /// Returns the first document, if one matches.
     pub async fn first(mut self) -> Result<Option<T>> {
         self.call.request.operation.only_first();
         let mut cursor = self.run().await?;

@@ -24,7 +24,7 @@ pub struct FindOne<'s, M: Document, T = M> {
 }
 
 impl<M: Document> Collection<M> {
-    /// The first document that matches, if one does.
+    /// Finds the first document that matches, if one does.
     pub fn find_one<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -32,7 +32,7 @@ impl<M: Document> Collection<M> {
         self.one(filter::<M>(condition))
     }
 
-    /// The document with this `_id`, if there is one.
+    /// Finds the document with this `_id`, if there is one.
     pub fn get<'s>(&self, id: &M::Id) -> FindOne<'s, M> {
         self.one(by_id::<M>(id))
     }
@@ -57,20 +57,19 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
         read_preference min max allow_partial_results show_record_id return_key
     );
 
-    /// Reads `P` instead: only its fields are sent.
+    /// Reads the document as `P`; the server sends only its fields.
     pub fn select<P: Projection<Of = M> + 'static>(mut self) -> FindOne<'s, M, P> {
         self.call.options().projection = Some(projection::<P>());
         FindOne::new(self.call)
     }
 
-    /// Sends these fields, as written: a raw projection. Say with [`with_type`](Self::with_type)
-    /// what it is read into.
+    /// Sets a raw projection. Choose the type of its result with [`with_type`](Self::with_type).
     pub fn projection(mut self, projection: BsonDocument) -> Self {
         self.call.options().projection = Some(projection);
         self
     }
 
-    /// Reads another type, unchecked against the model.
+    /// Reads the document as `U`, which is not checked against the model.
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> FindOne<'s, M, U> {
         FindOne::new(self.call)
     }

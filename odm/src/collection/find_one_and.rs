@@ -19,23 +19,22 @@ use crate::query::{Filter, fields};
 use crate::store::Operation;
 use crate::update::Update as Change;
 
-/// Emits what a builder says of the document that it returns.
+/// Emits the builder methods that choose the type and the fields of the returned document.
 macro_rules! returned {
     ($builder:ident) => {
-        /// Returns `P` instead: only its fields are sent.
+        /// Returns the document as `P`; the server sends only its fields.
         pub fn select<P: Projection<Of = M> + 'static>(mut self) -> $builder<'s, M, P> {
             self.call.options().projection = Some(projection::<P>());
             self.with_type()
         }
 
-        /// Returns these fields, as written: a raw projection. Say with
-        /// [`with_type`](Self::with_type) what it is read into.
+        /// Sets a raw projection. Choose the type of its result with [`with_type`](Self::with_type).
         pub fn projection(mut self, projection: BsonDocument) -> Self {
             self.call.options().projection = Some(projection);
             self
         }
 
-        /// Reads another type, unchecked against the model.
+        /// Returns the document as `U`, which is not checked against the model.
         pub fn with_type<U: DeserializeOwned + 'static>(self) -> $builder<'s, M, U> {
             $builder {
                 call: self.call,
@@ -81,7 +80,7 @@ pub struct FindOneAndDelete<'s, M: Document, T = M> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Changes the first document that matches and returns it, in one step.
+    /// Updates the first document that matches and returns it, atomically.
     pub fn find_one_and_update<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -96,7 +95,7 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// Replaces the first document that matches and returns it, in one step.
+    /// Replaces the first document that matches and returns it, atomically.
     pub fn find_one_and_replace<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -111,7 +110,7 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// Removes the first document that matches and returns it, in one step.
+    /// Removes the first document that matches and returns it, atomically.
     pub fn find_one_and_delete<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,

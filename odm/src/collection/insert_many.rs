@@ -12,7 +12,7 @@ use crate::error::{BulkError, Error, Kind, Result};
 use crate::model::Document;
 use crate::store::{Operation, Request, WriteKind, Written};
 
-/// As much as one command takes, with room for its other fields: 48 MB, 100,000 documents.
+/// The most that one command takes: 48 MB minus room for its other fields, and 100,000 documents.
 pub(super) const MAX_BYTES: usize = 48_000_000 - 16_384;
 pub(super) const MAX_COUNT: usize = 100_000;
 
@@ -24,10 +24,10 @@ pub struct InsertMany<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Inserts documents, in as many commands as their size asks for.
+    /// Inserts documents, split into several commands if they are too large for one.
     ///
-    /// If some are refused, the error tells which ([`Error::write_errors`]) and how many were
-    /// inserted ([`Error::partial_result`]). An empty list is no error and sends nothing.
+    /// If some inserts fail, the error lists them ([`Error::write_errors`]) and counts the inserted
+    /// documents ([`Error::partial_result`]). An empty list sends nothing and is not an error.
     pub fn insert_many<'s>(
         &self,
         documents: impl IntoIterator<Item = impl Borrow<M>>,
@@ -116,7 +116,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     }
 }
 
-/// A failure of the command as a whole, with what the commands before it did.
+/// The failure of a whole command, with the number of documents that earlier commands inserted.
 fn partial(error: Error, inserted: u64) -> Error {
     if inserted == 0 {
         return error;
@@ -129,13 +129,13 @@ fn partial(error: Error, inserted: u64) -> Error {
     error.context(format!("after {} documents were inserted", done.inserted))
 }
 
-/// Splits documents so that each part fits one command.
+/// Splits documents into batches that each fit one command.
 fn batches(documents: Vec<RawDocumentBuf>) -> Vec<Vec<RawDocumentBuf>> {
     let mut batches = Vec::new();
     let mut batch: Vec<RawDocumentBuf> = Vec::new();
     let mut bytes = 0;
     for document in documents {
-        // The element around a document: its type, its index as text, a NUL.
+        // An array element adds a type byte, the index as text and a NUL.
         let size = document.as_bytes().len() + 8;
         if !batch.is_empty() && (batch.len() == MAX_COUNT || bytes + size > MAX_BYTES) {
             batches.push(std::mem::take(&mut batch));

@@ -20,7 +20,7 @@ pub struct InsertOne<'s, M: Document> {
 impl<M: Document> Collection<M> {
     /// Inserts a document.
     ///
-    /// A model whose `_id` is left out by its serializer gets an `ObjectId`.
+    /// If the model's serializer leaves out the `_id`, the document gets a new `ObjectId`.
     pub fn insert_one<'s>(&self, document: impl Borrow<M>) -> InsertOne<'s, M> {
         let document = document.borrow();
         let encoded = encode_with_id(document)

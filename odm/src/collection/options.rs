@@ -1,4 +1,4 @@
-//! The option methods, once for all builders that offer them.
+//! The option methods, defined once for all builders.
 
 /// Emits the named option methods for a builder with a field `call`.
 macro_rules! options {
@@ -11,25 +11,24 @@ macro_rules! options {
         }
     };
     (@ command) => {
-        /// The command document that would be sent; nothing is sent.
+        /// Returns the command document without sending it.
         ///
         /// # Errors
         ///
-        /// What the builder could not express: a value that can't be encoded, a request that makes
-        /// no sense.
+        /// The builder's first error: a value that can't be encoded, or an invalid request.
         pub fn command(self) -> crate::error::Result<bson::Document> {
             self.call.command()
         }
     };
     (@ skip) => {
-        /// Leaves out the first documents.
+        /// Skips this many documents.
         pub fn skip(mut self, skip: u64) -> Self {
             self.call.options().skip = Some(skip);
             self
         }
     };
     (@ limit) => {
-        /// At most this many documents.
+        /// Returns at most this many documents.
         pub fn limit(mut self, limit: u64) -> Self {
             match i64::try_from(limit) {
                 Ok(limit @ 1..) => self.call.options().limit = Some(limit),
@@ -44,7 +43,7 @@ macro_rules! options {
         }
     };
     (@ batch_size) => {
-        /// How many documents the server sends at a time.
+        /// How many documents the server sends per batch.
         pub fn batch_size(mut self, size: u32) -> Self {
             self.call.options().batch_size = Some(size);
             self
@@ -58,14 +57,14 @@ macro_rules! options {
         }
     };
     (@ comment) => {
-        /// A comment that shows in the server's log, profiler and `currentOp`.
+        /// A comment that appears in the server's log, profiler and `currentOp`.
         pub fn comment(mut self, comment: impl Into<bson::Bson>) -> Self {
             self.call.options().comment = Some(comment.into());
             self
         }
     };
     (@ collation) => {
-        /// How strings are compared; the collection's own collation unless told.
+        /// The rules for comparing strings. Default: the collection's collation.
         pub fn collation(mut self, collation: crate::store::options::Collation) -> Self {
             self.call.options().collation = Some(collation);
             self
@@ -79,14 +78,14 @@ macro_rules! options {
         }
     };
     (@ ordered) => {
-        /// Whether to stop at the first failure (the default) or to try them all.
+        /// Whether to stop at the first failed write (the default) or to attempt all writes.
         pub fn ordered(mut self, ordered: bool) -> Self {
             self.call.options().ordered = Some(ordered);
             self
         }
     };
     (@ bypass_document_validation) => {
-        /// Whether the collection's validator is left out.
+        /// Whether to skip the collection's validator.
         pub fn bypass_document_validation(mut self, bypass: bool) -> Self {
             self.call.options().bypass_document_validation = Some(bypass);
             self
@@ -100,7 +99,7 @@ macro_rules! options {
         }
     };
     (@ max_time) => {
-        /// How long the server may take (code 50 when it took longer).
+        /// How long the server may take; the action fails with code 50 when it takes longer.
         pub fn max_time(mut self, time: std::time::Duration) -> Self {
             self.call.options().max_time = Some(time);
             self
@@ -114,42 +113,42 @@ macro_rules! options {
         }
     };
     (@ min) => {
-        /// Where the scan of the [`hint`](Self::hint)ed index begins: the first key that is read.
+        /// The inclusive lower bound of the scan of the [`hint`](Self::hint)ed index.
         pub fn min(mut self, keys: bson::Document) -> Self {
             self.call.options().min = Some(keys);
             self
         }
     };
     (@ max) => {
-        /// Where the scan of the [`hint`](Self::hint)ed index ends: the first key that is not read.
+        /// The exclusive upper bound of the scan of the [`hint`](Self::hint)ed index.
         pub fn max(mut self, keys: bson::Document) -> Self {
             self.call.options().max = Some(keys);
             self
         }
     };
     (@ allow_partial_results) => {
-        /// Whether the shards that answer are enough while others are down.
+        /// Whether to return the results of the available shards while others are down.
         pub fn allow_partial_results(mut self, allow: bool) -> Self {
             self.call.options().allow_partial_results = Some(allow);
             self
         }
     };
     (@ no_cursor_timeout) => {
-        /// Whether the server keeps the cursor however long nothing is fetched from it.
+        /// Whether the server keeps the cursor open no matter how long it is idle.
         pub fn no_cursor_timeout(mut self, keep: bool) -> Self {
             self.call.options().no_cursor_timeout = Some(keep);
             self
         }
     };
     (@ show_record_id) => {
-        /// Whether each document gets a field `$recordId`; read it with a type of your own.
+        /// Whether to add a field `$recordId` to each document; read it with a type that has this field.
         pub fn show_record_id(mut self, show: bool) -> Self {
             self.call.options().show_record_id = Some(show);
             self
         }
     };
     (@ return_key) => {
-        /// Whether only the keys of the index are returned; read them with a type of your own.
+        /// Whether to return only the index keys; read them with a type that has these fields.
         pub fn return_key(mut self, keys: bool) -> Self {
             self.call.options().return_key = Some(keys);
             self
@@ -163,21 +162,21 @@ macro_rules! options {
         }
     };
     (@ read_concern) => {
-        /// What the read sees, instead of the collection's default.
+        /// Overrides the collection's read concern.
         pub fn read_concern(mut self, concern: crate::store::options::ReadConcern) -> Self {
             self.call.options().read_concern = Some(concern);
             self
         }
     };
     (@ write_concern) => {
-        /// Who must have the write, instead of the collection's default.
+        /// Overrides the collection's write concern.
         pub fn write_concern(mut self, concern: crate::store::options::WriteConcern) -> Self {
             self.call.options().write_concern = Some(concern);
             self
         }
     };
     (@ read_preference) => {
-        /// Which nodes may answer, instead of the collection's default.
+        /// Overrides the collection's read preference.
         pub fn read_preference(
             mut self,
             preference: crate::store::options::ReadPreference,
@@ -187,7 +186,7 @@ macro_rules! options {
         }
     };
     (@ sort) => {
-        /// The order: `|book| book.year.desc().then(book.title.asc())`.
+        /// The sort order: `|book| book.year.desc().then(book.title.asc())`.
         pub fn sort(
             mut self,
             order: impl FnOnce(<M as crate::model::Embedded>::Fields<M>) -> crate::query::Sort<M>,
@@ -199,16 +198,16 @@ macro_rules! options {
         }
     };
     (@ explain) => {
-        /// How the server would carry this out: the plan, with what it examined. Nothing is written.
+        /// Returns the query plan with its execution statistics. Nothing is written.
         pub async fn explain(self) -> crate::error::Result<crate::collection::Explain> {
             crate::collection::explain::explain(self.call).await
         }
     };
 }
 
-/// Implements `IntoFuture` for a builder over `'s` and `M`, by its `run`, with one boxed future.
+/// Implements `IntoFuture` for a builder over `'s` and `M` by boxing the future of its `run` method.
 macro_rules! action {
-    // without a box: its `run` gives the future itself
+    // This form needs no box: `run` returns an `ActionFuture`.
     ($builder:ident => ActionFuture<$output:ty $(, $kept:ty)?>) => {
         impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
             type Output = crate::error::Result<$output>;

@@ -10,7 +10,7 @@ use super::{ActionFuture, Collection, UpdateResult};
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
 
-/// Puts a whole document in another's place: [`Collection::replace_one`].
+/// Replaces one document: [`Collection::replace_one`].
 #[must_use = "nothing is replaced until it is awaited"]
 pub struct ReplaceOne<'s, M: Document> {
     call: Call<'s>,
@@ -18,8 +18,8 @@ pub struct ReplaceOne<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Puts `replacement` in the place of the first document that matches; fields that the model
-    /// does not know are lost. [`save`](Self::save) sends only what changed.
+    /// Replaces the first document that matches. Stored fields that the model does not declare are
+    /// lost; [`save`](Self::save) keeps them and sends only changed fields.
     pub fn replace_one<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,

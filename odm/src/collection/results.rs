@@ -1,11 +1,11 @@
-//! What actions answer.
+//! The results of write actions.
 
 use bson::Bson;
 
 use crate::model::Document;
 use crate::store::Written;
 
-/// What `insert_one` did.
+/// The result of `insert_one`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertOneResult<I> {
@@ -13,7 +13,7 @@ pub struct InsertOneResult<I> {
     pub inserted_id: I,
 }
 
-/// What `insert_many` did.
+/// The result of `insert_many`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InsertManyResult<I> {
@@ -21,23 +21,23 @@ pub struct InsertManyResult<I> {
     pub inserted_ids: Vec<I>,
 }
 
-/// What an update or a replacement did.
+/// The result of an update or a replacement.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct UpdateResult<I = Bson> {
     /// How many documents the filter matched.
     pub matched: u64,
-    /// How many of them it changed: those that looked so already are not counted.
+    /// How many matched documents changed. Documents that already had the new values do not count.
     pub modified: u64,
-    /// The `_id` of the document that an upsert made.
+    /// The `_id` of the document that an upsert inserted.
     pub upserted_id: Option<I>,
 }
 
-/// What a delete did.
+/// The result of a delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeleteResult {
-    /// How many documents are gone.
+    /// How many documents were deleted.
     pub deleted: u64,
 }
 

@@ -1,4 +1,4 @@
-//! `run_command`: any command, raw.
+//! `run_command`: runs a raw command.
 
 use bson::Document;
 use futures::future::BoxFuture;
@@ -17,7 +17,7 @@ pub struct RunCommand<'s> {
 }
 
 impl Db {
-    /// Runs a command as it is written and answers its reply; a reply with `ok: 0` is an error.
+    /// Sends a command unchanged and returns its reply; a reply with `ok: 0` is an error.
     pub fn run_command<'s>(&self, command: Document) -> RunCommand<'s> {
         RunCommand {
             store: self.store.clone(),
@@ -34,7 +34,7 @@ impl<'s> RunCommand<'s> {
         self
     }
 
-    /// For a command that answers a cursor: all its documents.
+    /// Runs a command that returns a cursor, and collects all its documents.
     pub async fn all(self) -> Result<Vec<Document>> {
         self.store.run_cursor_in(self.command, self.session).await
     }

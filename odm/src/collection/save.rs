@@ -1,4 +1,4 @@
-//! `load` and `save`: what changed since the load is sent, and nothing else.
+//! `load` and `save`: sends only the fields that changed since the load.
 
 mod diff;
 mod loaded;
@@ -24,7 +24,7 @@ pub struct Load<'s, M: Document> {
     of: PhantomData<fn() -> M>,
 }
 
-/// Saves what changed: [`Collection::save`].
+/// Saves the changes to a loaded document: [`Collection::save`].
 #[must_use = "nothing is saved until it is awaited"]
 pub struct Save<'s, M: Document> {
     call: Call<'s>,
@@ -32,7 +32,7 @@ pub struct Save<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Reads the document with this `_id` to change and [`save`](Self::save) it.
+    /// Loads the document with this `_id`, to be changed and [saved](Self::save).
     pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
         let filter = by_id::<M>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
@@ -42,21 +42,21 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// Sends what changed since the load, as `$set` and `$unset` of single fields, and returns whether
-    /// anything had to be sent. Arrays are sent whole.
+    /// Sends the changes since the load, as `$set` and `$unset` of single fields, and returns whether
+    /// there were any. Arrays are sent whole.
     ///
-    /// Where the model has a `version` field, the save succeeds only if the stored version is the
-    /// loaded one, and counts it up. Otherwise concurrent changes of other fields are kept, and of
-    /// the same fields the last one wins.
+    /// If the model has a `version` field, the save succeeds only if the stored version equals the
+    /// loaded one, and increments it. Otherwise the save keeps concurrent changes to other fields, and
+    /// the last writer of a field wins.
     ///
-    /// A save in a transaction counts once the transaction commits: see [`Loaded`].
+    /// A save in a transaction takes effect when the transaction commits: see [`Loaded`].
     ///
     /// # Errors
     ///
-    /// [`is_stale`](crate::Error::is_stale): the version was another, the document is gone, or
-    /// what is stored is unknown because of how a transaction ended.
+    /// [`is_stale`](crate::Error::is_stale): the stored version differs, the document was deleted, or
+    /// the stored state is unknown because of how a transaction ended.
     pub fn save<'s>(&self, loaded: &'s mut Loaded<M>) -> Save<'s, M> {
-        // What to send depends on the session, which is not given yet.
+        // The update depends on the session, which is set later; this operation is a placeholder.
         let call = self.call(Operation::EstimatedCount);
         Save { call, loaded }
     }
@@ -84,7 +84,7 @@ impl<'s, M: Document> Load<'s, M> {
 impl<'s, M: Document> Save<'s, M> {
     options!(session comment bypass_document_validation write_concern);
 
-    /// The command document that would be sent; `None` if nothing changed.
+    /// Returns the command document without sending it; `None` if nothing changed.
     pub fn command(mut self) -> Result<Option<BsonDocument>> {
         match self.prepare()? {
             Some(_) => self.call.command().map(Some),
@@ -92,7 +92,7 @@ impl<'s, M: Document> Save<'s, M> {
         }
     }
 
-    /// Fills in what there is to send.
+    /// Fills in the update; returns `None` if nothing changed.
     fn prepare(&mut self) -> Result<Option<(Change<M>, Option<Attempt>)>> {
         let session = self.call.session.as_ref();
         let attempt = session.and_then(|session| session.attempt());

@@ -1,14 +1,14 @@
-//! `sync`: a database brought in line with its models.
+//! `sync`: brings a database in line with its models.
 
 use super::Db;
 use crate::model::ModelMeta;
 use crate::schema::Sync;
 
 impl Db {
-    /// Compares the collections, validators and indexes that models declare with what is there.
+    /// Compares the collections, validators and indexes that models declare with the database.
     ///
-    /// What comes of it is a plan that can be printed, and applied as far as it is allowed. Applying
-    /// it twice changes nothing.
+    /// The result is a plan that can be printed, and applied as far as the caller allows. Once a plan
+    /// is applied, applying it again changes nothing.
     ///
     /// ```
     /// # use odm::prelude::*;

@@ -1,4 +1,4 @@
-//! Transactions with the retries that MongoDB asks its drivers for.
+//! Transactions with the retries that MongoDB's driver specification requires.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use super::Db;
 use crate::error::{Error, Result};
 use crate::store::{Session, TransactionOptions};
 
-/// How long bodies and commits are retried.
+/// The total time for retries of the body and the commit.
 const LIMIT: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// The tries of one transaction; [`transaction!`](crate::transaction) drives it.
+/// The attempts of one transaction, driven by [`transaction!`](crate::transaction).
 #[derive(Debug)]
 pub struct Tries {
     db: Db,
@@ -23,7 +23,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// None yet.
+    /// Starts with no attempt made.
     pub fn new(db: &Db, options: TransactionOptions) -> Self {
         Self {
             db: db.clone(),
@@ -34,7 +34,7 @@ impl Tries {
         }
     }
 
-    /// Starts the next try.
+    /// Starts the next attempt.
     pub async fn begin(&mut self) -> Result<&mut Session> {
         let session = match self.session.take() {
             Some(session) => session,
@@ -45,8 +45,8 @@ impl Tries {
         Ok(session)
     }
 
-    /// Commits or aborts as the body's result says, and waits for the next try; `None` if there is
-    /// one. Else the body's result, or why it could not be committed.
+    /// Commits or aborts depending on the body's result. Returns `None`, after a pause, if the
+    /// transaction should be attempted again; otherwise the body's result, or the commit's error.
     pub async fn end<T, E>(
         &mut self,
         result: std::result::Result<T, E>,
@@ -67,8 +67,8 @@ impl Tries {
         }
     }
 
-    /// Commits, and sends the commit again while its result is unknown. Returns whether the
-    /// transaction is committed; else there is another try.
+    /// Commits, and sends the commit again while its result is unknown. Returns `false` if the
+    /// transaction should be attempted again.
     async fn commit(&mut self) -> Result<bool> {
         // The body may have ended the transaction itself.
         let Some(session) = self.session.as_mut().filter(|it| it.in_transaction()) else {
@@ -95,19 +95,19 @@ impl Tries {
         }
     }
 
-    /// Aborts, and returns whether there is another try.
+    /// Aborts, and returns whether the transaction should be attempted again.
     async fn abort(&mut self) -> bool {
         let Some(session) = &mut self.session else {
             return false;
         };
         if session.in_transaction() {
-            // What made the body fail matters more than a failure to abort.
+            // The body's error matters more than a failure to abort.
             let _: Result<()> = session.abort_transaction().await;
         }
         session.is_transient() && self.wait().await
     }
 
-    /// Pauses before another try, unless the time is up.
+    /// Pauses before the next attempt; returns `false` if the time limit is reached.
     async fn wait(&mut self) -> bool {
         let pause = jitter(self.pause);
         if self.started.elapsed() + pause >= LIMIT {
@@ -119,12 +119,12 @@ impl Tries {
     }
 }
 
-/// Whether the commit used up the time that it was given: then it is not sent again.
+/// Whether the commit exceeded its `maxTimeMS`; such a commit is not sent again.
 fn timed_out(error: &Error) -> bool {
     error.code() == Some(crate::error::Code::MAX_TIME_MS_EXPIRED)
 }
 
-/// Part of the pause, so that transactions that collided don't collide again.
+/// A random part of the pause, so that transactions that conflicted don't conflict again.
 fn jitter(pause: Duration) -> Duration {
     let random = RandomState::new().hash_one(0_u8) % 1024;
     pause * u32::try_from(random).unwrap_or(0) / 1024

@@ -11,7 +11,7 @@ use crate::query::{Filter, fields};
 use crate::store::Operation;
 use crate::update::Update as Change;
 
-/// Changes documents: [`Collection::update_one`], [`Collection::update_many`],
+/// Updates documents: [`Collection::update_one`], [`Collection::update_many`],
 /// [`Collection::update_all`].
 #[must_use = "nothing is changed until it is awaited"]
 pub struct Update<'s, M: Document> {
@@ -20,7 +20,7 @@ pub struct Update<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Changes the first document that matches.
+    /// Updates the first document that matches.
     pub fn update_one<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -30,7 +30,7 @@ impl<M: Document> Collection<M> {
         self.update(condition, change(fields::<M>()), Reach::One)
     }
 
-    /// Changes every document that matches. A filter that matches everything is refused: see
+    /// Updates every document that matches. A filter that matches everything is an error: use
     /// [`update_all`](Self::update_all).
     pub fn update_many<'s>(
         &self,
@@ -41,7 +41,7 @@ impl<M: Document> Collection<M> {
         self.update(condition, change(fields::<M>()), Reach::Many)
     }
 
-    /// Changes every document of the collection.
+    /// Updates every document of the collection.
     pub fn update_all<'s>(
         &self,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,

@@ -1,4 +1,4 @@
-//! `watch`: what is written, as it is written.
+//! `watch`: change streams.
 
 mod change;
 mod fields;
@@ -35,7 +35,7 @@ use crate::store::{Scope, Session, Store, Watch as Watching};
 
 /// Opens a change stream: [`Collection::watch`], [`Db::watch`], [`Db::watch_cluster`].
 ///
-/// Its events are read as `E`: a [`Change`] unless [`with_type`](Self::with_type) says otherwise.
+/// Events are read as `E`: a [`Change`], unless [`with_type`](Self::with_type) chooses another type.
 #[must_use = "nothing is watched until it is awaited"]
 pub struct Watch<'s, T: Watched, E = Change<T>> {
     call: Call<'s>,
@@ -43,7 +43,7 @@ pub struct Watch<'s, T: Watched, E = Change<T>> {
     of: PhantomData<fn() -> T>,
 }
 
-/// What is asked for so far, where it goes, and in which session.
+/// The request under construction, with its store and session.
 #[derive(Debug)]
 struct Call<'s> {
     store: Store,
@@ -55,11 +55,11 @@ struct Call<'s> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Watches the collection: each insert, update, replacement and delete of a document, and what becomes of the
-    /// collection as a whole, in order and as soon as it is there. `.await` gives a [`ChangeStream`], which begins
-    /// with what is written from then on.
+    /// Watches the collection: returns each insert, update, replacement and delete of a document, and drops and renames
+    /// of the collection, in order and as they happen. `.await` returns a [`ChangeStream`], which starts with the next
+    /// write.
     ///
-    /// A server must be a member of a replica set. The in-memory engine needs nothing.
+    /// MongoDB supports change streams in replica sets and sharded clusters only. The in-memory engine always does.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -135,14 +135,14 @@ impl Db {
         Watch::new(&self.store, None, ANY, Scope::Database)
     }
 
-    /// Watches every collection of every database of the server or the engine, but for `admin`, `config` and `local`:
-    /// [`Change::namespace`] tells which.
+    /// Watches every collection of every database except `admin`, `config` and `local`.
+    /// [`Change::namespace`] names the collection of each event.
     pub fn watch_cluster<'s>(&self) -> Watch<'s, BsonDocument> {
         Watch::new(&self.store, None, ANY, Scope::Cluster)
     }
 }
 
-/// What errors call a document that is of no model.
+/// The name that errors use when the stream has no model.
 const ANY: &str = "Change";
 
 impl<T: Watched> Watch<'_, T> {
@@ -168,11 +168,11 @@ impl<T: Watched> Watch<'_, T> {
 }
 
 impl<M: Document> Watch<'_, M> {
-    /// Tells only of what matches, a condition on the event: its `operation_type`, the document's `id`, fields of the
-    /// `full_document`, of the document before the change, or among the `updated_fields`.
+    /// Returns only events that match a condition: on the `operation_type`, the document's `id`, fields of the
+    /// `full_document`, fields of the document before the change, or the `updated_fields`.
     ///
-    /// An event tells the full document only where [`full_document`](Self::full_document) says; those of deletes have
-    /// none, and so match no positive condition on it.
+    /// Update events contain the full document only if [`full_document`](Self::full_document) requests it. Delete
+    /// events never do, so a comparison with one of its fields does not match them.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -201,7 +201,7 @@ impl<M: Document> Watch<'_, M> {
     /// # }
     /// ```
     ///
-    /// The document is a part of the event, so its fields don't stand alone:
+    /// The document is a part of the event, so its fields must be named through `full_document`:
     ///
     /// ```compile_fail,E0609
     /// # use odm::prelude::*;
@@ -225,31 +225,32 @@ impl<M: Document> Watch<'_, M> {
 impl<'s, T: Watched, E> Watch<'s, T, E> {
     options!(session command batch_size comment collation read_concern read_preference);
 
-    /// Sends events through these stages, as written: `$match`, `$project`, `$set` and their like. They may not touch
-    /// an event's `_id`, by which a stream is resumed; where they change its shape,
-    /// [`with_type`](Self::with_type) says what is read.
+    /// Passes events through these raw stages: `$match`, `$project`, `$set` and the like. The stages must keep an
+    /// event's `_id`, which is the resume token. If they change the event's shape, choose a type to read with
+    /// [`with_type`](Self::with_type).
     pub fn pipeline(mut self, stages: impl IntoIterator<Item = BsonDocument>) -> Self {
         self.call.watch.pipeline.extend(stages);
         self
     }
 
-    /// Tells with an update the whole document, which otherwise only inserts and replacements do.
+    /// Adds the full document to update events. Insert and replace events always contain it.
     pub fn full_document(mut self, full_document: FullDocument) -> Self {
         self.call.watch.full_document = Some(full_document);
         self
     }
 
-    /// Tells the document as it was before an update, a replacement or a delete. The collection must keep images,
-    /// which its model declares by `#[odm(change_stream_images)]` and [`Db::sync`] turns on. Without images, every event
-    /// has `None`, and [`Required`](FullDocumentBeforeChange::Required) ends the stream.
+    /// Adds the document as it was before the change to update, replace and delete events. The collection must store
+    /// pre-images: declare `#[odm(change_stream_images)]` on the model, and [`Db::sync`] turns them on. Without
+    /// pre-images every event has `None`, and [`Required`](FullDocumentBeforeChange::Required) ends the stream with an
+    /// error.
     pub fn full_document_before_change(mut self, before: FullDocumentBeforeChange) -> Self {
         self.call.watch.full_document_before_change = Some(before);
         self
     }
 
-    /// Tells of definitions, too: of collections and views that are created or changed, and of indexes that are built or
-    /// dropped ([`Operation::Create`] and its like); and of every event, the UUID of its collection. Servers know it
-    /// since 6.0.
+    /// Also returns events about definitions: collections and views that are created or modified, and indexes that are
+    /// created or dropped ([`Operation::Create`] and the like). Every event then contains the UUID of its collection.
+    /// Requires MongoDB 6.0.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -278,35 +279,35 @@ impl<'s, T: Watched, E> Watch<'s, T, E> {
         self
     }
 
-    /// Goes on behind this token: with what was written since, as far back as the store remembers it. The filter and the
-    /// stages are those of the stream that gave it: the token of an event that others leave out is refused
-    /// ([`CHANGE_STREAM_FATAL_ERROR`](crate::Code::CHANGE_STREAM_FATAL_ERROR)).
+    /// Resumes after the event with this token, if the store still has the writes since then. Use the same filter and
+    /// stages as the stream that returned the token: if they drop the token's event, the stream fails with
+    /// [`CHANGE_STREAM_FATAL_ERROR`](crate::Code::CHANGE_STREAM_FATAL_ERROR).
     pub fn resume_after(mut self, token: impl Into<Option<ResumeToken>>) -> Self {
         self.call.watch.resume_after = token.into().map(ResumeToken::into_document);
         self
     }
 
-    /// The same; the token may also be that of an [`Operation::Invalidate`], behind which a new stream starts.
+    /// Like [`resume_after`](Self::resume_after), but also accepts the token of an [`Operation::Invalidate`] event.
     pub fn start_after(mut self, token: impl Into<Option<ResumeToken>>) -> Self {
         self.call.watch.start_after = token.into().map(ResumeToken::into_document);
         self
     }
 
-    /// Begins with what was written at this time or later: a [`Change::cluster_time`], or an `operationTime` that a
-    /// server told.
+    /// Starts with the writes at or after this time: a [`Change::cluster_time`], or the `operationTime` of a command's
+    /// reply.
     pub fn start_at_operation_time(mut self, time: impl Into<Option<Timestamp>>) -> Self {
         self.call.watch.start_at_operation_time = time.into();
         self
     }
 
-    /// How long a server waits for something to tell before it answers that there is nothing, and is asked again.
-    /// Nobody asks the in-memory engine again: it wakes the stream when something is written.
+    /// How long MongoDB waits for events before it replies with an empty batch and the driver sends the next `getMore`.
+    /// The in-memory engine ignores this: a write wakes the stream.
     pub fn max_await_time(mut self, time: Duration) -> Self {
         self.call.watch.max_await_time = Some(time);
         self
     }
 
-    /// Reads events as `U`, by serde alone.
+    /// Reads events as `U` with serde, instead of as a [`Change`].
     pub fn with_type<U: DeserializeOwned>(self) -> Watch<'s, T, U> {
         Watch {
             call: self.call,
@@ -321,7 +322,7 @@ impl<'s> Call<'s> {
         &mut self.watch.options
     }
 
-    /// Fills in the collection's defaults, unless something failed on the way here.
+    /// Fills in the collection's defaults, or returns the builder's error.
     fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model));

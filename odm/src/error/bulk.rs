@@ -1,4 +1,4 @@
-//! Writes of several documents of which some failed.
+//! Errors of writes of several documents, of which some failed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use bson::Bson;
 
 use super::{Error, Kind, ServerError, ValidationFailure};
 
-/// What a bulk write did.
+/// The result of a bulk write.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BulkWriteResult {
@@ -19,12 +19,12 @@ pub struct BulkWriteResult {
     pub modified: u64,
     /// Documents deleted.
     pub deleted: u64,
-    /// The `_id`s that upserts made, by the position of the operation.
+    /// The `_id`s of upserted documents, by the position of the operation.
     pub upserted_ids: BTreeMap<usize, Bson>,
 }
 
 impl BulkWriteResult {
-    /// Adds what a further command did; `position` gives where its statements stand in the whole.
+    /// Adds the result of a further command; `position` maps its statement indexes to positions in the bulk write.
     pub(crate) fn add(&mut self, other: Self, position: impl Fn(usize) -> usize) {
         self.inserted += other.inserted;
         self.matched += other.matched;
@@ -39,7 +39,7 @@ impl BulkWriteResult {
     }
 }
 
-/// Why one of several writes failed.
+/// The error of one of several writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteError {
     index: usize,
@@ -56,12 +56,12 @@ impl WriteError {
         }
     }
 
-    /// Names the expression rules of the model whose validator refused.
+    /// Sets the names of the expression rules of the model whose validator refused the write.
     pub(crate) fn name_rules(&mut self, names: &[&'static str]) {
         self.rules = names.to_vec();
     }
 
-    /// Why the document was refused, where a validator refused it (code 121).
+    /// The rules that the document breaks, if a validator refused it (code 121).
     pub fn validation_failure(&self) -> Option<ValidationFailure> {
         let mut failure = ValidationFailure::from_server(&self.error)?;
         failure.name_rules(&self.rules);
@@ -72,18 +72,18 @@ impl WriteError {
         self.error
     }
 
-    /// The position of the document or the operation in what was sent, from 0.
+    /// The position of the document or operation in the call, starting at 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// What the server said.
+    /// The server's error.
     pub fn error(&self) -> &ServerError {
         &self.error
     }
 }
 
-/// Some of several writes failed; the rest were done.
+/// Some of several writes failed; the others may have succeeded.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BulkError {
     pub(crate) result: BulkWriteResult,
@@ -113,7 +113,7 @@ impl BulkError {
         self
     }
 
-    /// Adds the failure of a further command; `position` gives where its statements stand.
+    /// Adds the errors of a further command; `position` maps its statement indexes to positions in the bulk write.
     pub(crate) fn add(&mut self, other: Self, position: impl Fn(usize) -> usize) {
         self.result.add(other.result, &position);
         self.errors.extend(
@@ -126,7 +126,7 @@ impl BulkError {
         self.labels.extend(other.labels);
     }
 
-    /// The first failure, which gives the whole its code.
+    /// The first error, whose code is the code of the whole.
     pub(crate) fn first(&self) -> Option<&ServerError> {
         self.errors
             .first()
@@ -166,8 +166,8 @@ impl From<BulkError> for Kind {
 }
 
 impl Error {
-    /// Whether some of several writes failed (`insert_many`, `bulk_write`); the rest were done, or
-    /// for ordered writes those before the first failure.
+    /// Whether some of several writes failed (`insert_many`, `bulk_write`). The other writes succeeded;
+    /// if the writes were ordered, only those before the first failure did.
     pub fn is_bulk(&self) -> bool {
         matches!(self.kind(), Kind::Bulk(_))
     }
@@ -180,7 +180,7 @@ impl Error {
         }
     }
 
-    /// What was done in spite of the failures, where [`Error::is_bulk`].
+    /// The result of the writes that succeeded, if [`Error::is_bulk`].
     pub fn partial_result(&self) -> Option<&BulkWriteResult> {
         match self.kind() {
             Kind::Bulk(error) => Some(&error.result),

@@ -1,11 +1,11 @@
-//! A connection string or a setting that can't work.
+//! Invalid connection strings and settings.
 
 use std::fmt;
 
 use super::{Error, Kind};
 
-/// What is wrong with the configuration, and what to write instead. Never the URI itself: it may
-/// hold a password.
+/// What is wrong with the configuration, and what to write instead. The message never contains the
+/// URI, which may contain a password.
 #[derive(Debug)]
 pub(crate) struct ConfigError(String);
 
@@ -32,7 +32,7 @@ impl From<ConfigError> for Kind {
 }
 
 impl Error {
-    /// Whether the connection string or a setting can't work, whatever the server does.
+    /// Whether the connection string or a setting is invalid.
     pub fn is_config(&self) -> bool {
         matches!(self.kind(), Kind::Config(_))
     }

@@ -1,10 +1,10 @@
-//! A server that can't be reached, or a connection that broke.
+//! Unreachable servers and broken connections.
 
 use std::fmt;
 
 use super::{Error, Kind};
 
-/// What the driver says of the connection.
+/// The driver's error about the connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionError {
     message: String,
@@ -62,7 +62,7 @@ impl Error {
         matches!(self.kind(), Kind::Connection(_))
     }
 
-    /// Whether time ran out: of the connection, of the server's selection, or of the operation
+    /// Whether the error is a timeout: of the connection, of server selection, or of the operation
     /// (`max_time`, code 50).
     pub fn is_timeout(&self) -> bool {
         match self.kind() {

@@ -1,4 +1,4 @@
-//! A declaration that can't be carried out: what a derive can't see, found before anything is sent.
+//! Invalid declarations that the derive macro can't detect; they are found before anything is sent.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ impl From<DeclarationError> for Kind {
 }
 
 impl Error {
-    /// Whether what a model declares can't be carried out, such as a length for a number, a TTL
-    /// index on what is not a date, or two models that claim one collection; nothing was sent.
+    /// Whether a model's declaration is invalid, such as a length for a number, a TTL index on a field
+    /// that is not a date, or two models with the same collection. Nothing was sent.
     pub fn is_declaration(&self) -> bool {
         matches!(self.kind(), Kind::Declaration(_))
     }

@@ -1,4 +1,4 @@
-//! A stored document that the struct can't be read from.
+//! Stored documents that don't fit the struct.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use bson::Bson;
 
 use super::{Error, Kind};
 
-/// Which document, and why it can't be read.
+/// The document that can't be decoded, and the reason.
 #[derive(Debug)]
 pub(crate) struct DecodeError {
     id: Option<Bson>,
@@ -15,7 +15,7 @@ pub(crate) struct DecodeError {
 }
 
 impl DecodeError {
-    /// A failure that a deserializer reported on the document with this `_id`.
+    /// An error that a deserializer reported for the document with this `_id`.
     pub(crate) fn new(
         id: Option<Bson>,
         message: impl Into<String>,
@@ -55,13 +55,13 @@ impl From<DecodeError> for Kind {
 impl Error {
     /// Whether a stored document does not fit the struct that it should be read into.
     ///
-    /// [`Error::model`], [`Error::path`] and [`Error::document_id`] tell which and where. A cursor
-    /// yields this for one document and goes on with the next.
+    /// [`Error::model`], [`Error::path`] and [`Error::document_id`] return where. A cursor yields this
+    /// error for one document and continues with the next.
     pub fn is_decode(&self) -> bool {
         matches!(self.kind(), Kind::Decode(_))
     }
 
-    /// The `_id` of the stored document that could not be read, where it has one.
+    /// The `_id` of the stored document that could not be decoded, if it has one.
     pub fn document_id(&self) -> Option<&Bson> {
         match self.kind() {
             Kind::Decode(error) => error.id.as_ref(),

@@ -1,4 +1,4 @@
-//! A value that could not be encoded as BSON.
+//! Values that can't be encoded as BSON.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl EncodeError {
         }
     }
 
-    /// A failure that a serializer reported.
+    /// An error that a serializer reported.
     pub(crate) fn from_source(source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self {
             message: source.to_string(),

@@ -1,4 +1,4 @@
-//! A file that can't be read or written, or holds something else than it should.
+//! Files that can't be read or written, or that have unexpected content.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Error, Kind};
 
-/// Which file or folder it is, and what is wrong with it.
+/// The file or folder, and what is wrong with it.
 #[derive(Debug)]
 pub(crate) struct FileError {
     path: PathBuf,
@@ -23,7 +23,7 @@ impl FileError {
         }
     }
 
-    /// What the operating system refused.
+    /// An I/O error of the operating system.
     pub(crate) fn io(path: &Path, doing: &str, source: io::Error) -> Self {
         Self {
             path: path.to_owned(),
@@ -53,8 +53,7 @@ impl From<FileError> for Kind {
 }
 
 impl Error {
-    /// Whether a file or a folder can't be read or written, or holds something else than it should. The message names
-    /// it.
+    /// Whether a file or a folder can't be read or written, or has unexpected content. The message names it.
     pub fn is_file(&self) -> bool {
         matches!(self.kind(), Kind::File(_))
     }

@@ -1,4 +1,4 @@
-//! The closed set of what can go wrong; private, so that it can grow.
+//! The kinds of errors; private, so that kinds can be added.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use super::unsupported::UnsupportedError;
 use super::usage::UsageError;
 use super::{ServerError, ValidationFailure};
 
-/// One variant for each file beside this one.
+/// The kind of an error: one variant for each file in this folder.
 #[derive(Debug)]
 pub(crate) enum Kind {
     Bulk(BulkError),
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The server's refusal, whichever kind it is kept in.
+    /// The server's error, in whichever kind it is stored.
     pub(crate) fn server(&self) -> Option<&ServerError> {
         match self {
             Self::Server(error) => Some(error),
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The error labels, of the server or of the driver.
+    /// The error labels of the server or the driver.
     pub(crate) fn labels(&self) -> &[String] {
         match self {
             Self::Bulk(error) => error.labels(),
@@ -94,7 +94,7 @@ impl fmt::Display for Kind {
 
 impl From<ServerError> for Kind {
     fn from(error: ServerError) -> Self {
-        // A refusal by a validator has a kind of its own as long as it says why.
+        // A validator's error has its own kind only if it contains the reasons.
         match ValidationFailure::from_server(&error) {
             Some(failure) => Self::Validation(failure),
             None => Self::Server(error),

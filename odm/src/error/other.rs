@@ -1,10 +1,10 @@
-//! An error of the program itself, on its way through a transaction's body.
+//! Errors of the program itself, returned from a transaction's body.
 
 use std::fmt;
 
 use super::{Error, Kind};
 
-/// A foreign error, carried as it is.
+/// A foreign error, wrapped unchanged.
 #[derive(Debug)]
 pub(crate) struct OtherError(Box<dyn std::error::Error + Send + Sync>);
 
@@ -27,8 +27,8 @@ impl From<OtherError> for Kind {
 }
 
 impl Error {
-    /// Carries an error of yours through code that returns this type: how the body of a transaction
-    /// gives up for a reason of its own.
+    /// Wraps an error of your own. The body of a transaction can return it to give up for a reason of
+    /// its own.
     ///
     /// ```
     /// use odm::Error;
@@ -40,12 +40,12 @@ impl Error {
         Self::new(OtherError(error.into()))
     }
 
-    /// Whether this carries an error that was given to [`Error::other`].
+    /// Whether this wraps an error that was passed to [`Error::other`].
     pub fn is_other(&self) -> bool {
         matches!(self.kind(), Kind::Other(_))
     }
 
-    /// The error that was given to [`Error::other`], if it is an `E`.
+    /// The error that was passed to [`Error::other`], if it is an `E`.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self.kind() {
             Kind::Other(error) => error.0.downcast_ref(),

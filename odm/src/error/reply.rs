@@ -1,4 +1,4 @@
-//! A reply that is not what the protocol promises.
+//! Replies that violate the protocol.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl From<ReplyError> for Kind {
 }
 
 impl Error {
-    /// A reply that should hold `expected` and does not.
+    /// The error for a reply without `expected`.
     pub(crate) fn malformed_reply(expected: impl fmt::Display) -> Self {
         Self::new(ReplyError(format!("{expected} expected")))
     }

@@ -1,39 +1,39 @@
-//! What an [`Error`] says where MongoDB refused: the code, the labels, the unique index.
+//! Predicates for errors that MongoDB reported: the code, the labels, the unique index.
 
 use odm_language::error::{Code, ServerError};
 
 use super::Error;
 
 impl Error {
-    /// The server's code, where a server (or the engine) refused: `11000`, `121`, …
+    /// The error code that MongoDB or the in-memory engine returned: `11000`, `121`, …
     ///
-    /// The codes are those of MongoDB 6.0 on both stores. Of several failed writes it is the first's.
+    /// Both stores use the codes of MongoDB 6.0. If several writes failed, this is the first one's code.
     pub fn code(&self) -> Option<Code> {
         self.kind().server().map(ServerError::code)
     }
 
-    /// All that the server said, where it refused.
+    /// The complete error that the server reported, if it reported one.
     pub fn server(&self) -> Option<&ServerError> {
         self.kind().server()
     }
 
-    /// Whether a unique index refused a value that another document has (code 11000).
+    /// Whether a unique index refused a value that another document already has (code 11000).
     pub fn is_duplicate_key(&self) -> bool {
         self.code() == Some(Code::DUPLICATE_KEY)
     }
 
-    /// The name of the unique index that refused, where [`Error::is_duplicate_key`].
+    /// The name of the unique index that refused the value, if [`Error::is_duplicate_key`].
     ///
-    /// It is read from the message, because the driver drops the `keyPattern` and the `keyValue` of
-    /// inserts; where they are kept, [`ServerError::details`] has them.
+    /// It is parsed from the message, because the driver drops `keyPattern` and `keyValue` for
+    /// inserts. If they are available, [`ServerError::details`] returns them.
     pub fn duplicate_index(&self) -> Option<&str> {
         let error = self.server().filter(|_| self.is_duplicate_key())?;
         let (_, rest) = error.message().split_once(" index: ")?;
         rest.split_once(" dup key: ").map(|(name, _)| name)
     }
 
-    /// The path of the one field that a unique index is of, where it refused; of a compound index
-    /// none is to blame alone.
+    /// The path of the field whose value a unique index refused; `None` for compound indexes, where no
+    /// single field is responsible.
     pub(super) fn duplicate_path(&self) -> Option<&str> {
         let error = self.server().filter(|_| self.is_duplicate_key())?;
         let pattern = error
@@ -46,7 +46,7 @@ impl Error {
                 .filter(|_| keys.next().is_none())
                 .map(String::as_str);
         }
-        // `… dup key: { isbn: "x" }`, told from several keys only where the value is plain.
+        // `… dup key: { isbn: "x" }`. Only a plain value can be distinguished from several keys.
         let (_, key) = error.message().rsplit_once(" dup key: { ")?;
         let (path, value) = key.strip_suffix(" }")?.split_once(": ")?;
         let quoted = value
@@ -59,7 +59,7 @@ impl Error {
         plain.then_some(path)
     }
 
-    /// What to do about the server's refusal, where that is always the same.
+    /// The remedy for codes that always have the same one.
     pub(super) fn remedy(&self) -> Option<&'static str> {
         match self.code()?.number() {
             11000 if self.server()?.message().starts_with("Index build failed") => {
@@ -89,10 +89,10 @@ impl Error {
         self.kind().labels().iter().any(|given| given == label)
     }
 
-    /// Whether the same request may succeed when it is sent again: a write conflict or another
-    /// error that the server marks as transient or retryable, or a connection that broke.
+    /// Whether the same request may succeed on a retry: after a write conflict, after another error
+    /// that the server marks as transient or retryable, or after a broken connection.
     ///
-    /// The driver has retried once by itself where that is safe.
+    /// The driver has already retried once if that is safe.
     pub fn is_retryable(&self) -> bool {
         self.code() == Some(Code::WRITE_CONFLICT)
             || self.is_connection()

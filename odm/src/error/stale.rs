@@ -1,4 +1,4 @@
-//! A save that lost against another writer.
+//! Saves of documents that have changed since they were loaded.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use bson::Bson;
 
 use super::{Error, Kind};
 
-/// Which document was changed or removed since it was loaded.
+/// The document that was changed or removed since it was loaded, and the cause.
 #[derive(Debug)]
 pub(crate) struct StaleError {
     id: Bson,
@@ -15,17 +15,17 @@ pub(crate) struct StaleError {
 
 #[derive(Debug)]
 enum Cause {
-    /// The version that was loaded is not stored any more.
+    /// The loaded version is no longer the stored one.
     Version(Bson),
-    /// None was stored when the document was loaded.
+    /// The document had no version when it was loaded.
     Unversioned,
     Removed,
-    /// A transaction loaded or saved it; how that ended.
+    /// A transaction loaded or saved the document; the text is how it ended.
     Transaction(&'static str),
 }
 
 impl StaleError {
-    /// The document with this `_id` is not there any more, or, where the model is `versioned`, not with the loaded
+    /// The document with this `_id` no longer exists or, if the model is `versioned`, no longer has the loaded
     /// `version`.
     pub(crate) fn new(id: Bson, version: Option<Bson>, versioned: bool) -> Self {
         let cause = match version {
@@ -36,7 +36,7 @@ impl StaleError {
         Self { id, cause }
     }
 
-    /// A transaction loaded or saved the document with this `_id`, and `ended` says how it did.
+    /// A transaction loaded or saved the document with this `_id`; `ended` describes how it ended.
     pub(crate) fn of_transaction(id: Bson, ended: &'static str) -> Self {
         let cause = Cause::Transaction(ended);
         Self { id, cause }
@@ -81,8 +81,8 @@ impl From<StaleError> for Kind {
 }
 
 impl Error {
-    /// Whether `save` found the document changed (where the model has a `version` field) or removed
-    /// since it was loaded, or can't know what is stored because of how a transaction ended.
+    /// Whether `save` failed because the document was removed or (if the model has a `version` field)
+    /// changed since it was loaded, or because the end of a transaction left the stored state unknown.
     /// Nothing was written.
     pub fn is_stale(&self) -> bool {
         matches!(self.kind(), Kind::Stale(_))

@@ -1,4 +1,4 @@
-//! A request that the store can't honour, refused instead of ignored.
+//! Requests that the store does not support, which are refused instead of ignored.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ impl From<UnsupportedError> for Kind {
 }
 
 impl Error {
-    /// Whether the store can't do what was asked, such as a read from a secondary that is not
-    /// there; nothing was sent.
+    /// Whether the store does not support the request, such as a read from a secondary on the
+    /// in-memory store. Nothing was sent.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.kind(), Kind::Unsupported(_))
     }

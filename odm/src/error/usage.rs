@@ -1,4 +1,4 @@
-//! A request that makes no sense, refused before anything is sent.
+//! Invalid requests, which are refused before anything is sent.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ impl From<UsageError> for Kind {
 }
 
 impl Error {
-    /// Whether the request itself makes no sense, such as an update that changes one field twice;
-    /// nothing was sent.
+    /// Whether the request itself is invalid, such as an update that changes one field twice. Nothing
+    /// was sent.
     pub fn is_usage(&self) -> bool {
         matches!(self.kind(), Kind::Usage(_))
     }

@@ -1,4 +1,4 @@
-//! A document that its collection's validator refuses: code 121, and what `validate()` finds.
+//! Documents that break their collection's validator: code 121, and the errors of `validate()`.
 
 use std::fmt;
 
@@ -8,10 +8,9 @@ use super::{Code, Error, Kind, ServerError};
 
 mod flatten;
 
-/// Why a document was refused: the server's own account of it, and the same as a flat list.
+/// The reasons why a document is invalid: the server's nested details, and a flat list of violations.
 ///
-/// It is the same whether a server refused a write, the in-memory engine did, or
-/// `document.validate()` looked before anything was sent.
+/// MongoDB, the in-memory engine and `document.validate()` all report failures in this form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidationFailure {
     server: ServerError,
@@ -23,23 +22,23 @@ pub struct ValidationFailure {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The declared name of an expression rule, where it is known; else the keyword of
+    /// The declared name of an expression rule, if it is known; otherwise the keyword of
     /// `$jsonSchema` (`minimum`, `required`, …) or the query operator (`$gte`).
     pub rule: String,
     /// The keyword or the operator, as the server names it.
     pub operator: String,
     /// The stored path of the offending value (`contacts.0.name`); empty for the whole document.
     pub path: String,
-    /// The offending value, where the server tells it; `None` where a field is missing.
+    /// The offending value, if the server reports it; `None` if a field is missing.
     pub value: Option<Bson>,
-    /// What the rule demands, as it stands in the validator: `1450` of `{minimum: 1450}`.
+    /// The rule's operand in the validator: `1450` in `{minimum: 1450}`.
     pub demanded: Option<Bson>,
     /// The server's reason: `comparison failed`.
     pub reason: String,
 }
 
 impl ValidationFailure {
-    /// Reads the server's account; `None` if the error is not of this kind or has no account.
+    /// Reads the server's details; `None` if the error has another code or no details.
     pub(crate) fn from_server(error: &ServerError) -> Option<Self> {
         if error.code() != Code::DOCUMENT_VALIDATION_FAILURE {
             return None;
@@ -60,24 +59,24 @@ impl ValidationFailure {
         &self.server
     }
 
-    /// Names the expression rules: the clauses of the validator's `$and` that follow the schema.
+    /// Sets the names of the expression rules: the clauses of the validator's `$and` that follow the schema.
     pub(crate) fn name_rules(&mut self, names: &[&str]) {
         if let Some(details) = details_of(&self.server) {
             self.violations = flatten::violations(details, names);
         }
     }
 
-    /// The model that the validator was made of, by its Rust name.
+    /// The Rust name of the model that the validator was generated from.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// The `_id` of the refused document, where it has one.
+    /// The `_id` of the refused document, if it has one.
     pub fn document_id(&self) -> Option<&Bson> {
         err_info(&self.server)?.get("failingDocumentId")
     }
 
-    /// The server's account, as in `errInfo.details`:
+    /// The server's nested details, as in `errInfo.details`:
     /// `{operatorName: "$jsonSchema", schemaRulesNotSatisfied: […]}`.
     pub fn details(&self) -> Option<&Document> {
         details_of(&self.server)
@@ -137,7 +136,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A value in a message: long ones are cut, the whole is in [`Violation::value`].
+/// A value in a message, truncated if it is long; [`Violation::value`] has the whole value.
 struct Short<'a>(&'a Bson);
 
 impl fmt::Display for Short<'_> {
@@ -155,9 +154,10 @@ impl fmt::Display for Short<'_> {
 }
 
 impl Error {
-    /// The account of a refused document (code 121), from either store or from `validate()`.
+    /// The reasons why a document was refused (code 121), from either store or from `validate()`.
     ///
-    /// Of several writes each has its own: [`WriteError::validation_failure`](crate::WriteError::validation_failure).
+    /// If several writes failed, each has its own:
+    /// [`WriteError::validation_failure`](crate::WriteError::validation_failure).
     pub fn validation_failure(&self) -> Option<&ValidationFailure> {
         match self.kind() {
             Kind::Validation(failure) => Some(failure),
@@ -165,12 +165,12 @@ impl Error {
         }
     }
 
-    /// Whether a document was refused by its collection's validator (code 121).
+    /// Whether the collection's validator refused a document (code 121).
     pub fn is_validation_failure(&self) -> bool {
         self.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE)
     }
 
-    /// Names the expression rules of the model whose validator refused, in declaration order.
+    /// Sets the names of the model's expression rules, in declaration order.
     #[must_use]
     pub(crate) fn with_rules(mut self, names: &[&'static str]) -> Self {
         match self.kind_mut() {

@@ -1,4 +1,4 @@
-//! One batch of a cursor, read document by document without copying.
+//! One batch of a cursor, whose documents are read one by one without copying.
 
 use std::borrow::Cow;
 
@@ -11,36 +11,36 @@ use odm_engine::reply::Page;
 use crate::error::{Error, Result};
 use crate::store::reply::field;
 
-/// What a `find`, an `aggregate` or a `getMore` answered, and how far it has been read.
+/// The batch of a `find`, an `aggregate` or a `getMore`, with a read position.
 pub(crate) struct Batch {
     documents: Documents,
     pub(crate) cursor_id: i64,
 }
 
 enum Documents {
-    /// In the reply that brought them.
+    /// Inside the reply.
     Reply(Reading),
-    /// As the engine holds them, and how many have been read.
+    /// As the engine returns them without a reply; `read` is how many have been read.
     #[cfg(feature = "memory")]
     Page {
         page: Page,
-        /// What a reply calls such a batch.
+        /// The batch's field name in a reply: `firstBatch` or `nextBatch`.
         name: &'static CStr,
         read: usize,
     },
 }
 
-/// A reply, and how far it has been read.
+/// A reply with a read position.
 struct Reading {
     reply: Reply,
-    /// Where the next element starts in the reply's bytes, and where the array ends.
+    /// The offsets in the reply's bytes where the next element starts and where the array ends.
     next: usize,
     end: usize,
-    /// Where the last document that was read starts.
+    /// The offset of the last document that was read.
     current: usize,
 }
 
-/// The reply as its store hands it over.
+/// The reply in the form that its store returns.
 pub(crate) enum Reply {
     #[cfg(feature = "memory")]
     Memory(RawDocumentBuf),
@@ -79,7 +79,7 @@ impl Batch {
         let length = array.as_bytes().len();
         Ok(Self {
             documents: Documents::Reply(Reading {
-                // Behind the array's own length, up to its closing NUL.
+                // The elements lie between the array's length and its closing NUL.
                 next: start + 4,
                 end: (start + length).saturating_sub(1),
                 current: 0,
@@ -89,7 +89,7 @@ impl Batch {
         })
     }
 
-    /// What the engine answered without a reply.
+    /// A batch that the engine returned without a reply.
     #[cfg(feature = "memory")]
     pub(crate) fn of_page(page: Page, name: &'static CStr) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl Batch {
         }
     }
 
-    /// The reply that the batch came in, or would have.
+    /// The reply that contained the batch, or an equivalent one.
     pub(crate) fn reply(&self) -> Cow<'_, RawDocument> {
         match &self.documents {
             Documents::Reply(reading) => Cow::Borrowed(reading.reply.document()),
@@ -111,7 +111,7 @@ impl Batch {
         }
     }
 
-    /// The collection that the cursor reads; empty where the reply does not tell.
+    /// The collection that the cursor reads; empty if the reply does not name it.
     pub(crate) fn collection(&self) -> Cow<'_, str> {
         match &self.documents {
             Documents::Reply(reading) => {
@@ -126,7 +126,7 @@ impl Batch {
         }
     }
 
-    /// Where a change stream can be resumed behind the batch.
+    /// The token that resumes a change stream after this batch.
     #[cfg(feature = "memory")]
     pub(crate) fn resume_token(&self) -> Option<Cow<'_, RawDocument>> {
         match &self.documents {
@@ -147,7 +147,7 @@ impl Batch {
         }
     }
 
-    /// How many documents are still to be read, where that is known without a walk.
+    /// How many unread documents the batch has, or 0 if counting them would require a scan.
     pub(crate) fn left(&self) -> usize {
         match &self.documents {
             Documents::Reply(_) => 0,
@@ -156,7 +156,7 @@ impl Batch {
         }
     }
 
-    /// Steps to the next document and returns it, `None` behind the last.
+    /// Advances to the next document and returns it, or `None` after the last.
     pub(crate) fn next(&mut self) -> Option<Result<&RawDocument>> {
         if self.is_read() {
             return None;
@@ -176,7 +176,7 @@ impl Batch {
         )
     }
 
-    /// The document that the last step found.
+    /// The document that the last call of [`next`](Self::next) returned.
     pub(crate) fn current(&self) -> Option<&RawDocument> {
         match &self.documents {
             Documents::Reply(reading) => reading.current(),
@@ -190,7 +190,7 @@ impl Batch {
 }
 
 impl Reading {
-    /// Goes on to the next document; false where there is something else.
+    /// Advances to the next document; returns false if the next element is not a document.
     fn step(&mut self) -> bool {
         let found = element(self.reply.document().as_bytes(), self.next, self.end);
         let Some((start, length)) = found else {
@@ -208,13 +208,13 @@ impl Reading {
     }
 }
 
-/// Where `part` starts in `whole`, which it is a slice of.
+/// The offset of `part` in `whole`, if `part` is a slice of it.
 fn offset(whole: &[u8], part: &[u8]) -> Option<usize> {
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (start + part.len() <= whole.len()).then_some(start)
 }
 
-/// Start and length of the document that the array element at `at` holds.
+/// The start and length of the document in the array element at `at`.
 fn element(bytes: &[u8], at: usize, end: usize) -> Option<(usize, usize)> {
     const DOCUMENT: u8 = 3;
     let element = bytes.get(at..end)?;

@@ -1,15 +1,15 @@
-//! What a store can do, as data.
+//! The features of a store, as data.
 
-/// What the store behind a [`Db`](crate::collection::Db) can do. The test suite lists it for each
-/// store, so that a difference shows in a diff.
+/// The features that the store behind a [`Db`](crate::collection::Db) supports. The test suite
+/// lists them for each store, so that every change shows in a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capability {
-    /// Whether sessions can run transactions. A standalone server can't; the driver finds out when
-    /// the first one starts.
+    /// Whether sessions can run transactions. A standalone `mongod` can't, which the driver
+    /// reports only when the first transaction starts.
     pub transactions: bool,
-    /// Whether reads can go to a secondary and writes wait for one.
+    /// Whether reads can go to a secondary, and writes can wait for a secondary.
     pub secondaries: bool,
-    /// Whether what is written outlives the process.
+    /// Whether written data outlives the process.
     pub durable: bool,
 }

@@ -1,4 +1,4 @@
-//! Open change streams, over raw events from either store.
+//! Open change streams over raw events of either store.
 
 use std::fmt;
 use std::task::{Context, Poll};
@@ -15,26 +15,26 @@ use crate::store::driver::DriverChanges;
 #[cfg(feature = "memory")]
 use crate::store::memory::MemoryChanges;
 
-/// What was written, event by event; `'s` is the session's borrow.
+/// A stream of raw change events; `'s` is the session's borrow.
 pub(crate) struct RawChanges<'s> {
     source: Source<'s>,
     token: Option<Document>,
 }
 
-/// Where events come from.
+/// The source of the events.
 pub(crate) enum Source<'s> {
     #[cfg(feature = "memory")]
     Memory(Box<MemoryChanges>),
     #[cfg(feature = "mongodb")]
     Driver(DriverChanges<'s>),
-    /// Nowhere: the stream is over.
+    /// The stream has ended.
     Over(std::marker::PhantomData<&'s ()>),
 }
 
-/// What one step of a stream found.
+/// The result of one step of a stream.
 pub(crate) enum Step {
     Event(RawDocumentBuf),
-    /// No event, but a later place to resume at.
+    /// No event, but a newer resume token.
     Token(Option<Document>),
     Over,
 }
@@ -44,12 +44,12 @@ impl<'s> RawChanges<'s> {
         Self { source, token }
     }
 
-    /// Behind the last event, or behind all that was looked at without finding one.
+    /// The token that resumes after the last event, or after the last batch that had no events.
     pub(crate) fn token(&self) -> Option<&Document> {
         self.token.as_ref()
     }
 
-    /// The next event. An error ends the stream; what the store can recover from it does not tell.
+    /// Polls for the next event. An error ends the stream; the store handles recoverable errors itself.
     pub(crate) fn poll_next(
         &mut self,
         cx: &mut Context<'_>,
@@ -94,7 +94,7 @@ pub(crate) fn token(event: &RawDocument) -> Option<Document> {
     }
 }
 
-/// A token that a reply tells.
+/// Converts the resume token of a reply.
 #[cfg(feature = "memory")]
 pub(crate) fn document(token: &RawDocument) -> Result<Document> {
     Document::try_from(token).map_err(|_| Error::malformed_reply("a resume token"))

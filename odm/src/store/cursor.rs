@@ -1,4 +1,4 @@
-//! Cursors over raw documents: a batch at a time from either store.
+//! Cursors over raw documents, fetched a batch at a time from either store.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,17 +18,17 @@ use crate::store::memory::MemoryCursor;
 use crate::store::monitor::Monitor;
 use crate::store::session::Attempt;
 
-/// The documents that a `find` or an `aggregate` answers; `'s` is the session's borrow.
+/// The results of a `find` or an `aggregate`; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
     batch: Batch,
     source: Source<'s>,
     batch_size: Option<u32>,
     watch: Option<Box<Watch>>,
-    /// The transaction that it reads in.
+    /// The transaction that the cursor belongs to.
     attempt: Option<Attempt>,
 }
 
-/// Where further batches come from.
+/// The source of further batches.
 pub(crate) enum Source<'s> {
     #[cfg(feature = "memory")]
     Memory(Box<MemoryCursor>),
@@ -36,11 +36,11 @@ pub(crate) enum Source<'s> {
     Driver(Box<ImplicitCursor>),
     #[cfg(feature = "mongodb")]
     DriverSession(SessionCursor<'s>),
-    /// Nowhere: the last batch is here, or fetching failed.
+    /// There are no further batches, or a fetch failed.
     Exhausted(std::marker::PhantomData<&'s ()>),
 }
 
-/// What a monitored cursor reports its `getMore`s with.
+/// The monitor of a cursor, which reports each `getMore` to it.
 struct Watch {
     monitor: Monitor,
     database: Arc<str>,
@@ -63,12 +63,12 @@ impl<'s> RawCursor<'s> {
         }
     }
 
-    /// Has the transaction learn of every failed `getMore`.
+    /// Records every failed `getMore` in the transaction.
     pub(crate) fn belongs_to(&mut self, attempt: Attempt) {
         self.attempt = Some(attempt);
     }
 
-    /// Reports every `getMore` from here on.
+    /// Reports every later `getMore` to the monitor.
     pub(crate) fn watch(&mut self, monitor: &Monitor, database: &Arc<str>) {
         self.watch = Some(Box::new(Watch {
             monitor: monitor.clone(),
@@ -77,18 +77,18 @@ impl<'s> RawCursor<'s> {
         }));
     }
 
-    /// The reply that holds the current batch.
+    /// The reply that contains the current batch.
     pub(crate) fn reply(&self) -> Cow<'_, RawDocument> {
         self.batch.reply()
     }
 
-    /// At least how many documents follow without another batch.
+    /// The minimum number of documents left in the current batch.
     pub(crate) fn left(&self) -> usize {
         self.batch.left()
     }
 
-    /// The next document, fetching a batch if need be. An error that concerns the cursor as a whole
-    /// ends it.
+    /// Polls for the next document and fetches a batch if necessary. An error that concerns the cursor
+    /// as a whole ends it.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<&RawDocument>>> {
         while self.batch.is_read() {
             match self.poll_batch(cx) {
@@ -111,7 +111,7 @@ impl<'s> RawCursor<'s> {
 
     /// [`poll_next`](Self::poll_next) as a future.
     pub(crate) async fn next(&mut self) -> Option<Result<&RawDocument>> {
-        // Fetch first, then borrow: the borrow of a document outlives the poll.
+        // Fetches first and borrows afterwards: `poll_fn` can't return a borrow of the document.
         let fetched = std::future::poll_fn(|cx| match self.poll_next(cx) {
             Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error))),
             Poll::Ready(Some(Ok(_))) => Poll::Ready(Some(Ok(()))),
@@ -176,7 +176,7 @@ impl<'s> RawCursor<'s> {
     }
 }
 
-/// A cursor's reply as the monitor shows it: without the cluster's clock.
+/// A cursor's reply for the monitor: only `cursor` and `ok`.
 pub(crate) fn shown_reply(reply: &RawDocument) -> Document {
     let mut shown = Document::new();
     for (key, value) in reply.iter().flatten() {

@@ -1,5 +1,5 @@
-//! The store behind the official driver. Its actions are used where it has them, so that
-//! retryable reads and writes, sessions, pools and server selection stay the driver's.
+//! The store behind the official driver. It uses the driver's actions where they exist, so that the
+//! driver handles retryable reads and writes, sessions, pools and server selection.
 
 mod changes;
 mod connect;
@@ -18,7 +18,7 @@ macro_rules! in_session {
     };
 }
 
-/// Runs an action that answers with a cursor. The types of such actions have no trait in common.
+/// Runs an action that returns a cursor. It is a macro because the action types share no trait.
 macro_rules! opened {
     ($action:expr, $session:expr, $batch_size:expr) => {
         match $session {
@@ -35,7 +35,7 @@ macro_rules! opened {
     };
 }
 
-// Below the macros that it uses.
+// Must follow the macros that it uses.
 mod action;
 
 use std::fmt;
@@ -59,7 +59,7 @@ use crate::store::session::{Backend, DriverSession, Session, SessionOptions};
 #[derive(Clone)]
 pub(crate) struct Driver {
     pub(crate) database: Database,
-    /// The collection that most operations go to.
+    /// The collection that most operations use.
     target: Option<Collection<RawDocumentBuf>>,
 }
 
@@ -71,7 +71,7 @@ impl Driver {
         }
     }
 
-    /// The same database, with a collection made ready: every one that the driver makes is allocated.
+    /// The same database, with a cached collection handle: the driver allocates each handle.
     pub(crate) fn at(&self, collection: &str) -> Self {
         Self {
             database: self.database.clone(),

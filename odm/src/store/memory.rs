@@ -1,4 +1,4 @@
-//! The store in the process: requests and commands go to the engine, answers come back.
+//! The in-memory store: sends requests and commands to the engine.
 
 mod await_data;
 mod call;
@@ -35,16 +35,15 @@ use crate::store::response::Response;
 use crate::store::session::Session;
 use crate::store::watch::{Scope, Watch};
 
-/// The engine and the context that its commands run in; clones share the data.
-/// The engine, and the names that operations go to; clones share the data.
+/// The engine, and the database and collection that operations use; clones share the data.
 #[derive(Clone)]
 pub(crate) struct Memory(Arc<Handle>);
 
 struct Handle {
     service: Arc<Service>,
-    /// The database that operations go to.
+    /// The database that operations use.
     database: Arc<str>,
-    /// The collection that most operations go to, so that its name is not made anew for each.
+    /// The collection that most operations use, kept here to avoid building its name for each.
     target: Option<Namespace>,
 }
 
@@ -62,7 +61,7 @@ impl Memory {
         &self.0.service
     }
 
-    /// The same data, for a handle that mostly asks for this collection.
+    /// The same data, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         let database = &self.0.database;
         Self(Arc::new(Handle {
@@ -72,7 +71,7 @@ impl Memory {
         }))
     }
 
-    /// Another handle of the same engine and names. Each of the two counts its own users and those of its target.
+    /// Another handle to the same engine and names. The two handles share no reference counts except the engine's.
     pub(crate) fn apart(&self) -> Self {
         let copy = |target: &Namespace| Namespace::new(&target.database, &target.collection);
         Self(Arc::new(Handle {
@@ -106,7 +105,7 @@ impl Memory {
         Ok(self.service().try_run(&command)?)
     }
 
-    /// Has a request answered once, without a command.
+    /// Runs a request once, without building a command.
     pub(crate) fn ask(
         &self,
         database: &str,
@@ -117,7 +116,7 @@ impl Memory {
         self.service().answer(&namespace, request)
     }
 
-    /// The documents of a request that finds one value at one path, where that is all there is to do.
+    /// The documents that match `{path: value}`, if the request is such a `find` and the engine has a fast path for it.
     fn look_up(&self, database: &str, request: &Request) -> Option<Page> {
         let Operation::Find {
             filter: Condition::One(path, value),
@@ -133,7 +132,7 @@ impl Memory {
         self.service().look_up(&namespace, path, value, *one)
     }
 
-    /// Removes the document of a filter that finds one by its `_id`, where that is all there is to do.
+    /// Removes the document with an `_id`, if the filter selects one and the engine has a fast path for it.
     fn remove(
         &self,
         database: &str,
@@ -157,8 +156,8 @@ impl Memory {
         }
     }
 
-    /// Runs a command outside of transactions. While an open transaction holds what it writes, it
-    /// waits, as on a server.
+    /// Runs a command outside of transactions. On a write conflict with an open transaction it waits,
+    /// as mongod does.
     pub(crate) async fn run_waiting(
         &self,
         database: &str,
@@ -169,7 +168,7 @@ impl Memory {
         waiting(limit, || self.service().try_run(&command)).await
     }
 
-    /// Runs a command in a session, or in none.
+    /// Runs a command, in a session if one is given.
     pub(crate) async fn run_in(
         &self,
         database: &str,
@@ -191,7 +190,7 @@ impl Memory {
         }
     }
 
-    /// Runs a command that answers a cursor.
+    /// Runs a command that returns a cursor.
     pub(crate) async fn run_cursor<'s>(
         &self,
         database: &Arc<str>,
@@ -257,8 +256,8 @@ impl Memory {
         Ok(RawChanges::new(Events::Memory(Box::new(changes)), start))
     }
 
-    /// Runs one operation without a session and without options, in parts. `None` where a command must tell more, or where
-    /// an open transaction has to be waited for: then nothing was done.
+    /// Runs one operation without a session and options, and without building a command. Returns `None`, and does
+    /// nothing, if the operation needs a command or must wait for an open transaction.
     pub(crate) fn exec_now<'s>(&self, request: &Request) -> Option<Result<Response<'s>>> {
         if !request.options.is_empty() {
             return None;
@@ -291,7 +290,7 @@ impl Memory {
         }
     }
 
-    /// What the answer to a request in parts is.
+    /// Converts the engine's answer to a request without a command.
     fn respond<'s>(
         &self,
         parts: &Parts<'_>,
@@ -306,8 +305,8 @@ impl Memory {
         })
     }
 
-    /// Runs one operation: in parts where it has no options and no session, else as its command. While an open
-    /// transaction holds what it writes, it waits.
+    /// Runs one operation: without building a command if it has no options and no session, else as a command. On a
+    /// write conflict with an open transaction it waits.
     pub(crate) async fn exec<'s>(
         &self,
         request: &Request,
@@ -349,7 +348,7 @@ impl Memory {
             ));
         }
         if let Operation::Count { .. } = request.operation {
-            // One document at most: nothing to fetch later.
+            // The pipeline returns at most one document, so the first batch is complete.
             let reply = self.run_in(database, command, session).await?;
             let mut batch = Batch::new(Reply::Memory(reply))?;
             let counted = match batch.next() {
@@ -390,7 +389,7 @@ impl Memory {
     }
 }
 
-/// Runs until no uncommitted write of a transaction stands in the way.
+/// Retries while the operation conflicts with an uncommitted write of a transaction.
 async fn waiting<T>(
     limit: Option<Duration>,
     mut run: impl FnMut() -> Result<T, ServerError>,
@@ -406,7 +405,7 @@ async fn waiting<T>(
     }
 }
 
-/// Refuses what a single node in the process can't honour.
+/// Refuses options that a single in-memory node can't honour.
 fn check(options: &Options) -> Result<()> {
     if let Some(preference) = &options.read_preference {
         preference.check_on_one_node()?;
@@ -417,7 +416,7 @@ fn check(options: &Options) -> Result<()> {
         .map_or(Ok(()), check_write_concern)
 }
 
-/// Refuses a write concern that a single node in the process can't honour.
+/// Refuses write concerns that a single in-memory node can't honour.
 pub(crate) fn check_write_concern(concern: &WriteConcern) -> Result<()> {
     match &concern.w {
         Some(Acknowledgment::Nodes(2..)) => Err(Error::unsupported(

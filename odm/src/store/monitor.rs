@@ -1,4 +1,4 @@
-//! Shows the commands that are sent, to a handler that belongs to one `Db`.
+//! Reports sent commands to the handler of a `Db`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use bson::Document;
 
 use crate::error::Error;
 
-/// One command and what came of it, as [`Db::on_command`](crate::collection::Db::on_command) shows
-/// it.
+/// One command and its outcome, for handlers set by
+/// [`Db::on_command`](crate::collection::Db::on_command).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CommandEvent<'a> {
-    /// The database that it was sent to.
+    /// The database that the command was sent to.
     pub database: &'a str,
-    /// The command document, without what the driver adds for its session and the cluster's clock.
+    /// The command document, without the session and cluster time fields that the driver adds.
     pub command: &'a Document,
-    /// What came back, reduced to what the operation reads.
+    /// The reply, reduced to the fields that the operation reads, or the error.
     pub outcome: Result<&'a Document, &'a Error>,
-    /// How long it took.
+    /// How long the command took.
     pub duration: Duration,
 }
 
-/// What a handler is called with.
+/// The type of handlers.
 type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
 
 /// The handler, if there is one.

@@ -1,4 +1,4 @@
-//! The closed set of what a store is asked to do, and the command document each stands for.
+//! The operations of a store, and the command document of each.
 
 mod build;
 mod condition;
@@ -20,8 +20,8 @@ pub(crate) struct Request {
     pub(crate) options: Chosen,
 }
 
-/// What is asked, with its operands. Filters and updates are the documents that the typed half
-/// built; documents to write are raw bytes, encoded once.
+/// An operation with its operands. The typed layer built the filters and updates; documents to
+/// write are raw bytes, encoded once.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
     InsertOne {
@@ -32,7 +32,7 @@ pub(crate) enum Operation {
     },
     Find {
         filter: Condition,
-        /// Only the first document, in one batch, and the cursor closed.
+        /// Returns only the first document, in a single batch that closes the cursor.
         one: bool,
     },
     Update(Box<Update>),
@@ -74,19 +74,19 @@ pub(crate) enum Operation {
     Drop,
 }
 
-/// What an update works on: boxed in its operation, for requests are moved from floor to floor.
+/// The operands of an update. Operations box them, because requests are moved often.
 #[derive(Debug, Clone)]
 pub(crate) struct Update {
     pub(crate) filter: Condition,
     pub(crate) modification: Modification,
-    /// What `$[name]` in the update stands for.
+    /// The filters for `$[name]` in the update.
     pub(crate) array_filters: Vec<Document>,
-    /// Whether it changes every document that matches; never where one is returned.
+    /// Whether it changes every document that matches; false in `findAndModify`.
     pub(crate) multi: bool,
 }
 
 impl Update {
-    /// Of what matches, as yet without changes.
+    /// An update of the documents that match `filter`, without changes yet.
     pub(crate) fn new(filter: Condition) -> Self {
         Self {
             filter,
@@ -97,10 +97,10 @@ impl Update {
     }
 }
 
-/// Operators, or a pipeline.
+/// Update operators, or a pipeline.
 #[derive(Debug, Clone)]
 pub(crate) enum Modification {
-    /// `{operator: {path: value}}`, which most updates are: no document is made that a store does not need.
+    /// `{operator: {path: value}}`. Most updates have this form, which builds no document unless the store needs one.
     One {
         operator: &'static str,
         path: String,
@@ -147,7 +147,7 @@ impl Request {
 }
 
 impl Operation {
-    /// Makes a `find` one of the first document only.
+    /// Restricts a `find` to the first document.
     pub(crate) fn only_first(&mut self) {
         if let Self::Find { one, .. } = self {
             *one = true;
@@ -163,7 +163,7 @@ impl Operation {
         )
     }
 
-    /// Whether its reply tells matched documents from modified ones.
+    /// Whether its reply counts both matched and modified documents.
     pub(crate) fn updates(&self) -> bool {
         matches!(
             self,
@@ -171,7 +171,7 @@ impl Operation {
         )
     }
 
-    /// Whether it reads as a query does, with a read concern and a read preference.
+    /// Whether it accepts a read concern and a read preference.
     pub(crate) fn reads(&self) -> bool {
         self.is_read() || matches!(self, Self::Aggregate { .. })
     }

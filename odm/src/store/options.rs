@@ -1,4 +1,4 @@
-//! What an operation may carry beside its operands, under the names of the official driver.
+//! The options of operations, named as in the official driver.
 
 mod collation;
 mod concern;
@@ -58,29 +58,29 @@ impl From<Document> for Hint {
     }
 }
 
-/// Which state of the document `find_one_and_*` returns.
+/// The version of the document that `find_one_and_*` returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReturnDocument {
-    /// As it was before the change.
+    /// The document before the change.
     #[default]
     Before,
-    /// As it is after it.
+    /// The document after the change.
     After,
 }
 
-/// The options of one operation. Most have none: then nothing is allocated, and the futures that
-/// carry a request stay small.
+/// The options of one operation. The box keeps futures that hold a request small; an operation
+/// without options, the usual case, allocates nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Chosen(Option<Box<Options>>);
 
 impl Chosen {
-    /// Whether no option was ever named.
+    /// Whether no option was set.
     #[cfg(feature = "memory")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The options, if one was ever named.
+    /// The options, if any was set.
     pub(crate) fn chosen(&self) -> Option<&Options> {
         self.0.as_deref()
     }
@@ -107,8 +107,8 @@ impl From<Options> for Chosen {
     }
 }
 
-/// Every option that some operation takes. Each builder offers those of its own operation, so a
-/// field that is set is one that the operation sends.
+/// The options of all operations. A builder has methods only for its operation's options, so every
+/// field that is set is sent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) sort: Option<Document>,
@@ -138,7 +138,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// What the driver would not refuse, or would refuse late.
+    /// Refuses options that the driver would accept, or refuse only later.
     pub(crate) fn check(&self) -> Result<()> {
         if let Some(concern) = &self.write_concern {
             concern.check()?;

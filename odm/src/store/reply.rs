@@ -1,4 +1,4 @@
-//! How replies are read.
+//! Reads the replies of commands.
 
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument};
@@ -8,14 +8,14 @@ use crate::error::{BulkError, BulkWriteResult, Error, Result, ServerError, Write
 /// The counts of a write command.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Written {
-    /// Inserted, deleted, or matched and upserted.
+    /// The number of inserted, deleted, or matched plus upserted documents.
     pub(crate) n: u64,
     pub(crate) modified: u64,
-    /// The index of the statement, and the `_id` that it upserted.
+    /// The index of each upserting statement, and the `_id` that it upserted.
     pub(crate) upserted: Vec<(usize, Bson)>,
 }
 
-/// A count, which the server sends as any type of number.
+/// Reads a count, which may be any numeric type.
 pub(crate) fn count(reply: &RawDocument, key: &'static str) -> Result<u64> {
     optional(reply, key)?
         .and_then(whole)
@@ -52,7 +52,7 @@ pub(crate) fn values(reply: &RawDocument) -> Result<Vec<Bson>> {
         .collect()
 }
 
-/// The field, where it is there and well formed.
+/// The field, if it is present and well formed.
 pub(crate) fn field<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     document.get(key).ok().flatten()
 }
@@ -71,8 +71,8 @@ pub(crate) fn written(reply: &RawDocument, kind: WriteKind, batch: bool) -> Resu
     outcome(written, errors, concern, kind, batch)
 }
 
-/// What failed in a write command that as a whole did not. An entry that can't be read is a failure
-/// of the reply: a write whose error got lost would pass for done.
+/// The errors of single statements and of the write concern, in the reply of a command with `ok: 1`.
+/// A malformed entry is an error: skipping it would report a failed write as successful.
 pub(crate) fn write_errors(reply: &RawDocument) -> Result<(Vec<WriteError>, Option<ServerError>)> {
     let errors = match optional(reply, "writeErrors")? {
         None => Vec::new(),
@@ -101,14 +101,14 @@ fn index(entry: &RawDocument) -> Result<usize> {
         .map_err(|_| Error::malformed_reply("the `index` of a statement"))
 }
 
-/// The field, unless it is not there: a document that can't be read is not one without the field.
+/// The field, or `None` if it is missing; a malformed document is an error.
 fn optional<'a>(document: &'a RawDocument, key: &str) -> Result<Option<RawBsonRef<'a>>> {
     document
         .get(key)
         .map_err(|_| Error::malformed_reply("well-formed BSON"))
 }
 
-/// Which count of a [`BulkWriteResult`] a command's `n` is.
+/// The kind of a write command: which count of a [`BulkWriteResult`] its `n` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteKind {
     Insert,
@@ -116,8 +116,8 @@ pub(crate) enum WriteKind {
     Delete,
 }
 
-/// The counts, unless something failed: then the one error, or for a batch all of them with what
-/// was done.
+/// Returns the counts if nothing failed. Otherwise returns the single error or, for a batch, all
+/// errors with the counts.
 pub(crate) fn outcome(
     written: Written,
     mut errors: Vec<WriteError>,
@@ -144,7 +144,7 @@ pub(crate) fn outcome(
 }
 
 impl Written {
-    /// These counts as part of a bulk write's.
+    /// Converts these counts into those of a bulk write.
     pub(crate) fn into_result(self, kind: WriteKind) -> BulkWriteResult {
         let mut result = BulkWriteResult::default();
         match kind {
@@ -218,7 +218,7 @@ mod tests {
         let update = rawdoc! { "n": 1 };
         let read = written(&update, WriteKind::Update, false).unwrap_err();
         assert!(read.to_string().contains("`nModified`"), "{read}");
-        // An element of no known type: the reply can't be told from one without errors.
+        // With an element of an unknown type, the reply may contain errors that can't be read.
         let mut bytes = rawdoc! { "n": 1, "x": 1 }.into_bytes();
         bytes[11] = 0x66;
         let broken = RawDocumentBuf::from_bytes(bytes).unwrap();

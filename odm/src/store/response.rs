@@ -1,4 +1,4 @@
-//! What operations answer.
+//! The responses to operations.
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::store::cursor::{RawCursor, shown_reply};
 use crate::store::reply::Written;
 
-/// The answer to one operation; which one is fixed by the operation.
+/// The response to one operation; the operation determines the variant.
 #[derive(Debug)]
 pub(crate) enum Response<'s> {
     Written(Written),
     Cursor(RawCursor<'s>),
-    /// What `findAndModify` returns.
+    /// The document that `findAndModify` returns.
     Document(Option<RawDocumentBuf>),
     Count(u64),
     Values(Vec<Bson>),
@@ -57,7 +57,7 @@ impl<'s> Response<'s> {
 }
 
 impl Response<'_> {
-    /// The reply as the monitor shows it: what the operation reads of it.
+    /// The reply for the monitor: only the fields that the operation reads.
     pub(crate) fn to_reply(&self, updates: bool) -> Document {
         let mut reply = match self {
             Self::Written(written) => {

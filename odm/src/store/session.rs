@@ -1,4 +1,4 @@
-//! Sessions: operations in order, and transactions.
+//! Sessions: causal consistency and transactions.
 
 mod attempt;
 #[cfg(feature = "memory")]
@@ -13,7 +13,7 @@ pub(crate) use self::attempt::{Attempt, Outcome};
 pub(crate) use self::memory::MemorySession;
 pub use self::options::{SessionOptions, TransactionOptions};
 
-/// What is wrong with a call on a session, on either store.
+/// Error messages for misused sessions, shared by both stores.
 pub(crate) mod misuse {
     pub(crate) const NOTHING_STARTED: &str =
         "no transaction is under way: call `start_transaction` first";
@@ -27,15 +27,15 @@ pub(crate) mod misuse {
         "a transaction reads from the primary: leave the read preference out";
 }
 
-/// A logical session: start one with [`Db::start_session`](crate::collection::Db::start_session),
-/// give it to operations with `.session(&mut session)`.
+/// A logical session. Start it with [`Db::start_session`](crate::collection::Db::start_session), and
+/// pass it to actions with `.session(&mut session)`.
 ///
-/// Most programs want [`transaction!`](crate::transaction), which starts one, and retries as MongoDB
-/// asks for.
+/// Most programs use [`transaction!`](crate::transaction) instead, which starts a session and retries
+/// transactions as MongoDB's driver specification requires.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) backend: Backend,
-    /// What transactions of the session do unless told.
+    /// The default options of the session's transactions.
     defaults: TransactionOptions,
     /// The last transaction that was started.
     transaction: Option<Current>,
@@ -49,7 +49,7 @@ pub(crate) enum Backend {
     Driver(Box<DriverSession>),
 }
 
-/// The driver's session. What state its transaction is in, the driver keeps to itself.
+/// The driver's session. The driver does not expose the transaction's state, so it is tracked here.
 #[cfg(feature = "mongodb")]
 #[derive(Debug)]
 pub(crate) struct DriverSession {
@@ -74,14 +74,14 @@ impl Session {
         }
     }
 
-    /// Starts a transaction: what is given this session from here on is part of it.
+    /// Starts a transaction. Every action that then uses this session is part of it.
     pub async fn start_transaction(&mut self) -> Result<()> {
         self.start_transaction_with(TransactionOptions::default())
             .await
     }
 
-    /// Starts a transaction that reads and commits as `options` say, and for the rest as the
-    /// session's own.
+    /// Starts a transaction with these options; unset ones default to the session's transaction
+    /// options.
     pub async fn start_transaction_with(&mut self, options: TransactionOptions) -> Result<()> {
         let options = options.or(&self.defaults);
         if let Some(concern) = &options.write_concern {
@@ -104,8 +104,8 @@ impl Session {
         Ok(())
     }
 
-    /// Makes all that the transaction wrote visible at once. After an error with the label
-    /// `UnknownTransactionCommitResult` it may be called again.
+    /// Commits the transaction, which makes all its writes visible at once. After an error with the
+    /// label `UnknownTransactionCommitResult`, call it again.
     pub async fn commit_transaction(&mut self) -> Result<()> {
         if let Some(transaction) = &self.transaction {
             transaction.committing();
@@ -126,7 +126,7 @@ impl Session {
         committed
     }
 
-    /// Undoes all that the transaction wrote.
+    /// Aborts the transaction and discards its writes.
     pub async fn abort_transaction(&mut self) -> Result<()> {
         if let Some(transaction) = &self.transaction {
             transaction.abort();
@@ -159,7 +159,7 @@ impl Session {
         transaction.filter(|_| self.in_transaction()).cloned()
     }
 
-    /// Whether an operation of the last transaction failed in a way that another try may mend.
+    /// Whether an operation of the last transaction failed with a transient error, so that a retry may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         self.transaction
             .as_deref()
@@ -176,7 +176,7 @@ impl Session {
         }
     }
 
-    /// The refusal of a session that another store started.
+    /// The error for a session that another store started.
     #[cfg(feature = "memory")]
     pub(crate) fn foreign() -> crate::error::Error {
         crate::error::Error::usage(

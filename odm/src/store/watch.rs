@@ -1,4 +1,4 @@
-//! What a change stream is asked for, and the command that opens it.
+//! The options of a change stream, and the command that opens it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::{Chosen, FullDocument, FullDocumentBeforeChange};
 
-/// What is watched.
+/// What a change stream watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Collection(&'static str),
@@ -16,15 +16,15 @@ pub(crate) enum Scope {
     Cluster,
 }
 
-/// One change stream, before it is open.
+/// A change stream to open.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pub(crate) scope: Scope,
-    /// The stages behind `$changeStream`.
+    /// The stages after `$changeStream`.
     pub(crate) pipeline: Vec<Document>,
     pub(crate) full_document: Option<FullDocument>,
     pub(crate) full_document_before_change: Option<FullDocumentBeforeChange>,
-    /// Of definitions, too.
+    /// Whether to return events about definitions, too.
     pub(crate) show_expanded_events: bool,
     pub(crate) resume_after: Option<Document>,
     pub(crate) start_after: Option<Document>,
@@ -49,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// The same, going on behind an event that was told.
+    /// The same stream, resumed after the event with this token.
     #[cfg(feature = "memory")]
     pub(crate) fn resumed(&self, token: Document) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Watch {
         }
     }
 
-    /// The command as a driver sends it, but for the database and the session.
+    /// The command as a driver sends it, without the database and session fields.
     pub(crate) fn command(&self) -> Result<Document> {
         let (collection, is_whole) = match self.scope {
             Scope::Collection(name) => (name, false),

@@ -1,7 +1,7 @@
-//! A date as bson shows it to serde: `{"$date": {"$numberLong": "…"}}`.
+//! Dates in the form in which bson passes them to serde: `{"$date": {"$numberLong": "…"}}`.
 //!
-//! bson's own `DateTime` and `Bson` accept `{"$date": milliseconds}` as well, which needs no digits and no memory for
-//! them. They get that; every other type sees what bson shows.
+//! bson's own `DateTime` and `Bson` also accept `{"$date": milliseconds}`, which needs no string of digits. They get
+//! that shorter form; all other types get bson's form.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -12,10 +12,10 @@ use serde::forward_to_deserialize_any;
 
 use super::fault::Fault;
 
-/// One of the two documents, one in the other.
+/// One of the two nested documents.
 pub(super) struct Date<E> {
     millis: i64,
-    /// What is still to be shown.
+    /// The level of the remaining entry; `None` once it is read.
     next: Option<Level>,
     fault: PhantomData<E>,
 }
@@ -28,7 +28,7 @@ enum Level {
     Millis,
 }
 
-/// What bson reads the value of `$date` as. The name may change with bson: then dates take the longer way again.
+/// The private type as which bson reads the value of `$date`. If bson renames it, dates get the longer form again.
 pub(super) const BODY: &str = "bson::extjson::models::DateTimeBody";
 
 impl<E> Date<E> {
@@ -73,7 +73,7 @@ impl<'de, E: Fault> MapAccess<'de> for Date<E> {
     }
 }
 
-/// What stands beside a name.
+/// The value of an entry.
 struct Value<E> {
     millis: i64,
     level: Level,

@@ -1,23 +1,23 @@
-//! The errors of a read: one without a size for speed, and bson's where somebody reads the message.
+//! The errors of decoding: a zero-sized one for speed, and bson's for messages.
 
 use std::fmt;
 
 use bson::error::Error as BsonError;
 use serde::de::{Error, Expected, Unexpected};
 
-/// The error type of a read.
+/// An error type of the deserializer.
 pub(crate) trait Fault: Error {
-    /// Whether field names are shown as text, for `serde_path_to_error` to record.
+    /// Whether field names are passed as text, so that `serde_path_to_error` can record them.
     const TRACED: bool;
 
     /// Converts an error of bson's deserializer.
     fn theirs<E: Error>(failure: E) -> Self;
 }
 
-/// The document can't be read; [`trace`](super::trace) finds out where and why.
+/// The document can't be decoded; [`trace`](super::trace) finds the path and the reason.
 ///
-/// It has no size and its messages are never formatted: every visit of a value returns a `Result` with it, and
-/// untagged enums fail once for each variant that they try.
+/// It is zero-sized and never formats a message, because every visit returns a `Result` with it, and untagged enums
+/// fail once for each variant that they try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed;
 
@@ -55,7 +55,7 @@ impl Fault for BsonError {
     const TRACED: bool = true;
 
     fn theirs<E: Error>(failure: E) -> Self {
-        // bson shows its message behind a description of the kind, and ends with a full stop.
+        // bson puts a description of the kind before its message, and a full stop after it.
         let text = failure.to_string();
         let message = text.split_once(". Message: ");
         let message = message.and_then(|(_, message)| message.strip_suffix('.'));

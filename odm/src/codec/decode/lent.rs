@@ -1,7 +1,8 @@
-//! What bson visits: values of rare types, and those that bson's own types ask for by a private name.
+//! Values that bson decodes: rare types, and values that bson's own types request by a private name.
 //!
-//! bson reads whole documents, so such a value is copied into a document of its own. What bson then lends to the visitor
-//! lives as long as the copy; [`Lent`] replaces it with the same part of the original, which lives as long as `'de`.
+//! bson decodes whole documents, so such a value is copied into a document of its own. The data that bson lends to the
+//! visitor lives only as long as the copy; [`Lent`] replaces it with the same part of the original, which lives for
+//! `'de`.
 
 use bson::RawDeserializer;
 use bson::error::Error as BsonError;
@@ -10,14 +11,14 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-/// Which of a deserializer's methods was called.
+/// The deserializer method that the caller used.
 pub(super) enum Asked {
     Any,
     Newtype(&'static str),
     Enum(&'static str, &'static [&'static str]),
 }
 
-/// Visits a value as bson does.
+/// Visits a value with bson's deserializer.
 pub(super) fn visit<'de, V: Visitor<'de>>(
     tag: u8,
     value: &'de [u8],
@@ -31,10 +32,10 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     RawDeserializer::new(&copy)?.deserialize_any(Only { visitor, asked })
 }
 
-/// The bytes of a document in front of the value of its only element, whose key is empty: length, type, key.
+/// The number of bytes before the value in a document with one element and an empty key: length, type, key.
 const HEAD: usize = 4 + 1 + 1;
 
-/// A document with one element.
+/// Copies a value into a document with one element.
 fn copy(tag: u8, value: &[u8]) -> Option<Vec<u8>> {
     let length = HEAD + value.len() + 1;
     let mut copy = Vec::with_capacity(length);
@@ -45,7 +46,7 @@ fn copy(tag: u8, value: &[u8]) -> Option<Vec<u8>> {
     Some(copy)
 }
 
-/// A copy, and the value that it was made from.
+/// A copy, and the original value.
 #[derive(Clone, Copy)]
 struct Origin<'x, 'de> {
     copy: &'x [u8],
@@ -53,7 +54,7 @@ struct Origin<'x, 'de> {
 }
 
 impl<'de> Origin<'_, 'de> {
-    /// The original of a part of the copy; `None` for what lies elsewhere, such as a constant.
+    /// The part of the original that corresponds to a part of the copy; `None` for other data, such as constants.
     fn find(self, part: &[u8]) -> Option<&'de [u8]> {
         let before = (part.as_ptr() as usize).checked_sub(self.copy.as_ptr() as usize)?;
         let start = before.checked_sub(HEAD)?;
@@ -61,7 +62,7 @@ impl<'de> Origin<'_, 'de> {
     }
 }
 
-/// Takes bson's access to the copy, and has its only value visited.
+/// Receives bson's `MapAccess` for the copy, and visits its only value.
 struct Only<V> {
     visitor: V,
     asked: Asked,
@@ -94,7 +95,7 @@ impl<'x, V: Visitor<'x>> DeserializeSeed<'x> for Only<V> {
     }
 }
 
-/// A part of serde's protocol that speaks of the copy, as one that speaks of the original, or the other way round.
+/// Wraps one of serde's interfaces and translates borrowed data between the copy and the original.
 #[derive(Clone, Copy)]
 struct Lent<'x, 'de, T> {
     inner: T,
@@ -102,7 +103,7 @@ struct Lent<'x, 'de, T> {
 }
 
 impl<'x, 'de, T> Lent<'x, 'de, T> {
-    /// Another part of the same conversation.
+    /// Wraps another interface with the same origin.
     fn with<U>(&self, inner: U) -> Lent<'x, 'de, U> {
         Lent {
             inner,
@@ -111,7 +112,7 @@ impl<'x, 'de, T> Lent<'x, 'de, T> {
     }
 }
 
-/// Forwards the visits of values that own what they are.
+/// Forwards the visits of values that don't borrow from the document.
 macro_rules! visits {
     ($($method:ident($value:ty);)*) => {
         $(

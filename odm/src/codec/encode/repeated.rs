@@ -1,10 +1,10 @@
-//! Keys that a document has twice.
+//! Finds repeated keys in documents.
 
 use smallvec::SmallVec;
 
 use odm_language::value::raw::Elements;
 
-/// A key that is in the document twice, if one is.
+/// A key that occurs more than once in the document, if there is one.
 pub(super) fn key<'a>(elements: Elements<'a>) -> Option<&'a [u8]> {
     let mut keys: SmallVec<[&'a [u8]; 24]> = elements.map(|element| element.key_bytes()).collect();
     keys.sort_unstable();
@@ -14,7 +14,7 @@ pub(super) fn key<'a>(elements: Elements<'a>) -> Option<&'a [u8]> {
     })
 }
 
-/// The path of the first key that a document, or one within it, has twice.
+/// The path of the first repeated key in a document or its subdocuments.
 pub(super) fn path(elements: Elements<'_>) -> Option<String> {
     if let Some(key) = key(elements.clone()) {
         return Some(String::from_utf8_lossy(key).into_owned());

@@ -1,4 +1,4 @@
-//! The serializer: each value is written behind its key, with its type put in front of the key once it is known.
+//! The serializer. It writes each value after its key, and then fills in the type byte before the key.
 
 use std::fmt::{self, Display};
 
@@ -10,12 +10,12 @@ use smallvec::SmallVec;
 use super::strings::{Digits, Key, Notation};
 use super::{Alone, repeated};
 
-/// Why a value was not written.
+/// The reason why a value was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// It is of a kind that is bson's to write.
+    /// bson must write this value.
     Unknown,
-    /// It, or bson, failed; or bson has to write all that is around it; or a map has a key twice.
+    /// The value or bson failed, bson must write the whole document, or a map has a repeated key.
     Failed,
 }
 
@@ -35,11 +35,11 @@ impl ser::Error for Left {
 
 pub(super) type Written = Result<(), Left>;
 
-/// Where a value is to be written: at the end of the bytes.
+/// The serializer of one value, which it appends to the bytes.
 #[derive(Debug)]
 pub(super) struct Place<'b> {
     bytes: &'b mut Vec<u8>,
-    /// Where its type belongs; the outermost document has none.
+    /// The offset of the value's type byte; `None` for the outermost document.
     tag: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ impl<'b> Place<'b> {
         Ok(Elements::begin(self.bytes))
     }
 
-    /// The document that stands for a variant with values, and in it the place of these.
+    /// Begins the document `{variant: …}` of an enum variant with values.
     fn variant(self, variant: &'static str, kind: ElementType) -> Result<Variant<'b>, Left> {
         let outer = self.begin(ElementType::EmbeddedDocument)?;
         let start = outer.start;
@@ -85,8 +85,8 @@ impl<'b> Place<'b> {
     }
 }
 
-/// Appends a name and a NUL, which it may not hold itself. Inline, since the names of a struct's fields are known where
-/// its code is compiled.
+/// Appends a name and its terminating NUL; names that contain a NUL are refused. Inlined, because the names of struct
+/// fields are constants in the calling code.
 #[inline]
 pub(super) fn append_key(bytes: &mut Vec<u8>, key: &str) -> Written {
     if key.as_bytes().contains(&0) {
@@ -103,7 +103,7 @@ fn append_length(bytes: &mut Vec<u8>, length: usize) -> Written {
     Ok(())
 }
 
-/// Writes the length of what began at a place, and ends it.
+/// Ends the document or array that began at `start`, and fills in its length.
 fn end(bytes: &mut Vec<u8>, start: usize) -> Written {
     bytes.push(0);
     let length = i32::try_from(bytes.len() - start).map_err(|_| Left::Failed)?;
@@ -112,14 +112,14 @@ fn end(bytes: &mut Vec<u8>, start: usize) -> Written {
     Ok(())
 }
 
-/// A document or an array under way.
+/// A document or an array under construction.
 #[derive(Debug)]
 pub(super) struct Elements<'b> {
     bytes: &'b mut Vec<u8>,
     start: usize,
-    /// How many there are, of an array.
+    /// In an array, how many elements have been written.
     count: usize,
-    /// Where the element begins whose key has been written last, of a map.
+    /// In a map, the offset of the element whose key was written last.
     element: usize,
 }
 
@@ -149,7 +149,7 @@ impl<'b> Elements<'b> {
         }
     }
 
-    /// Has bson write an element, which is put where ours began.
+    /// Encodes an element with bson, and puts it in the place of the element that began at `at`.
     #[cold]
     fn left<T: Serialize + ?Sized>(&mut self, at: usize, key: &str, value: &T) -> Written {
         let theirs = bson::serialize_to_vec(&Alone(key, value)).map_err(|_| Left::Failed)?;
@@ -171,7 +171,7 @@ impl<'b> Elements<'b> {
     }
 }
 
-/// The digits of a number.
+/// The decimal digits of a number.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &str {
     let mut from = digits.len();
     for (at, digit) in digits.iter_mut().enumerate().rev() {
@@ -225,22 +225,22 @@ impl ser::SerializeTupleStruct for Elements<'_> {
     }
 }
 
-/// A map under way.
+/// A map under construction.
 #[derive(Debug)]
 pub(super) struct Map<'b> {
     elements: Elements<'b>,
-    /// Whether its length is known. serde knows it of maps, whose own keys differ (those of pairs that a serializer calls
-    /// a map are not compared), and not of a struct with flattened fields.
+    /// Whether serde passed the map's length. It does for maps, whose own keys are taken to be distinct, but not for
+    /// structs with flattened fields, whose keys are all compared at the end.
     known: bool,
-    /// Where its first elements begin: before the keys of a map, serde may put a tag for each enum around it.
+    /// The offsets of the first elements. serde may put enum tags before a map's keys, one for each enclosing enum.
     first: SmallVec<[usize; TAGS]>,
 }
 
-/// How many elements of a map are compared with the keys behind them: as many enums may stand around it.
+/// How many first elements of a map are compared with later keys, which allows this many enclosing enums.
 const TAGS: usize = 4;
 
 impl Map<'_> {
-    /// Whether the key that has been written last is one of the first ones.
+    /// Whether the key that was written last repeats one of the first keys.
     fn repeats_a_tag(&self) -> bool {
         let Elements { bytes, element, .. } = &self.elements;
         let key = bytes.get(element + 1..).unwrap_or_default();
@@ -302,11 +302,11 @@ impl ser::SerializeMap for Map<'_> {
     }
 }
 
-/// A struct: a document, or a type of BSON that serde has no word for.
+/// A struct: a document, or a BSON type that is not in serde's data model.
 #[derive(Debug)]
 pub(super) enum Struct<'b> {
     Document(Elements<'b>),
-    /// A value of which bson tells serde the digits: its only field, until that is written.
+    /// A value that bson passes as digits in the struct's only field; `None` once they are written.
     Digits(Option<Digits<'b>>),
 }
 
@@ -333,11 +333,11 @@ impl ser::SerializeStruct for Struct<'_> {
     }
 }
 
-/// A variant with values.
+/// An enum variant with values, under construction.
 #[derive(Debug)]
 pub(super) struct Variant<'b> {
     inner: Elements<'b>,
-    /// Where the document around it begins.
+    /// The offset of the enclosing document.
     start: usize,
 }
 
@@ -449,7 +449,7 @@ impl<'b> ser::Serializer for Place<'b> {
     fn serialize_bytes(mut self, value: &[u8]) -> Written {
         self.tag(ElementType::Binary)?;
         append_length(self.bytes, value.len())?;
-        // The subtype of any bytes.
+        // The generic binary subtype.
         self.bytes.push(0);
         self.bytes.extend_from_slice(value);
         Ok(())
@@ -485,11 +485,12 @@ impl<'b> ser::Serializer for Place<'b> {
         name: &'static str,
         value: &T,
     ) -> Written {
-        // With such names bson's own types speak to bson.
+        // bson's own types use names that start with `$` to address bson's serializer.
         if !name.starts_with('$') {
             return value.serialize(self);
         }
-        // Of what it writes for humans, bson may remember something that changes how it writes the next bytes.
+        // bson's serializer may keep state from a human-readable value that affects later values, so bson must write
+        // the whole document.
         Err(if name == "$__bson_private_human_readable" {
             Left::Failed
         } else {

@@ -1,11 +1,11 @@
-//! Serializers of strings: the keys of maps, and the digits of values that bson has no other way to tell serde.
+//! Serializers that accept only strings: map keys, and the digits by which bson passes some values through serde.
 
 use bson::spec::ElementType;
 use serde::ser::{self, Impossible, Serialize};
 
 use super::serializer::{Left, Written, append_key};
 
-/// A serializer of strings: anything else is none of its business.
+/// Implements the serializer methods for all types but strings, which return an error.
 macro_rules! strings_only {
     ($error:expr) => {
         type Ok = ();
@@ -91,7 +91,7 @@ macro_rules! strings_only {
     };
 }
 
-/// The place of a map's key.
+/// The serializer of a map's key.
 #[derive(Debug)]
 pub(super) struct Key<'b>(pub(super) &'b mut Vec<u8>);
 
@@ -125,7 +125,7 @@ impl ser::Serializer for Key<'_> {
     }
 }
 
-/// What digits stand for.
+/// The BSON type that digits represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
     ObjectId,
@@ -151,7 +151,7 @@ impl Notation {
     }
 }
 
-/// The place of a value that comes as digits.
+/// The serializer of a value that bson passes as digits.
 #[derive(Debug)]
 pub(super) struct Digits<'b> {
     pub(super) bytes: &'b mut Vec<u8>,
@@ -197,12 +197,12 @@ impl<'b> ser::Serializer for Digits<'b> {
     }
 }
 
-/// The bytes of an `ObjectId` of which these are the hexadecimal digits.
+/// Parses the hexadecimal digits of an `ObjectId`.
 pub(super) fn object_id(digits: &str) -> Option<[u8; 12]> {
     let digits: &[u8; 24] = digits.as_bytes().try_into().ok()?;
     let (pairs, _) = digits.as_chunks::<2>();
     let mut bytes = [0; 12];
-    // What is not a digit has bits that no digit has.
+    // An invalid digit sets high bits that no valid digit has.
     let mut all = 0;
     for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
         let (high, low) = (digit(*high), digit(*low));
@@ -222,7 +222,7 @@ fn digit(character: u8) -> u8 {
     }
 }
 
-/// The number around the digits of a date, until they are written.
+/// The `$numberLong` struct around the digits of a date, until they are written.
 #[derive(Debug)]
 pub(super) struct Number<'b>(Option<Digits<'b>>);
 

@@ -1,4 +1,4 @@
-//! Writes of one kind, together in one command.
+//! Groups writes of one kind into commands.
 
 use bson::raw::RawDocumentBuf;
 
@@ -6,10 +6,10 @@ use super::write::Prepared;
 use crate::collection::insert_many::{MAX_BYTES, MAX_COUNT};
 use crate::store::{Operation, WriteKind};
 
-/// Statements travel inside of their command document, which is limited as any document is.
+/// Update and delete statements are part of the command document, so the limit for documents applies.
 const MAX_STATEMENT_BYTES: usize = 16_000_000;
 
-/// One command, and where its statements stand in the bulk write.
+/// One command, and the positions of its statements in the bulk write.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) operation: Operation,
@@ -17,7 +17,7 @@ pub(super) struct Group {
     pub(super) indexes: Vec<usize>,
 }
 
-/// The commands for the writes: in their order, or all of a kind together.
+/// Groups writes into commands: ordered writes keep their order, unordered ones are sorted by kind.
 pub(super) fn groups(writes: Vec<Prepared>, ordered: bool) -> Vec<Group> {
     let mut writes: Vec<(usize, WriteKind, RawDocumentBuf)> = writes
         .into_iter()

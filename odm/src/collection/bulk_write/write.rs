@@ -14,11 +14,11 @@ use crate::store::Operation;
 use crate::store::options::{Collation, Hint, Options};
 use crate::update::Update;
 
-/// Makes the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
+/// Builds the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
 #[derive(Debug, Clone, Copy)]
 pub struct Writes<M>(PhantomData<fn() -> M>);
 
-/// One write of a bulk write; [`Writes`] makes it.
+/// One write of a bulk write, built by [`Writes`].
 #[must_use = "a write does nothing until it is given to `bulk_write`"]
 pub struct Write<M> {
     operation: Result<Operation>,
@@ -26,7 +26,7 @@ pub struct Write<M> {
     of: PhantomData<fn() -> M>,
 }
 
-/// A write as its command holds it.
+/// A write as a statement of its command.
 #[derive(Debug)]
 pub(crate) enum Prepared {
     Insert(RawDocumentBuf),
@@ -45,7 +45,7 @@ impl<M: Document> Writes<M> {
         Write::new(encoded.map(|(document, _)| Operation::InsertOne { document }))
     }
 
-    /// Changes the first document that matches.
+    /// Updates the first document that matches.
     pub fn update_one(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -55,7 +55,7 @@ impl<M: Document> Writes<M> {
         Write::update(condition, change(fields::<M>()), Reach::One)
     }
 
-    /// Changes every document that matches; a filter that matches everything is refused: see
+    /// Updates every document that matches. A filter that matches everything is an error: use
     /// [`update_all`](Self::update_all).
     pub fn update_many(
         &self,
@@ -66,7 +66,7 @@ impl<M: Document> Writes<M> {
         Write::update(condition, change(fields::<M>()), Reach::Many)
     }
 
-    /// Changes every document of the collection.
+    /// Updates every document of the collection.
     pub fn update_all(
         &self,
         change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
@@ -74,7 +74,7 @@ impl<M: Document> Writes<M> {
         Write::update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
-    /// Puts a whole document in the place of the first that matches.
+    /// Replaces the first document that matches.
     pub fn replace_one(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -96,7 +96,7 @@ impl<M: Document> Writes<M> {
         }))
     }
 
-    /// Removes every document that matches; a filter that matches everything is refused: see
+    /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
     pub fn delete_many(
         &self,
@@ -138,7 +138,7 @@ impl<M: Document> Write<M> {
         Self::new(operands.map(Operation::Update))
     }
 
-    /// Whether a document is inserted when none matches; for updates and replacements.
+    /// Whether to insert a document if none matches; for updates and replacements only.
     pub fn upsert(mut self, upsert: bool) -> Self {
         self.only("upsert", |operation| {
             matches!(operation, Operation::Update(_) | Operation::Replace { .. })
@@ -156,7 +156,7 @@ impl<M: Document> Write<M> {
         self
     }
 
-    /// How strings are compared; not for inserts.
+    /// The rules for comparing strings; not for inserts.
     pub fn collation(mut self, collation: Collation) -> Self {
         self.only("collation", |operation| {
             !matches!(operation, Operation::InsertOne { .. })

@@ -1,21 +1,21 @@
-//! The update that makes one document into another.
+//! Computes the update that turns one document into another.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
 
 use crate::error::{Error, Result};
 
-/// What to set and what to unset, by stored path.
+/// The fields to set and to unset, by stored path.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     set: Document,
     unset: Document,
-    /// The paths of documents that are not stored, which are set whole.
+    /// The paths of subdocuments that are not stored yet, which are set whole.
     unstored: Vec<String>,
 }
 
 impl Changes {
-    /// Sets the documents at these paths whole.
+    /// No changes yet; the subdocuments at these paths will be set whole.
     pub(super) fn of_unstored(unstored: Vec<String>) -> Self {
         Self {
             unstored,
@@ -23,7 +23,7 @@ impl Changes {
         }
     }
 
-    /// The paths of documents that are still not stored after the update.
+    /// The paths of subdocuments that are still not stored after the update.
     pub(super) fn still_unstored(&self) -> Vec<String> {
         let is_set = |path: &String| {
             self.set.keys().any(|set| {
@@ -35,7 +35,7 @@ impl Changes {
         unstored.cloned().collect()
     }
 
-    /// Compares whole documents; the `_id` must be the same, the version is not compared.
+    /// Compares whole documents. The `_id` must be equal; the version is ignored.
     pub(super) fn compare(
         &mut self,
         old: &RawDocument,
@@ -88,8 +88,7 @@ impl Changes {
                             .chain(elements(new))
                             .all(|(key, _)| addressable(key)) =>
                 {
-                    // An emptied subdocument is set as such; unsetting its fields leaves `{}` too,
-                    // at the cost of naming each.
+                    // Setting an emptied subdocument to `{}` is shorter than unsetting each of its fields.
                     self.fields(&path, old, new, &|_| false)?;
                 }
                 (old, new) if same(old, Some(new)) => {}
@@ -108,7 +107,7 @@ impl Changes {
     }
 }
 
-/// The paths of documents that the model writes where none is stored, as it does with a default.
+/// The paths of subdocuments that the model writes but that are not stored, such as defaults.
 pub(super) fn unstored(stored: &RawDocument, written: &RawDocument) -> Vec<String> {
     fn collect(parent: &str, stored: &RawDocument, written: &RawDocument, to: &mut Vec<String>) {
         for (key, value) in elements(written) {
@@ -136,7 +135,7 @@ fn find<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     document.get(key).ok().flatten()
 }
 
-/// Whether both are the same bytes; a NaN is itself.
+/// Whether both values have the same bytes, so that a NaN equals itself.
 fn same(old: Option<RawBsonRef<'_>>, new: Option<RawBsonRef<'_>>) -> bool {
     match (old, new) {
         (Some(RawBsonRef::Double(old)), Some(RawBsonRef::Double(new))) => {
@@ -146,7 +145,7 @@ fn same(old: Option<RawBsonRef<'_>>, new: Option<RawBsonRef<'_>>) -> bool {
     }
 }
 
-/// Whether a path can name the field.
+/// Whether a dotted path can name the field.
 fn addressable(key: &str) -> bool {
     !key.is_empty() && !key.starts_with('$') && !key.contains('.')
 }

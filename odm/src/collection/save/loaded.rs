@@ -14,14 +14,14 @@ use crate::error::{Error, Result, StaleError};
 use crate::model::{Document, Version};
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 
-/// A document as it was loaded, to be changed and saved: [`Collection::load`].
+/// A loaded document that can be changed and saved: [`Collection::load`].
 ///
-/// It derefs to the document. [`Collection::save`] sends the difference.
+/// It derefs to the document. [`Collection::save`] sends the changes.
 ///
-/// What a transaction saves counts as saved once the transaction commits. After an abort the next
-/// save sends those changes again, and a `version` field is what it was before. A document that was
-/// loaded in a transaction can be saved after a commit, but not after an abort: what the transaction
-/// read may never have been stored.
+/// A save in a transaction takes effect when the transaction commits. After an abort, the next save
+/// sends the same changes again, and a `version` field has its earlier value. A document that was
+/// loaded in a transaction can be saved after a commit, but not after an abort, because the
+/// transaction may have read data that was never committed.
 ///
 /// [`Collection::load`]: crate::Collection::load
 /// [`Collection::save`]: crate::Collection::save
@@ -33,19 +33,19 @@ pub struct Loaded<M> {
     pending: Option<Box<Pending<M>>>,
 }
 
-/// A stored document, to compare with.
+/// The stored state that a save compares the document with.
 #[derive(Clone)]
 struct Baseline {
-    /// The document as its serializer writes it, so that stored fields that the model does not know
-    /// stay as they are.
+    /// The document as its serializer writes it. A comparison with the stored bytes would unset
+    /// fields that the model does not declare.
     document: RawDocumentBuf,
-    /// The stored version, where the model has one and the document too.
+    /// The stored version, if the model declares one and the document has one.
     version: Option<Bson>,
-    /// The paths of documents that the serializer writes where none is stored.
+    /// The paths of subdocuments that the serializer writes but that are not stored.
     unstored: Vec<String>,
 }
 
-/// What a transaction loaded or saved, before its outcome is known here.
+/// The state that a transaction loaded or saved, until its outcome is known.
 #[derive(Clone)]
 struct Pending<M> {
     attempt: Attempt,
@@ -54,16 +54,16 @@ struct Pending<M> {
     reverted: OnceLock<Option<M>>,
 }
 
-/// What a save sends, and what the document is once that is done.
+/// The update that a save sends, and the document's state after it.
 pub(super) struct Change<M> {
     pub(super) update: Option<Box<Operands>>,
     saved: Baseline,
-    /// The document with its new version, where the model has one.
+    /// The document with its new version, if the model has one.
     versioned: Option<M>,
 }
 
 impl<M: Document> Loaded<M> {
-    /// Takes a document as `attempt`, or a read in no transaction, found it.
+    /// Wraps a document that was read in `attempt`, or outside of transactions.
     pub(super) fn from_raw(raw: &RawDocument, attempt: Option<Attempt>) -> Result<Self> {
         let document: M = decode(raw, M::model().name)?;
         let encoded = encode(&document)?;
@@ -84,7 +84,7 @@ impl<M: Document> Loaded<M> {
         Ok(loaded)
     }
 
-    /// Compares with `seen` from here on.
+    /// Makes `seen` the baseline for the next save.
     fn know(&mut self, seen: Baseline, attempt: Option<Attempt>) {
         match attempt {
             None => {
@@ -101,13 +101,13 @@ impl<M: Document> Loaded<M> {
         }
     }
 
-    /// The document alone.
+    /// Returns the document.
     pub fn into_inner(mut self) -> M {
         self.settle();
         self.document
     }
 
-    /// What a save in `attempt`, or in no transaction, has to send; `None` if nothing changed.
+    /// The change that a save in `attempt`, or outside of transactions, sends; `None` if nothing changed.
     pub(super) fn change(&mut self, attempt: Option<&Attempt>) -> Result<Option<Change<M>>> {
         self.settle();
         let baseline = self.baseline(attempt)?;
@@ -141,7 +141,7 @@ impl<M: Document> Loaded<M> {
                 update.insert("$inc", doc! { name: one });
                 let version = version.map_err(|error| error.with_path(name))?;
                 let (document, versioned) = with_version(&document, name, Some(&version))
-                    // A version that the model can't read is refused before it is sent.
+                    // Fails before sending if the model can't decode the new version.
                     .map_err(|error| {
                         error.context(format!("the version after this save is {version}"))
                     })?;
@@ -163,7 +163,7 @@ impl<M: Document> Loaded<M> {
         }))
     }
 
-    /// Takes over what was sent in `attempt`, or in no transaction.
+    /// Records that the change was sent in `attempt`, or outside of transactions.
     pub(super) fn saved(&mut self, change: Change<M>, attempt: Option<Attempt>) {
         if let Some(document) = change.versioned {
             self.document = document;
@@ -171,7 +171,7 @@ impl<M: Document> Loaded<M> {
         self.know(change.saved, attempt);
     }
 
-    /// The failure of a save in `attempt` that found no document.
+    /// The error for a save in `attempt` that matched no document.
     pub(super) fn stale(&self, attempt: Option<&Attempt>) -> Error {
         let stale = self.baseline(attempt).and_then(|baseline| {
             let versioned = M::model().version.is_some();
@@ -184,7 +184,7 @@ impl<M: Document> Loaded<M> {
         stale.map_or_else(|error| error, Error::new)
     }
 
-    /// What a save in `attempt`, or in no transaction, compares with.
+    /// The baseline for a save in `attempt`, or outside of transactions.
     fn baseline(&self, attempt: Option<&Attempt>) -> Result<&Baseline> {
         let committed = self.committed.as_ref();
         let Some(pending) = &self.pending else {
@@ -209,7 +209,7 @@ impl<M: Document> Loaded<M> {
         }
     }
 
-    /// Takes over the outcome of the transaction that loaded or saved it, once there is one.
+    /// Applies the outcome of the transaction that loaded or saved the document, once it is known.
     fn settle(&mut self) {
         let Some(pending) = self.pending.take() else {
             return;
@@ -225,7 +225,7 @@ impl<M: Document> Loaded<M> {
         }
     }
 
-    /// The document as it is now with the committed version, where the model has one.
+    /// The current document with the committed version, if the model has one.
     fn reverted(&self) -> Option<M> {
         let name = M::model().version?;
         let version = self.committed.as_ref()?.version.as_ref();
@@ -236,7 +236,7 @@ impl<M: Document> Loaded<M> {
 }
 
 impl Baseline {
-    /// What mongod's `$inc` by `one` makes of the version.
+    /// The version after mongod's `$inc` by `one`.
     fn next_version(&self, one: &Bson) -> Result<Bson> {
         match &self.version {
             None => Ok(one.clone()),
@@ -259,7 +259,7 @@ impl Baseline {
     }
 }
 
-/// A document with another version: as its serializer writes it, and as the model reads that.
+/// The document with another version, as bytes and as the decoded model.
 fn with_version<M: Document>(
     document: &RawDocument,
     name: &str,
@@ -275,7 +275,7 @@ fn with_version<M: Document>(
     Ok((raw, document))
 }
 
-/// A stored field, unless it is not there.
+/// The value of a stored field, or `None` if it is missing.
 fn field(raw: &RawDocument, name: &str) -> Result<Option<Bson>> {
     let malformed = |_| Error::malformed_reply("well-formed BSON").with_path(name);
     let value = raw.get(name).map_err(malformed)?;

@@ -1,4 +1,4 @@
-//! What change streams tell.
+//! Change events and their parts.
 
 use std::fmt;
 
@@ -10,107 +10,108 @@ use crate::error::Result;
 use crate::model::{BsonType, Document as Model, FieldType, Path, Shape, TypeMeta};
 use crate::query::Field;
 
-/// One event of a [`ChangeStream`](super::ChangeStream): what was done, to which document of the model `T`, and when.
-/// Streams over several models have `bson::Document` for it.
+/// One event of a [`ChangeStream`](super::ChangeStream): the operation, the document of model `T` that it changed, and
+/// the time. In streams over several models, `T` is `bson::Document`.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Change<T: Watched> {
-    /// What was done, and to what.
+    /// The operation, with the `_id` and the contents of the changed document.
     pub operation: Operation<T>,
-    /// Where a stream goes on behind this event: [`Watch::resume_after`](super::Watch::resume_after).
+    /// Resumes a stream after this event: [`Watch::resume_after`](super::Watch::resume_after).
     pub resume_token: ResumeToken,
-    /// Where it was done; of an [`Operation::Invalidate`] nobody tells.
+    /// The database and the collection that changed; `None` for [`Operation::Invalidate`].
     pub namespace: Option<Namespace>,
-    /// The UUID of that collection, where [`show_expanded_events`](super::Watch::show_expanded_events) asked for it.
+    /// The collection's UUID, if [`show_expanded_events`](super::Watch::show_expanded_events) is set.
     pub collection_uuid: Option<Uuid>,
-    /// When it was done, as a cluster orders it. The events of one transaction have the same.
+    /// The cluster time of the operation. All events of one transaction have the same cluster time.
     pub cluster_time: Timestamp,
-    /// When it was done, by the clock. Servers before 6.0 don't tell.
+    /// The server's wall clock at the time of the operation; `None` before MongoDB 6.0.
     pub wall_time: Option<DateTime>,
-    /// The session of the transaction that it was part of.
+    /// The session of the transaction, if the operation was part of one.
     pub lsid: Option<Document>,
     /// The number of that transaction in its session.
     pub txn_number: Option<i64>,
 }
 
-/// What was done. `T::Key` is the type of the model's `_id`.
+/// The operation that caused an event. `T::Key` is the type of the model's `_id`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Operation<T: Watched> {
-    /// A document is new.
+    /// A document was inserted.
     Insert {
         /// Its `_id`.
         id: T::Key,
         /// The document.
         full_document: T,
     },
-    /// Parts of a document changed.
+    /// Some fields of a document changed.
     Update {
         /// Its `_id`.
         id: T::Key,
-        /// Which parts.
+        /// The changed fields.
         update_description: UpdateDescription,
-        /// The document, if [`Watch::full_document`](super::Watch::full_document) asked for it and it is there.
+        /// The document, if [`Watch::full_document`](super::Watch::full_document) requested it and it is available.
         full_document: Option<T>,
-        /// The document before, if
-        /// [`Watch::full_document_before_change`](super::Watch::full_document_before_change) asked for it and it was kept.
+        /// The document before the update, if
+        /// [`Watch::full_document_before_change`](super::Watch::full_document_before_change) requested it and the
+        /// collection stores pre-images.
         full_document_before_change: Option<T>,
     },
-    /// A document took the place of another.
+    /// A document was replaced by another.
     Replace {
-        /// The `_id` of both.
+        /// The `_id`, which both documents share.
         id: T::Key,
-        /// The new one.
+        /// The new document.
         full_document: T,
-        /// The old one, if it was asked for and kept.
+        /// The replaced document, if it was requested and the collection stores pre-images.
         full_document_before_change: Option<T>,
     },
-    /// A document is gone.
+    /// A document was deleted.
     Delete {
         /// Its `_id`.
         id: T::Key,
-        /// The document, if it was asked for and kept.
+        /// The deleted document, if it was requested and the collection stores pre-images.
         full_document_before_change: Option<T>,
     },
-    /// The collection is gone.
+    /// The collection was dropped.
     Drop,
-    /// The collection has another name.
+    /// The collection was renamed.
     Rename {
-        /// The new one.
+        /// The new name.
         to: Namespace,
-        /// The UUID of the collection whose place it took, where
-        /// [`show_expanded_events`](super::Watch::show_expanded_events) asked for it.
+        /// The UUID of the collection that the rename replaced, if there was one and
+        /// [`show_expanded_events`](super::Watch::show_expanded_events) is set.
         replaced: Option<Uuid>,
     },
-    /// A collection or a view is new. This and the next three are told where
-    /// [`show_expanded_events`](super::Watch::show_expanded_events) asks for them.
+    /// A collection or a view was created. Streams return this and the next three operations only if
+    /// [`show_expanded_events`](super::Watch::show_expanded_events) is set.
     Create {
-        /// Its options, and the index on `_id`: what `create` takes.
+        /// The options that `create` took, and the index on `_id`.
         description: Document,
     },
-    /// Indexes are built.
+    /// Indexes were created.
     CreateIndexes {
-        /// Them, as `listIndexes` lists them.
+        /// The indexes, as `listIndexes` lists them.
         indexes: Vec<Document>,
     },
-    /// Indexes are gone.
+    /// Indexes were dropped.
     DropIndexes {
-        /// Them, as `listIndexes` listed them.
+        /// The dropped indexes, as `listIndexes` listed them.
         indexes: Vec<Document>,
     },
-    /// Options of a collection, of one of its indexes, or of a view changed.
+    /// `collMod` changed the options of a collection, an index or a view.
     Modify {
-        /// Which: what `collMod` takes.
+        /// The new options, as `collMod` takes them.
         description: Document,
-        /// How they were: `collectionOptions` and `indexOptions`. Of views it is not told.
+        /// The old options, as `collectionOptions` and `indexOptions`; `None` for views.
         before: Option<Document>,
     },
-    /// The database is gone.
+    /// The database was dropped.
     DropDatabase,
-    /// What was watched is no more, and the stream ends. [`Watch::start_after`](super::Watch::start_after) goes on
-    /// behind it.
+    /// The watched collection or database no longer exists, and the stream ends. To continue after this event, open a
+    /// stream with [`Watch::start_after`](super::Watch::start_after).
     Invalidate,
-    /// What this library has no type for, by its name: read such events by
+    /// The name of an operation that this library has no variant for. Read such events with
     /// [`with_type`](super::Watch::with_type).
     Other(String),
 }
@@ -142,7 +143,7 @@ pub enum OperationType {
     DropIndexes,
     /// [`Operation::Modify`]
     Modify,
-    /// [`Operation::Invalidate`]; streams end behind it whether a filter lets it pass or not.
+    /// [`Operation::Invalidate`]; the stream ends after it even if the filter drops the event.
     Invalidate,
 }
 
@@ -155,28 +156,28 @@ impl FieldType for OperationType {
     }
 }
 
-/// Which parts of a document an update changed.
+/// The fields of a document that an update changed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateDescription {
     /// The new values, by their stored paths: `{"status": "paid", "lines.0.count": 2}`.
     pub updated_fields: Document,
-    /// The paths of fields that are gone.
+    /// The paths of removed fields.
     pub removed_fields: Vec<String>,
-    /// Arrays that got shorter.
+    /// Arrays that the update shortened.
     #[serde(default)]
     pub truncated_arrays: Vec<TruncatedArray>,
 }
 
-/// An array that got shorter.
+/// An array that an update shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TruncatedArray {
     /// The array's path.
     pub field: String,
-    /// How many elements it has left.
+    /// The array's new length.
     pub new_size: i32,
 }
 
@@ -187,14 +188,14 @@ pub struct Namespace {
     /// The database's name.
     #[serde(rename = "db")]
     pub database: String,
-    /// The collection's name; none of an [`Operation::DropDatabase`].
+    /// The collection's name; `None` for [`Operation::DropDatabase`].
     #[serde(rename = "coll", default, skip_serializing_if = "Option::is_none")]
     pub collection: Option<String>,
 }
 
-/// A place in what was written. A service that stores the token of the last event it has dealt with, and opens its next
-/// stream with [`Watch::resume_after`](super::Watch::resume_after), misses nothing; it is a document to BSON, and an
-/// object to JSON.
+/// A position in a change stream. A service that stores the token of the last event it processed, and opens its next
+/// stream with [`Watch::resume_after`](super::Watch::resume_after), misses no event. The token serializes as a document
+/// in BSON and as an object in JSON.
 ///
 /// ```
 /// # use odm::prelude::*;
@@ -237,7 +238,7 @@ impl ResumeToken {
         Self(token)
     }
 
-    /// The token as the document that it is.
+    /// Returns the token's document.
     pub fn into_document(self) -> Document {
         self.0
     }
@@ -252,7 +253,7 @@ impl FieldType for ResumeToken {
     }
 }
 
-/// Any document may be tried; a store refuses what is no token of its own.
+/// Accepts any document. A stream opened with a document that is not a resume token fails.
 impl From<Document> for ResumeToken {
     fn from(token: Document) -> Self {
         Self(token)
@@ -265,18 +266,18 @@ impl<T: Watched> Change<T> {
         self.operation.id()
     }
 
-    /// The document as the event tells it.
+    /// The full document, if the event contains it.
     pub fn full_document(&self) -> Option<&T> {
         self.operation.full_document()
     }
 
-    /// The document as it was before, if the event tells it.
+    /// The document before the change, if the event contains it.
     pub fn full_document_before_change(&self) -> Option<&T> {
         self.operation.full_document_before_change()
     }
 }
 
-// A derive would ask nothing of the key.
+// A derived impl would lack the bound on `T::Key`.
 impl<T: Watched + fmt::Debug> fmt::Debug for Change<T>
 where
     T::Key: fmt::Debug,
@@ -307,7 +308,7 @@ impl<T: Watched> Operation<T> {
         }
     }
 
-    /// The document as the event tells it.
+    /// The full document, if the event contains it.
     pub fn full_document(&self) -> Option<&T> {
         match self {
             Self::Insert { full_document, .. } | Self::Replace { full_document, .. } => {
@@ -318,7 +319,7 @@ impl<T: Watched> Operation<T> {
         }
     }
 
-    /// The document as it was before, if the event tells it.
+    /// The document before the change, if the event contains it.
     pub fn full_document_before_change(&self) -> Option<&T> {
         match self {
             Self::Update {
@@ -339,11 +340,11 @@ impl<T: Watched> Operation<T> {
 }
 
 impl Change<Document> {
-    /// The event as one of the model `M`: `None` where it is of another collection, or of none.
+    /// The event as one of the model `M`; `None` if it belongs to another collection or to no collection.
     ///
     /// # Errors
     ///
-    /// [`is_decode`](crate::Error::is_decode): its document does not fit the model.
+    /// [`is_decode`](crate::Error::is_decode): the event's document does not fit the model.
     pub fn of<M: Model>(&self) -> Result<Option<Change<M>>> {
         let namespace = self.namespace.as_ref();
         let collection = namespace.and_then(|namespace| namespace.collection.as_deref());

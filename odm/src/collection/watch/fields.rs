@@ -1,4 +1,4 @@
-//! The typed fields of events.
+//! The typed fields of change events.
 
 use std::fmt;
 
@@ -11,18 +11,18 @@ use crate::query::Field;
 /// The fields of an event about the model `M`, for the closure of [`Watch::filter`](super::Watch::filter).
 #[non_exhaustive]
 pub struct ChangeFields<M: Document> {
-    /// What was done.
+    /// The type of the operation.
     pub operation_type: Field<Change<M>, OperationType>,
     /// The document's `_id`.
     pub id: Field<Change<M>, M::Id>,
-    /// When it was done.
+    /// The cluster time of the operation.
     pub cluster_time: Field<Change<M>, Timestamp>,
-    /// The fields of the document, where the event tells it.
+    /// The fields of the full document, if the event contains it.
     pub full_document: M::Fields<Change<M>>,
-    /// The fields of the document before, where the event tells it.
+    /// The fields of the document before the change, if the event contains it.
     pub full_document_before_change: M::Fields<Change<M>>,
-    /// What an update made of the fields that it changed as a whole. Of what it changed inside of a field, the event has
-    /// the whole path as one name, which no filter can speak of.
+    /// The new values of fields that an update set as a whole. For a change inside a field, the event uses the whole
+    /// dotted path as one field name, which no filter can match.
     pub updated_fields: M::Fields<Change<M>>,
 }
 

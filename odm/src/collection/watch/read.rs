@@ -1,4 +1,4 @@
-//! Events of the store into [`Change`]s.
+//! Decodes raw events into [`Change`]s.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, Uuid};
@@ -10,8 +10,8 @@ use crate::collection::{decode, decode_id};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::Document as Model;
 
-/// What the documents of a change stream are read into: a model, or `bson::Document` where several are watched. No
-/// other type can be.
+/// The document type of a change stream: a model, or `bson::Document` for streams over several models. The trait is
+/// sealed.
 pub trait Watched: Sized + Send + 'static + sealed::Read {
     /// The type of an `_id`.
     type Key: Clone + Send + Sync + 'static;
@@ -25,9 +25,9 @@ mod sealed {
 
     use crate::error::Result;
 
-    /// How a document is read.
+    /// Decodes a document.
     pub trait Read: Sized {
-        /// What errors call it.
+        /// The type's name in errors.
         fn name() -> &'static str;
         fn read(document: &RawDocument) -> Result<Self>;
     }
@@ -72,7 +72,7 @@ impl sealed::Read for Document {
 const FULL_DOCUMENT: &str = "fullDocument";
 const BEFORE: &str = "fullDocumentBeforeChange";
 
-/// Reads an event.
+/// Decodes an event.
 pub(super) fn change<T: Watched>(event: &RawDocument) -> Result<Change<T>> {
     let value = |name: &str| raw::get(event, name);
     let document = |name: &str| value(name).and_then(RawBsonRef::as_document);
@@ -180,7 +180,7 @@ fn description<T: Watched>(event: &RawDocument) -> Result<UpdateDescription> {
 
 const DESCRIPTION: &str = "operationDescription";
 
-/// What an event about a definition tells of it.
+/// The `operationDescription` of an event about a definition.
 fn described(event: &RawDocument) -> Option<&RawDocument> {
     raw::get(event, DESCRIPTION).and_then(RawBsonRef::as_document)
 }
@@ -213,7 +213,7 @@ fn namespace<T: Watched>(event: &RawDocument, name: &str) -> Result<Option<Names
     }
 }
 
-/// An event that a stage has changed.
+/// The error for an event that lacks a field because a pipeline stage removed it.
 fn missing<T: Watched>(field: &str) -> Error {
     let message = format!(
         "the event has no `{field}`, which a `Change` tells: let the stages of the pipeline keep it, or say \
@@ -222,7 +222,7 @@ fn missing<T: Watched>(field: &str) -> Error {
     Error::new(DecodeError::new(None, message, None)).with_model(T::name())
 }
 
-/// Reads the documents of an event as a model.
+/// Decodes an event's documents into a model.
 pub(super) fn retyped<M: Model>(change: &Change<Document>) -> Result<Change<M>> {
     let id = |id: &Bson| decode_id::<M>(id.clone());
     let whole = |document: &Document| -> Result<M> {

@@ -1,4 +1,4 @@
-//! Open change streams, typed.
+//! Open change streams with typed events.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,20 +11,19 @@ use super::change::ResumeToken;
 use crate::error::Result;
 use crate::store::RawChanges;
 
-/// How an event is read; the model's name is for messages.
+/// Decodes an event; the second argument is the model's name, for error messages.
 pub(super) type Read<E> = fn(&RawDocument, &'static str) -> Result<E>;
 
-/// What is written, as it is written: a [`Stream`] of `Result<E>`, where `E` is a [`Change`](super::Change) unless
-/// another type was asked for.
+/// An open change stream: a [`Stream`] of `Result<E>`, where `E` is a [`Change`](super::Change) unless
+/// [`with_type`](super::Watch::with_type) chose another type.
 ///
-/// It waits for what comes: in the process a write wakes it, from a server it is fetched. What breaks on the way to a
-/// server it survives: the driver opens it again where it was. It ends behind an
-/// [`Operation::Invalidate`](super::Operation::Invalidate), and behind an error that it can't recover from. An event
-/// that does not fit the model is one `Err` ([`Error::is_decode`](crate::Error::is_decode)), behind which the stream
-/// goes on.
+/// The stream waits for new events: writes to the in-memory engine wake it, and the driver fetches events from MongoDB.
+/// When the connection breaks, the driver resumes the stream where it was. The stream ends after an
+/// [`Operation::Invalidate`](super::Operation::Invalidate) or an unrecoverable error. An event that does not fit the
+/// model is one `Err` ([`Error::is_decode`](crate::Error::is_decode)), after which the stream continues.
 ///
-/// [`next`](Self::next) may be given up at any time, in a `select!` or under a timeout, and nothing is lost. Dropping
-/// the stream frees what the store keeps for it. `'s` is the borrow of the session, if there is one.
+/// [`next`](Self::next) is cancel safe: a `select!` or a timeout that drops it loses no event. Dropping the stream
+/// frees the store's resources. `'s` is the borrow of the session, if there is one.
 ///
 /// ```
 /// # use odm::prelude::*;
@@ -56,15 +55,16 @@ impl<'s, E> ChangeStream<'s, E> {
         Self { raw, read, model }
     }
 
-    /// The next event, when it is there; `None` where the stream is over.
+    /// Waits for the next event; returns `None` once the stream has ended.
     pub async fn next(&mut self) -> Option<Result<E>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// Where a new stream goes on by [`resume_after`](super::Watch::resume_after): behind the last event that this one
-    /// gave, or behind later ones that did not concern it. An event that could not be read counts as given.
+    /// The token for [`resume_after`](super::Watch::resume_after). A new stream continues after the last event that
+    /// this stream returned, or after later events that it skipped. An event that failed to decode counts as returned.
     ///
-    /// `None` is possible only at the start of a stream that began at a time.
+    /// `None` is possible only before the first event of a stream opened with
+    /// [`start_at_operation_time`](super::Watch::start_at_operation_time).
     ///
     /// ```
     /// # use odm::prelude::*;

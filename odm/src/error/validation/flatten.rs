@@ -1,4 +1,4 @@
-//! From the server's nested account to a flat list.
+//! Flattens the server's nested details into a list of violations.
 
 use bson::{Bson, Document};
 
@@ -41,7 +41,7 @@ fn documents<'a>(details: &'a Document, key: &str) -> impl Iterator<Item = &'a D
         .filter_map(Bson::as_document)
 }
 
-/// The `{index, details}` pairs of a logical operator's account.
+/// The `{index, details}` pairs in a logical operator's details.
 fn clauses<'a>(details: &'a Document, key: &'a str) -> impl Iterator<Item = (usize, &'a Document)> {
     documents(details, key).filter_map(|clause| {
         let index = integer(clause.get("index")?)?;
@@ -57,7 +57,7 @@ fn integer(value: &Bson) -> Option<usize> {
     }
 }
 
-/// A query operator's account; every leaf is a violation of the rule called `name`.
+/// Flattens a query operator's details; every leaf is a violation of the rule called `name`.
 fn expression(details: &Document, name: Option<&str>, found: &mut Vec<Violation>) {
     if operator(details) == "$jsonSchema" {
         for rule in documents(details, "schemaRulesNotSatisfied") {
@@ -89,7 +89,7 @@ fn leaf_of_expression(details: &Document, name: Option<&str>) -> Violation {
         .filter(|key| !key.starts_with('$'));
     let mut violation = leaf(details, path.unwrap_or_default());
     violation.demanded = first.map(|(_, demanded)| demanded.clone());
-    // What an expression failed with, such as a division by zero.
+    // The error of an expression, such as a division by zero.
     if let Ok(fault) = details.get_document("details")
         && let Ok(message) = fault.get_str("errmsg")
     {
@@ -101,7 +101,7 @@ fn leaf_of_expression(details: &Document, name: Option<&str>) -> Violation {
     violation
 }
 
-/// A keyword's account; `path` is where the subschema applies.
+/// Flattens a schema keyword's details; `path` is where the subschema applies.
 fn schema(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     match operator(rule) {
         "properties" => {
@@ -137,7 +137,7 @@ fn schema(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     }
 }
 
-/// The accounts in the array `details` of `part`.
+/// Flattens the array `details` of `part`.
 fn inside(part: &Document, path: &str, found: &mut Vec<Violation>) {
     for rule in documents(part, "details") {
         schema(rule, path, found);
@@ -188,8 +188,8 @@ fn items(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     }
 }
 
-/// Of several shapes, the one that was meant. Where none stands out, the alternatives are one
-/// violation, for each of them alone would mislead.
+/// Adds the violations of the one alternative that the document was meant to match. If it is not
+/// clear which, adds a single violation, because those of any one alternative would mislead.
 fn alternatives(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     let branches: Vec<Vec<Violation>> = documents(rule, "schemasNotSatisfied")
         .map(|part| {
@@ -214,8 +214,8 @@ fn alternatives(rule: &Document, path: &str, found: &mut Vec<Violation>) {
     found.push(violation);
 }
 
-/// The only branch of which the tag and the field names fit; else the only one of which the tag
-/// fits, among branches with tags.
+/// The only branch whose tag and field names fit; otherwise, among branches with tags, the only one
+/// whose tag fits.
 fn meant<'a>(branches: &'a [Vec<Violation>], path: &str) -> Option<&'a Vec<Violation>> {
     let only = |fits: &dyn Fn(&Violation) -> bool| {
         let mut fitting = branches.iter().filter(|branch| branch.iter().all(fits));
@@ -235,8 +235,8 @@ fn meant<'a>(branches: &'a [Vec<Violation>], path: &str) -> Option<&'a Vec<Viola
     })
 }
 
-/// Whether a violation means that another shape was stored: the value itself has the wrong type,
-/// or a tag or a field name of this shape's own level is not there.
+/// Whether a violation means that the value has another shape: its own type is wrong, or a tag or a
+/// field name at its own level does not fit.
 fn is_other_shape(violation: &Violation, path: &str) -> bool {
     let inner = relative(&violation.path, path);
     match violation.operator.as_str() {
@@ -246,7 +246,7 @@ fn is_other_shape(violation: &Violation, path: &str) -> bool {
     }
 }
 
-/// `violation` from `path` down.
+/// The path of a violation relative to `path`.
 fn relative<'a>(violation: &'a str, path: &str) -> &'a str {
     let inner = violation.strip_prefix(path).unwrap_or_default();
     inner.trim_start_matches('.')

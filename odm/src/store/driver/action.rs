@@ -1,4 +1,4 @@
-//! Each operation as the driver's own action.
+//! Runs each operation as one of the driver's actions.
 
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Bson, Document};
@@ -15,8 +15,8 @@ use crate::store::reply::{self, WriteKind, Written};
 use crate::store::response::Response;
 use crate::store::session::DriverSession;
 
-/// One operation on its way to the driver. The blocks below capture what they need; an async function
-/// would hold each of its parameters twice.
+/// One operation on its way to the driver. The methods return `async` blocks, which capture only what
+/// they use; the future of an `async fn` would store each parameter twice.
 pub(super) struct Action<'d, 's> {
     pub(super) database: &'d Database,
     pub(super) collection: &'static str,
@@ -58,7 +58,7 @@ impl<'s> Action<'_, 's> {
         Box::pin(async move {
             let mut options = self.options.chosen().map(options::find).transpose()?;
             if one {
-                // The protocol's word for one batch, after which the cursor is closed.
+                // A negative limit requests a single batch and closes the cursor.
                 options.get_or_insert_default().limit = Some(-1);
             }
             let action = self
@@ -103,7 +103,7 @@ impl<'s> Action<'_, 's> {
     fn update(self, operands: Box<Update>) -> Answer<'s> {
         let plain = self.options.chosen().is_none() && operands.array_filters.is_empty();
         if plain && self.session.is_none() {
-            // Most updates: without room for options, which are large, the future is a third as large.
+            // Most updates have no options. Options are large: without them the future is a third of the size.
             let target = self.target;
             return Box::pin(async move { updated(update(&target, *operands).await) });
         }
@@ -128,7 +128,7 @@ impl<'s> Action<'_, 's> {
 
     fn delete(self, filter: Condition, multi: bool) -> Answer<'s> {
         if self.options.chosen().is_none() && self.session.is_none() {
-            // Most deletes: without room for options, which are large, the future is smaller.
+            // Most deletes have no options. Options are large: without them the future is smaller.
             let target = self.target;
             return Box::pin(async move { deleted(delete(&target, filter, multi).await) });
         }
@@ -218,8 +218,8 @@ impl<'s> Action<'_, 's> {
         })
     }
 
-    /// Several updates or deletes in one command, for which the driver has no action on servers
-    /// before 8.0. Such a command is not retried.
+    /// Sends several updates or deletes in one raw command, because the driver's bulk write requires
+    /// MongoDB 8.0. The driver does not retry raw commands.
     fn statements(self, operation: Operation, kind: WriteKind) -> Answer<'s> {
         let request = Request {
             collection: self.collection,
@@ -237,7 +237,7 @@ impl<'s> Action<'_, 's> {
                 && !in_transaction
                 && let Some(concern) = database.write_concern()
             {
-                // `run_command` does not inherit the connection's.
+                // `run_command` does not inherit the connection's write concern.
                 let concern =
                     bson::serialize_to_raw_document_buf(concern).map_err(Error::encode)?;
                 command.append(cstr!("writeConcern"), concern);

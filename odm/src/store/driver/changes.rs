@@ -1,4 +1,4 @@
-//! The driver's change streams, which resume by themselves.
+//! The driver's change streams, which resume automatically.
 
 use std::fmt;
 use std::task::{Context, Poll};
@@ -17,8 +17,8 @@ use crate::store::changes::{RawChanges, Source, Step};
 use crate::store::session::Session;
 use crate::store::watch::{Scope, Watch};
 
-/// An open stream, or the step that it makes. The driver's own stream can't be asked for its token while it is polled,
-/// and a poll can be given up at any time: so it is kept within the step, which goes on when it is polled again.
+/// An open stream, or its running step. The step's future owns the driver's stream, because the stream does not expose
+/// its token while it is polled. If a caller drops its poll, the next poll continues the same step.
 pub(crate) struct DriverChanges<'s>(State<'s>);
 
 enum State<'s> {
@@ -35,7 +35,7 @@ enum Stream<'s> {
     ),
 }
 
-/// What a step found, and the stream behind it.
+/// The result of a step, and the stream after it.
 struct Stepped<'s> {
     stream: Stream<'s>,
     event: mongodb::error::Result<Option<RawDocumentBuf>>,
@@ -51,7 +51,7 @@ impl Driver {
     ) -> Result<RawChanges<'s>> {
         let options = options::change_stream(&watch)?;
         let session = client_session(session)?;
-        /// The scopes' actions have no trait in common.
+        /// Opens the stream of a scope. It is a macro because the action types share no trait.
         macro_rules! open {
             ($of:expr) => {{
                 let action = $of.watch().pipeline(watch.pipeline).with_options(options);
@@ -90,7 +90,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// One event, or at most one batch without any.
+    /// Reads one event, or at most one batch without events.
     async fn step(mut self) -> Stepped<'s> {
         let event = match &mut self {
             Self::Implicit(stream) => stream.next_if_any().await,
@@ -109,7 +109,7 @@ impl<'s> Stream<'s> {
 }
 
 impl DriverChanges<'_> {
-    /// The next event, or batch without one.
+    /// Polls for the next event, or for a batch without events.
     pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step>> {
         let mut step = match std::mem::replace(&mut self.0, State::Gone) {
             State::Stepping(step) => step,
@@ -132,7 +132,7 @@ impl DriverChanges<'_> {
     }
 }
 
-/// The driver's token as the document that it is.
+/// The document of the driver's token.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map`")]
 fn document(token: ResumeToken) -> Result<Document> {
     match bson::serialize_to_bson(&token) {

@@ -1,4 +1,4 @@
-//! Connection strings: what is wrong with one is said before anything connects.
+//! Checks connection strings before anything connects.
 
 use mongodb::Client;
 use mongodb::error::ErrorKind;
@@ -8,8 +8,8 @@ use super::{Driver, error};
 use crate::error::{ConfigError, Error, Result};
 
 impl Driver {
-    /// A client for the connection string, which must name a database. Connections are opened when
-    /// the first operation needs one.
+    /// Creates a client for the connection string, which must name a database. The first operation
+    /// that needs a connection opens it.
     pub(crate) async fn connect(uri: &str) -> Result<Self> {
         check_scheme(uri)?;
         let mut options = match ClientOptions::parse(uri).await {
@@ -48,7 +48,7 @@ fn check_scheme(uri: &str) -> Result<()> {
     )))
 }
 
-/// The driver's refusal of the connection string, without what the string keeps secret.
+/// The driver's error about the connection string, without the string's secrets.
 fn scrub(uri: &str, failure: &mongodb::error::Error) -> Error {
     let message = match &*failure.kind {
         ErrorKind::InvalidArgument { message, .. } => message.clone(),
@@ -56,7 +56,7 @@ fn scrub(uri: &str, failure: &mongodb::error::Error) -> Error {
         _ => return error(failure.clone()),
     };
     let rest = uri.split_once("://").map_or(uri, |(_, rest)| rest);
-    // A password may hold an unescaped `@` or `/`: all up to the last `@` is suspect.
+    // A password may contain an unescaped `@` or `/`, so everything up to the last `@` may be secret.
     let secret = rest.rsplit_once('@').map(|(userinfo, _)| userinfo);
     let leaks = secret.is_some_and(|secret| {
         secret

@@ -1,4 +1,4 @@
-//! The driver's cursors, a raw batch at a time.
+//! The driver's cursors, read a raw batch at a time.
 
 use std::fmt;
 use std::task::{Context, Poll};
@@ -32,7 +32,7 @@ impl ImplicitCursor {
     }
 }
 
-/// A cursor of a session, which every fetch needs: cursor and session move into the fetch and come
+/// A cursor in a session. Every fetch needs both, so cursor and session move into the fetch and come
 /// back with the batch.
 pub(crate) struct SessionCursor<'s>(State<'s>);
 

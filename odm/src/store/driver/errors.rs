@@ -1,4 +1,4 @@
-//! The driver's errors as ours.
+//! Converts the driver's errors.
 
 use bson::doc;
 use mongodb::error::{ErrorKind, WriteFailure};
@@ -9,14 +9,14 @@ use crate::error::{
 use crate::store::reply::{self, WriteKind, Written};
 use crate::store::session::misuse;
 
-/// The kind, code, labels and details of what the driver reports.
+/// Converts the kind, code, labels and details of a driver's error.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it stands in `map_err`, which gives the error away"
 )]
 pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     let labels = labels(&failure);
-    // The reply says more than the driver's structs: `keyPattern`, `keyValue`, `errInfo`.
+    // The reply contains fields that the driver's structs lack: `keyPattern`, `keyValue`, `errInfo`.
     if let Some(reply) = failure.server_response()
         && matches!(&*failure.kind, ErrorKind::Command(_) | ErrorKind::Write(_))
     {
@@ -93,7 +93,7 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
     }
 }
 
-/// What the driver says of a misused session, in the words of the other store.
+/// Replaces the driver's messages about misused sessions with those of the in-memory store.
 fn misused(message: &str) -> &str {
     match message {
         "no transaction started" => misuse::NOTHING_STARTED,
@@ -106,7 +106,7 @@ fn misused(message: &str) -> &str {
     }
 }
 
-/// The error of an `insert_many`, which reports by index and says what was inserted.
+/// The error of an `insert_many`, with the index of each failure and the number of inserted documents.
 pub(super) fn insert_many(
     failure: mongodb::error::Error,
     sent: usize,
@@ -130,7 +130,7 @@ pub(super) fn insert_many(
         .write_concern_error
         .as_ref()
         .map(|concern| described(concern.code, &concern.message, concern.details.as_ref()));
-    // An ordered insert stops at its first error; an unordered one tries everything.
+    // An ordered insert stops at its first error; an unordered one attempts all documents.
     let inserted = match errors.first() {
         Some(first) if ordered != Some(false) => first.index(),
         _ => sent.saturating_sub(errors.len()),

@@ -1,4 +1,4 @@
-//! Our options as the driver's.
+//! Converts options to the driver's types.
 
 use bson::Document;
 use mongodb::change_stream::event::ResumeToken;
@@ -12,7 +12,7 @@ use crate::store::options::{
 };
 use crate::store::watch::Watch;
 
-/// Fills a struct of the driver from ours: `field` as it is, `field: function` converted.
+/// Fills a driver's struct from `Options`: `field` is copied, `field = value` is converted.
 macro_rules! fill {
     ($into:ty, $from:expr, { $($field:ident $(= $value:expr)?),* $(,)? }) => {{
         let mut filled = <$into>::default();
@@ -169,7 +169,7 @@ fn collation(o: &Options) -> Result<Option<theirs::Collation>> {
     let Some(document) = o.collation.as_ref().map(Collation::to_document) else {
         return Ok(None);
     };
-    // The driver knows the words and the range of the strength.
+    // The driver's types check the option values and the range of the strength.
     bson::deserialize_from_document(document)
         .map(Some)
         .map_err(|e| Error::usage(format!("the collation is not one: {e}")))

@@ -1,4 +1,4 @@
-//! `getMore` as a command: of a cursor that tells of what comes, it waits for something to come.
+//! `getMore` as a raw command: on a cursor that awaits data, it waits for new documents.
 
 use std::future::poll_fn;
 use std::time::Instant;
@@ -14,8 +14,8 @@ use crate::store::memory::limits::check_command;
 use crate::store::session::Session;
 
 impl Memory {
-    /// Runs a command as it is written. A `getMore` without documents waits for some, for as long as it says; outside
-    /// of a Tokio runtime there is no timer to end that, and it answers at once.
+    /// Runs a command unchanged. A `getMore` that finds no documents waits for some, up to its `maxTimeMS`. Outside of
+    /// a Tokio runtime there is no timer to end the wait, so it returns at once.
     pub(crate) async fn run_written(
         &self,
         database: &str,
@@ -45,7 +45,7 @@ impl Memory {
         let listener = Listener::new(self.service());
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            // What was written before the log was kept has woken nobody: look once more.
+            // If this call turned the change log on, earlier writes woke no listener: look again at once.
             if !left.is_zero() && !self.service().log_changes() {
                 let written = poll_fn(|context| listener.poll(&interest, seen, context));
                 let time = std::pin::pin!(tokio::time::sleep(left));
@@ -109,13 +109,13 @@ mod tests {
         assert_eq!(code(more(1).await), Some(Code::CURSOR_NOT_FOUND));
     }
 
-    /// Who begins to write before anybody waits wakes nobody when the write is there: who waits looks again.
+    /// A write that began before the listener started to wait does not wake it, so the listener must look again.
     #[test]
     fn who_waits_misses_nothing_that_is_being_written_already() {
         let (started, has_started) = channel();
         let (finish, may_finish) = channel::<()>();
         let may_finish = Mutex::new(may_finish);
-        // The id of an upserted document is made while its collection is being written.
+        // The engine generates the id of an upserted document while it writes the collection.
         let slow_id = move || {
             started.send(()).unwrap();
             may_finish.lock().unwrap().recv().unwrap();

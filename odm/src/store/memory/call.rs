@@ -1,7 +1,7 @@
-//! One operation on the store in the process, as a future.
+//! The future of one operation on the in-memory store.
 //!
-//! Most operations have nothing to wait for: they are done when the future is first polled, and the future is no larger
-//! than what was asked. Only what is left then, a session, options or a conflict to wait for, has a future of its own.
+//! Most operations complete at the first poll, so the future holds only the request. Operations with a session, with
+//! options or with a conflict to wait for continue in a boxed future.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,11 +13,11 @@ use crate::store::session::Session;
 use crate::store::{Answer, Backend, Store};
 
 pub(crate) struct MemoryCall<'s> {
-    /// Keeps the engine, so that nothing of it has to be shared once more.
+    /// Owned, so that an operation that completes at once clones no handle.
     store: Store,
     request: Option<Request>,
     session: Option<&'s mut Session>,
-    /// What could not be done at once.
+    /// The rest of an operation that could not complete at the first poll.
     rest: Option<Answer<'s>>,
 }
 
@@ -31,7 +31,7 @@ impl<'s> MemoryCall<'s> {
         }
     }
 
-    /// The answer, where there is nothing to wait for.
+    /// The response, if the operation can complete at once.
     fn now(&self) -> Option<Result<Response<'s>>> {
         let (None, Some(request)) = (&self.session, &self.request) else {
             return None;
@@ -43,7 +43,7 @@ impl<'s> MemoryCall<'s> {
         }
     }
 
-    /// The future of what could not be done at once.
+    /// The future of an operation that can't complete at once.
     fn rest(&mut self) -> Result<Answer<'s>> {
         let (store, session) = (self.store.clone(), self.session.take());
         let request = self

@@ -1,4 +1,4 @@
-//! Change streams of the in-memory engine: a cursor, and another where that one has gone.
+//! Change streams of the in-memory engine: a cursor, which is reopened if the engine has closed it.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,11 +18,11 @@ use crate::store::watch::Watch;
 pub(crate) struct MemoryChanges {
     memory: Memory,
     database: Arc<str>,
-    /// How it was opened.
+    /// The options that opened the stream.
     watch: Watch,
-    /// The fields of its session.
+    /// The session's fields for commands.
     session: Option<RawDocumentBuf>,
-    /// Behind the last event that was told, or all that was looked at.
+    /// The token that resumes after the last returned event or the last batch without events.
     reached: Document,
     batch: Batch,
     cursor: Option<MemoryCursor>,
@@ -60,7 +60,7 @@ impl MemoryChanges {
         Ok(opened)
     }
 
-    /// Where the stream begins, if that is known: behind the first batch, where that is empty.
+    /// The token at the stream's start: that of the first batch if the batch is empty, else the caller's token, if any.
     pub(crate) fn start(&self) -> Option<Document> {
         if self.batch.is_read() {
             return Some(self.reached.clone());
@@ -69,7 +69,7 @@ impl MemoryChanges {
         given.or(self.watch.resume_after.as_ref()).cloned()
     }
 
-    /// The cursor behind a batch.
+    /// The cursor that continues after a batch.
     fn cursor(&self, batch: &Batch) -> Option<MemoryCursor> {
         (batch.cursor_id != 0).then(|| {
             MemoryCursor::new(
@@ -82,7 +82,7 @@ impl MemoryChanges {
         })
     }
 
-    /// The next event, or batch without one.
+    /// Polls for the next event, or for the next batch.
     pub(crate) fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Result<Step>> {
         if let Some(event) = self.batch.next() {
             let event = match event {
@@ -98,7 +98,7 @@ impl MemoryChanges {
             return Poll::Ready(Ok(Step::Over));
         };
         let batch = match std::task::ready!(cursor.poll_batch(cx)) {
-            // Nobody asked for long, or its session was killed: as a driver does.
+            // The engine closed the idle cursor or killed its session. Drivers reopen the stream then, too.
             Err(error) if error.code() == Some(Code::CURSOR_NOT_FOUND) => self.reopen(),
             batch => batch,
         };
@@ -117,7 +117,7 @@ impl MemoryChanges {
         Ok(Step::Token(Some(self.reached.clone())))
     }
 
-    /// Opens the stream again where it was.
+    /// Reopens the stream at its current position.
     fn reopen(&mut self) -> Result<Batch> {
         let watch = self.watch.resumed(self.reached.clone());
         let mut command = RawDocumentBuf::try_from(&watch.command()?).map_err(Error::encode)?;
@@ -135,7 +135,7 @@ impl MemoryChanges {
     }
 }
 
-/// Where the stream can be resumed behind a batch.
+/// The token that resumes the stream after a batch.
 fn token(batch: &Batch) -> Result<Document> {
     match batch.resume_token() {
         Some(token) => changes::document(&token),

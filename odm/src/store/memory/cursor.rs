@@ -18,11 +18,11 @@ pub(crate) struct MemoryCursor {
     collection: String,
     id: i64,
     batch_size: Option<u32>,
-    /// `lsid` and the transaction's fields, where the cursor belongs to a session.
+    /// The `lsid` and transaction fields, if the cursor belongs to a session.
     session: Option<RawDocumentBuf>,
-    /// How often the log of changes had been written to when a batch was empty: more comes when it is again.
+    /// The change log's write count before an empty batch. The cursor waits until the count grows.
     seen: Option<u64>,
-    /// By which it waits, and for what.
+    /// The listener that the cursor waits with, and the changes that it waits for.
     listener: Option<(Listener, Interest)>,
 }
 
@@ -46,8 +46,8 @@ impl MemoryCursor {
         }
     }
 
-    /// The next batch. Behind an empty one of a cursor that goes on, that is when something was written: the task is
-    /// woken then, and no thread and no timer waits for it.
+    /// Polls for the next batch. After an empty batch of an open cursor, it waits for a write, which wakes the task; no
+    /// thread or timer is involved.
     pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Batch>> {
         if let Some(seen) = self.seen {
             let (listener, interest) = self.listener.get_or_insert_with(|| {
@@ -62,7 +62,7 @@ impl MemoryCursor {
         }
         let seen = self.memory.service().changes_seen();
         let batch = self.next_batch()?;
-        // What was written before the log was kept has woken nobody: then the next batch is fetched at once.
+        // If this call turned the change log on, earlier writes woke no listener: fetch the next batch at once.
         if batch.is_read() && batch.cursor_id != 0 && !self.memory.service().log_changes() {
             self.seen = Some(seen);
         }
@@ -70,7 +70,7 @@ impl MemoryCursor {
     }
 
     fn next_batch(&mut self) -> Result<Batch> {
-        // Whatever happens, the engine has no use for this id any more unless it says so.
+        // The id stays valid only if the engine returns it with the batch.
         let cursor = std::mem::take(&mut self.id);
         let batch = match &self.session {
             None => self.more(cursor)?,
@@ -113,7 +113,7 @@ impl Drop for MemoryCursor {
         let mut command = RawDocumentBuf::new();
         command.append(cstr!("killCursors"), self.collection.as_str());
         command.append(cstr!("cursors"), cursors);
-        // A cursor that is already gone is gone.
+        // The cursor may have been closed already; that is not an error.
         let _: Result<RawDocumentBuf> = self.memory.run(&self.database, command);
     }
 }

@@ -1,4 +1,4 @@
-//! The sizes of commands and documents that mongod and its driver refuse.
+//! The size limits for commands and documents in mongod and its driver.
 
 use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
@@ -7,15 +7,15 @@ use odm_language::expression::memory::too_large;
 use crate::error::{Error, Result, ServerError};
 use crate::store::operation::Operation;
 
-/// The largest document that can be stored.
+/// The maximum size of a stored document.
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
-/// The largest command: it may hold a document of that size and say what to do with it.
+/// The maximum size of a command: a document of maximum size and the command's other fields.
 const MAX_COMMAND: usize = MAX_DOCUMENT + 16 * 1024;
-/// Operands of this size fit a command, with all that it says besides.
+/// Operands up to this size fit into a command with its other fields.
 pub(super) const ROOMY: usize = MAX_DOCUMENT;
 
-/// Whether a command that looks for this one value is not too large. The engine has no short way for
-/// larger values of other types.
+/// Whether a command that filters by this value is within the size limit. Values of other types
+/// never take the engine's fast path if they are large.
 pub(super) fn is_roomy(value: &Bson) -> bool {
     match value {
         Bson::String(text) => text.len() <= ROOMY,
@@ -24,7 +24,7 @@ pub(super) fn is_roomy(value: &Bson) -> bool {
     }
 }
 
-/// Refuses documents to insert that the driver does not send.
+/// Refuses documents that are too large for the driver to insert.
 pub(super) fn check_documents(documents: &[RawDocumentBuf]) -> Result<()> {
     let sizes = documents.iter().map(|document| document.as_bytes().len());
     let mut too_large = sizes.filter(|size| *size > MAX_DOCUMENT);
@@ -37,17 +37,17 @@ pub(super) fn check_documents(documents: &[RawDocumentBuf]) -> Result<()> {
     }
 }
 
-/// Refuses the command of an operation that is too large, here or in the driver.
+/// Refuses operations whose command or documents are too large.
 pub(super) fn check(operation: &Operation, command: &RawDocument) -> Result<()> {
     match operation {
-        // The driver sends documents to insert beside the command.
+        // The driver sends inserted documents outside of the command document.
         Operation::InsertOne { document } => check_documents(std::slice::from_ref(document)),
         Operation::InsertMany { documents } => check_documents(documents),
         _ => Ok(check_command(command)?),
     }
 }
 
-/// Refuses a command that mongod can't read.
+/// Refuses commands that are too large for mongod.
 pub(super) fn check_command(command: &RawDocument) -> Result<(), ServerError> {
     if command.as_bytes().len() <= MAX_COMMAND {
         return Ok(());

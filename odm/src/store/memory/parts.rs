@@ -1,4 +1,4 @@
-//! Operations without options as the engine takes them in parts: their operands as bytes, and what it answers.
+//! Operations without options, which go to the engine as encoded operands instead of commands.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::store::operation::{
 };
 use crate::store::reply::{self as replies, WriteKind, Written};
 
-/// The operands.
+/// The encoded operands of an operation.
 pub(super) enum Parts<'r> {
     Find {
         filter: RawDocumentBuf,
@@ -38,14 +38,14 @@ pub(super) enum Change<'r> {
     Pipeline(RawArrayBuf),
 }
 
-/// What came of them.
+/// The result of an operation.
 pub(super) enum Outcome {
     Batch(Batch),
     Written(Written),
 }
 
 impl<'r> Parts<'r> {
-    /// The operands of a request without options; `None` where a command document must tell more.
+    /// The operands of a request without options; `None` if the operation needs a command.
     pub(super) fn of(request: &'r Request) -> Result<Option<Self>> {
         Ok(Some(match &request.operation {
             Operation::Find { filter, one } => Self::Find {
@@ -80,7 +80,7 @@ impl<'r> Parts<'r> {
         Ok(Self::Insert(documents))
     }
 
-    /// Whether a command of these might be too large for mongod.
+    /// Whether a command with these operands might be too large for mongod.
     pub(super) fn is_large(&self) -> bool {
         let size = match self {
             Self::Insert(_) => 0,
@@ -110,7 +110,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// What the answer is to this operation. A write that is refused, wholly or in part, is an error.
+    /// Converts the engine's answer. A write that fails, wholly or in part, is an error.
     pub(super) fn outcome(&self, answer: Answer, batch: bool) -> Result<Outcome> {
         let kind = match self {
             Self::Update { .. } => WriteKind::Update,
@@ -124,7 +124,7 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// What was written. A write that is refused, wholly or in part, is an error.
+/// Converts the counts and errors of a write. A write that fails, wholly or in part, is an error.
 pub(super) fn written(answer: reply::Written, kind: WriteKind, batch: bool) -> Result<Written> {
     let mut errors = Vec::new();
     if !answer.errors.is_empty() {

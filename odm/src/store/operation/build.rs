@@ -1,4 +1,4 @@
-//! Command documents.
+//! Builds command documents.
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::store::options::{Collation, Hint, Options, ReturnDocument, millis};
 
 impl Request {
-    /// The command as a driver sends it, but for the database and the session.
+    /// The command as a driver sends it, without the database and session fields.
     pub(crate) fn raw_command(&self) -> Result<RawDocumentBuf> {
         let options = &self.options;
         let collection = self.collection;
@@ -136,7 +136,7 @@ impl Operation {
     }
 }
 
-/// What `count_documents` runs: the count of what matches, in every case of the filter.
+/// The pipeline of `count_documents`, which counts exactly for every filter.
 fn count_pipeline(filter: &Condition, options: &Options) -> Vec<Document> {
     let mut pipeline = vec![doc! { "$match": filter.clone().into_document() }];
     if let Some(skip) = options.skip {
@@ -278,7 +278,7 @@ impl Command {
 
     fn aggregate(&mut self, options: &Options, writes: bool) -> Result<()> {
         let cursor = match options.batch_size {
-            // A pipeline that writes returns nothing to batch.
+            // A pipeline that writes returns no documents.
             Some(size) if !writes => doc! { "batchSize": i64::from(size) },
             _ => Document::new(),
         };
@@ -317,7 +317,7 @@ impl Command {
         self.write_concern(options)
     }
 
-    /// What every read may carry.
+    /// The options that all reads share.
     fn read(&mut self, options: &Options) -> Result<()> {
         self.collation(options)?;
         self.optional(cstr!("comment"), options.comment.clone())?;

@@ -1,11 +1,10 @@
-//! What documents must match.
+//! Filters.
 
 use std::borrow::Cow;
 
 use bson::{Bson, Document};
 
-/// A filter on its way to a store. Most say one thing of one field: of these no document is made that a store does not
-/// need.
+/// A filter on its way to a store. Most filters test one field; those build no document unless the store needs one.
 #[derive(Debug, Clone)]
 pub(crate) enum Condition {
     /// `{path: value}`
@@ -14,12 +13,12 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether it says nothing, so that every document matches.
+    /// Whether the filter is empty, so that every document matches.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Document(document) if document.is_empty())
     }
 
-    /// As the shell would print it.
+    /// The filter as a document.
     pub(crate) fn into_document(self) -> Document {
         match self {
             Self::One(path, value) => one(path, value),

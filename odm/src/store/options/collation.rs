@@ -1,10 +1,10 @@
-//! How strings are compared.
+//! Collations: rules for comparing strings.
 
 use bson::{Document, doc};
 
 use crate::error::{Error, Result};
 
-/// How an operation compares strings; what is not set is the server's default for the locale.
+/// The rules by which an operation compares strings. Unset options have the locale's defaults.
 ///
 /// ```
 /// use odm::collection::Collation;
@@ -29,13 +29,13 @@ pub enum CaseFirst {
 /// Whether white space and punctuation count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alternate {
-    /// They count as letters do.
+    /// White space and punctuation count as base characters.
     NonIgnorable,
-    /// They count only at strength 4 and 5.
+    /// White space and punctuation count only at strength 4 and 5.
     Shifted,
 }
 
-/// What [`Alternate::Shifted`] lets slip.
+/// The characters that [`Alternate::Shifted`] ignores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaxVariable {
     /// White space and punctuation.
@@ -50,13 +50,13 @@ impl Collation {
         Self(doc! { "locale": locale.into() })
     }
 
-    /// 1 compares base letters, 2 accents too, 3 (unless told) case too, up to 5.
+    /// The level of comparison: 1 compares base letters, 2 also accents, 3 (the default) also case, up to 5.
     pub fn strength(mut self, strength: u8) -> Self {
         self.0.insert("strength", i32::from(strength));
         self
     }
 
-    /// Whether case counts at strength 1 and 2.
+    /// Whether case also counts at strength 1 and 2.
     pub fn case_level(mut self, case_level: bool) -> Self {
         self.0.insert("caseLevel", case_level);
         self
@@ -89,7 +89,7 @@ impl Collation {
         self
     }
 
-    /// What `alternate` lets slip.
+    /// The characters that [`Alternate::Shifted`] ignores.
     pub fn max_variable(mut self, max_variable: MaxVariable) -> Self {
         let word = match max_variable {
             MaxVariable::Punct => "punct",
@@ -99,19 +99,19 @@ impl Collation {
         self
     }
 
-    /// Whether accents count from the back, as in Canadian French.
+    /// Whether accents are compared from the end of the string, as in Canadian French.
     pub fn backwards(mut self, backwards: bool) -> Self {
         self.0.insert("backwards", backwards);
         self
     }
 
-    /// Whether text is normalized first.
+    /// Whether text is normalized before it is compared.
     pub fn normalization(mut self, normalization: bool) -> Self {
         self.0.insert("normalization", normalization);
         self
     }
 
-    /// Refuses a strength that there is none of; the rest is for the server to judge.
+    /// Refuses unknown strengths; the server checks all other options.
     pub(crate) fn check(&self) -> Result<()> {
         match self.0.get_i32("strength") {
             Ok(strength) if !(1..=5).contains(&strength) => Err(Error::usage(format!(

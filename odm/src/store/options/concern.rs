@@ -6,19 +6,19 @@ use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
 
-/// How isolated and how durable the data is that a read sees.
+/// The isolation and durability of the data that a read returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadConcern {
-    /// The newest data of the node that is asked.
+    /// The newest data of the node that runs the read.
     Local,
-    /// The same, without the guarantees of a sharded cluster's metadata.
+    /// Like [`Local`](Self::Local), but a sharded cluster may also return orphaned documents.
     Available,
-    /// Data that a majority has acknowledged.
+    /// Data that a majority of the replica set has acknowledged.
     Majority,
-    /// The same, and no older than the start of the read.
+    /// Like [`Majority`](Self::Majority), and includes all majority writes that completed before the read started.
     Linearizable,
-    /// One point in time.
+    /// Majority data of one point in time.
     Snapshot,
 }
 
@@ -38,7 +38,7 @@ impl ReadConcern {
     }
 }
 
-/// Who must have a write before it counts as done.
+/// The acknowledgment that a write waits for.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,11 +54,11 @@ pub struct WriteConcern {
     pub(crate) timeout: Option<Duration>,
 }
 
-/// Who acknowledges a write.
+/// The nodes that must acknowledge a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Acknowledgment {
-    /// This many nodes, 1 or more: a write that nobody acknowledges is refused.
+    /// This many nodes, at least 1: unacknowledged writes (`w: 0`) are not supported.
     Nodes(u32),
     /// The majority of the replica set.
     Majority,
@@ -77,7 +77,7 @@ impl WriteConcern {
         Self::acknowledged_by(Acknowledgment::Nodes(nodes))
     }
 
-    /// Acknowledged as told.
+    /// Acknowledged by the given nodes.
     pub fn acknowledged_by(w: Acknowledgment) -> Self {
         Self {
             w: Some(w),
@@ -85,7 +85,7 @@ impl WriteConcern {
         }
     }
 
-    /// Whether the write must be in the journal.
+    /// Whether to wait until the write is in the journal.
     pub fn journal(mut self, journal: bool) -> Self {
         self.journal = Some(journal);
         self
@@ -97,7 +97,7 @@ impl WriteConcern {
         self
     }
 
-    /// Refuses a write that nobody would acknowledge: its failure could not be told.
+    /// Refuses unacknowledged writes, whose failures could not be reported.
     pub(crate) fn check(&self) -> Result<()> {
         match self.w {
             Some(Acknowledgment::Nodes(0)) => Err(Error::usage(
@@ -132,7 +132,7 @@ impl WriteConcern {
     }
 }
 
-/// Whole milliseconds, as the server counts; at least one, because zero means no limit.
+/// Converts a duration to whole milliseconds. Rounds shorter durations up to 1, because 0 means no limit.
 pub(crate) fn millis(duration: Duration) -> Bson {
     let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let millis = if duration.is_zero() { 0 } else { millis.max(1) };

@@ -1,25 +1,25 @@
-//! Which documents the events of a change stream tell.
+//! The documents that change events contain.
 
-/// Whether the event of an update tells the document: [`Watch::full_document`](crate::collection::Watch::full_document).
+/// The document in update events: [`Watch::full_document`](crate::collection::Watch::full_document).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FullDocument {
-    /// As it is when the event is read: it may have changed again, or be gone.
+    /// The document at the time when the event is read. It may have changed again, or may no longer exist.
     UpdateLookup,
-    /// As the update left it, where the collection keeps images.
+    /// The document directly after the update, if the collection stores post-images.
     WhenAvailable,
-    /// The same; an event without it ends the stream.
+    /// Like [`WhenAvailable`](Self::WhenAvailable), but an event without it ends the stream with an error.
     Required,
 }
 
-/// Whether events tell the document as it was before:
+/// The document before the change in events:
 /// [`Watch::full_document_before_change`](crate::collection::Watch::full_document_before_change).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FullDocumentBeforeChange {
-    /// Where the collection keeps images.
+    /// The document before the change, if the collection stores pre-images.
     WhenAvailable,
-    /// The same; an event without it ends the stream.
+    /// Like [`WhenAvailable`](Self::WhenAvailable), but an event without it ends the stream with an error.
     Required,
 }
 

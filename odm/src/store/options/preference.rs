@@ -1,4 +1,4 @@
-//! Read preference: which nodes of a replica set may answer.
+//! Read preference: the nodes of a replica set that may run a read.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use bson::{Document, doc};
 use crate::error::{Error, Result};
 use crate::store::session::misuse;
 
-/// A secondary is never asked to be fresher than this.
+/// The smallest `maxStalenessSeconds` that MongoDB accepts.
 const LEAST_STALENESS: Duration = Duration::from_secs(90);
 
-/// Which nodes of a replica set a read may go to.
+/// The nodes of a replica set that may run a read.
 ///
 /// ```
 /// use std::time::Duration;
@@ -45,7 +45,7 @@ impl ReadPreference {
         Self::of(Mode::Primary)
     }
 
-    /// The primary; a secondary while there is none.
+    /// The primary, or a secondary if no primary is available.
     pub fn primary_preferred() -> Self {
         Self::of(Mode::PrimaryPreferred)
     }
@@ -55,7 +55,7 @@ impl ReadPreference {
         Self::of(Mode::Secondary)
     }
 
-    /// A secondary; the primary while there is none.
+    /// A secondary, or the primary if no secondary is available.
     pub fn secondary_preferred() -> Self {
         Self::of(Mode::SecondaryPreferred)
     }
@@ -72,8 +72,8 @@ impl ReadPreference {
         }
     }
 
-    /// Only nodes that have all these tags. Given again, the next set is for where no node has those
-    /// of the sets before; an empty set allows every node.
+    /// Reads only from nodes that have all these tags. Further calls add fallback sets, each used if
+    /// no node matches the sets before it. An empty set matches every node.
     pub fn tags<K: Into<String>, V: Into<String>>(
         mut self,
         tags: impl IntoIterator<Item = (K, V)>,
@@ -85,13 +85,13 @@ impl ReadPreference {
         self
     }
 
-    /// No secondary that lags further behind: 90 seconds or more.
+    /// Excludes secondaries that lag behind the primary by more than this; at least 90 seconds.
     pub fn max_staleness(mut self, staleness: Duration) -> Self {
         self.max_staleness = Some(staleness);
         self
     }
 
-    /// Refuses what no driver could follow.
+    /// Refuses contradictory or unsupported preferences.
     pub(crate) fn check(&self) -> Result<()> {
         if self.mode == Mode::Primary && (!self.tag_sets.is_empty() || self.max_staleness.is_some())
         {
@@ -117,7 +117,7 @@ impl ReadPreference {
         }
     }
 
-    /// Refuses what a set of one primary without tags has no node for.
+    /// Refuses preferences that a single primary without tags does not match.
     #[cfg(feature = "memory")]
     pub(crate) fn check_on_one_node(&self) -> Result<()> {
         match self.mode {
@@ -133,7 +133,7 @@ impl ReadPreference {
                      `.tags([(\"\", \"\"); 0])`, which allows every node",
                 ))
             }
-            // A secondary is looked for first, and the primary is there for the rest.
+            // All other preferences allow the primary.
             _ => Ok(()),
         }
     }

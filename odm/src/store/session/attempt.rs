@@ -1,4 +1,4 @@
-//! One try of a transaction: what became of it, and whether to try again.
+//! One attempt of a transaction: its outcome, and whether to retry.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::error::{Code, Error, Result};
 const TRANSIENT: &str = "TransientTransactionError";
 const UNKNOWN_COMMIT: &str = "UnknownTransactionCommitResult";
 
-/// What became of a transaction, as far as this process knows.
+/// The outcome of a transaction, as far as this process knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Open,
     Committed,
     Aborted,
-    /// A commit was sent and its result did not arrive, or says neither.
+    /// A commit was sent, but its result did not arrive or is inconclusive.
     Unknown,
 }
 
-/// One try of a transaction. Its session and all that depends on its outcome share it.
+/// One attempt of a transaction, shared by its session and everything that depends on its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt(Arc<State>);
 
@@ -49,13 +49,13 @@ impl Attempt {
         self.0.outcome.store(outcome as u8, Ordering::Release);
     }
 
-    /// Whether `other` is the same try of the same transaction.
+    /// Whether `other` is the same attempt of the same transaction.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Remembers whether an operation of the transaction asks for another try. The body of the
-    /// transaction may wrap the error in a type of its own, which has no labels.
+    /// Records transient errors of the transaction's operations. The label must be recorded here,
+    /// because the transaction's body may convert the error into a type without labels.
     pub(crate) fn note<T>(&self, result: &Result<T>) {
         if let Err(error) = result
             && error.has_label(TRANSIENT)
@@ -64,19 +64,19 @@ impl Attempt {
         }
     }
 
-    /// Whether an operation of the transaction failed in a way that another try may mend.
+    /// Whether an operation of the transaction failed with a transient error, so that a retry may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         self.0.transient.load(Ordering::Acquire)
     }
 
-    /// A commit is about to be sent. If nobody waits for its result, that stays unknown.
+    /// Records that a commit is about to be sent. If its future is dropped, the outcome stays unknown.
     pub(super) fn committing(&self) {
         if self.outcome() == Outcome::Open {
             self.set(Outcome::Unknown);
         }
     }
 
-    /// Takes the result of a commit.
+    /// Records the result of a commit.
     pub(super) fn commit(&self, result: &Result<()>) {
         self.note(result);
         if matches!(self.outcome(), Outcome::Open | Outcome::Unknown) {
@@ -89,7 +89,7 @@ impl Attempt {
         }
     }
 
-    /// The transaction is aborted. Nothing else can become of it, whatever mongod replies.
+    /// Records the abort. The outcome is final, whatever mongod replies.
     pub(super) fn abort(&self) {
         if self.outcome() == Outcome::Open {
             self.set(Outcome::Aborted);
@@ -97,13 +97,13 @@ impl Attempt {
     }
 }
 
-/// Whether a failed commit says that nothing was committed.
+/// Whether a commit's error means that nothing was committed.
 fn was_aborted(error: &Error) -> bool {
     !error.has_label(UNKNOWN_COMMIT)
         && (error.has_label(TRANSIENT) || error.code() == Some(Code::NO_SUCH_TRANSACTION))
 }
 
-/// The session's own handle: without it nobody can commit any more.
+/// The session's own handle. Dropping it records an abort, because nothing else can commit.
 #[derive(Debug)]
 pub(super) struct Current(Attempt);
 

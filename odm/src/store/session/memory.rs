@@ -1,4 +1,4 @@
-//! Sessions of the in-memory engine: what a driver would send with each command.
+//! Sessions of the in-memory engine: the fields that a driver would add to each command.
 
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Binary, rawdoc, spec::BinarySubtype};
@@ -17,14 +17,14 @@ pub(crate) struct MemorySession {
     state: State,
 }
 
-/// As in the drivers' specification of transactions.
+/// The transaction states of MongoDB's driver specification.
 #[derive(Debug)]
 enum State {
     None,
-    /// Started here, not yet known to the engine.
+    /// Started, but the engine has received no command of it yet.
     Starting(TransactionOptions),
     InProgress(TransactionOptions),
-    /// With the options, if there is something that the engine committed.
+    /// Has the options if the engine committed anything.
     Committed(Option<TransactionOptions>),
     Aborted,
 }
@@ -59,12 +59,12 @@ impl MemorySession {
                 self.state = State::InProgress(options);
             }
             State::InProgress(options) => self.state = State::InProgress(options),
-            // An operation outside of a transaction forgets the last one.
+            // An operation outside of transactions resets the state.
             State::None | State::Committed(_) | State::Aborted => {}
         }
     }
 
-    /// The fields that every command of the session carries, a `getMore` among them.
+    /// Appends the fields that every command of the session has, including `getMore`.
     pub(crate) fn append_fields(&self, command: &mut RawDocumentBuf) {
         command.append(cstr!("lsid"), &self.id);
         if self.in_transaction() {
@@ -117,7 +117,7 @@ impl MemorySession {
             }
             State::Starting(_) => Ok(()),
             State::InProgress(options) => {
-                // As every driver: the engine forgets the transaction either way.
+                // Drivers ignore errors of `abortTransaction`, too: the engine ends the transaction either way.
                 let _: Result<()> = self.end(rawdoc! { "abortTransaction": 1 }, &options);
                 Ok(())
             }

@@ -1,11 +1,11 @@
-//! What sessions and transactions are started with.
+//! The options of sessions and transactions.
 
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::store::options::{ReadConcern, ReadPreference, WriteConcern};
 
-/// How the reads of a session relate, and how its transactions read and commit:
+/// The options of a session: its consistency, and the defaults of its transactions. Pass them to
 /// [`Db::start_session_with`](crate::collection::Db::start_session_with).
 ///
 /// ```
@@ -34,27 +34,27 @@ impl SessionOptions {
         Self::default()
     }
 
-    /// Whether each read sees what the session has read and written before, on whichever node it
-    /// goes to (the default).
+    /// Whether the session is causally consistent (the default): each read returns data at least as
+    /// new as the session's earlier reads and writes, whichever node runs it.
     pub fn causal_consistency(mut self, causal: bool) -> Self {
         self.causal_consistency = Some(causal);
         self
     }
 
-    /// Whether all reads see the moment of the first one; such a session writes nothing. Only on a
-    /// server.
+    /// Whether all reads use the snapshot of the first read. Such a session can't write. The
+    /// in-memory engine does not support it.
     pub fn snapshot(mut self, snapshot: bool) -> Self {
         self.snapshot = Some(snapshot);
         self
     }
 
-    /// What transactions of the session do, unless they are started with something else.
+    /// The default options of the session's transactions.
     pub fn transactions(mut self, options: TransactionOptions) -> Self {
         self.transactions = options;
         self
     }
 
-    /// Refuses what contradicts itself.
+    /// Refuses contradictory options.
     pub(crate) fn check(&self) -> Result<()> {
         if self.snapshot == Some(true) && self.causal_consistency == Some(true) {
             return Err(Error::usage(
@@ -66,7 +66,8 @@ impl SessionOptions {
     }
 }
 
-/// How a transaction reads and commits; what is not set is the connection's default.
+/// The options of a transaction. Unset options have the session's and then the connection's
+/// defaults.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct TransactionOptions {
@@ -82,19 +83,20 @@ impl TransactionOptions {
         Self::default()
     }
 
-    /// What the reads of the transaction see.
+    /// The isolation of the transaction's reads.
     pub fn read_concern(mut self, concern: ReadConcern) -> Self {
         self.read_concern = Some(concern);
         self
     }
 
-    /// Who must have the transaction's writes before it counts as committed.
+    /// The acknowledgment that the commit waits for.
     pub fn write_concern(mut self, concern: WriteConcern) -> Self {
         self.write_concern = Some(concern);
         self
     }
 
-    /// Which node reads: the primary. It is for where the connection reads from others.
+    /// The node that runs reads: must be the primary. Set it if the connection's default is another
+    /// node.
     pub fn read_preference(mut self, preference: ReadPreference) -> Self {
         self.read_preference = Some(preference);
         self
@@ -106,7 +108,7 @@ impl TransactionOptions {
         self
     }
 
-    /// These options, and of those that are not set `defaults`.
+    /// These options, with unset ones taken from `defaults`.
     pub(super) fn or(self, defaults: &Self) -> Self {
         Self {
             read_concern: self.read_concern.or(defaults.read_concern),

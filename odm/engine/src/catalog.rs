@@ -3,7 +3,7 @@
 //! A [`Root`] is a snapshot of everything. A reader clones it, or looks at one collection in place; either way it waits
 //! only while a writer publishes. A writer holds the lock of one collection and publishes a new version of it.
 //!
-//! What this module is not: it knows no sessions, no transactions and no commands.
+//! This module does not depend on sessions, transactions or commands.
 
 pub(crate) mod changes;
 pub(crate) mod collection;
@@ -45,7 +45,7 @@ impl Root {
             .get(&namespace.collection)
     }
 
-    /// The collection to be changed where it is, by whoever holds its writer lock.
+    /// The collection, to be changed in place. The caller holds its writer lock.
     pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Version> {
         self.databases
             .get_mut(&namespace.database)?
@@ -69,8 +69,8 @@ impl Root {
         self.databases.keys()
     }
 
-    /// Adds a collection, or a new version of it. To let go of the old version, which is returned, may take as long as
-    /// it is large: do so after the lock.
+    /// Adds a collection, or a new version of it. Returns the old version: dropping a large one takes long, so the
+    /// caller drops it after releasing the lock.
     pub(crate) fn put(&mut self, collection: Collection) -> Option<Version> {
         let namespace = collection.namespace.clone();
         self.databases
@@ -110,8 +110,7 @@ impl Root {
     }
 }
 
-/// Memory that shares no cache line with what lies beside it, so that threads which change the one do not slow down
-/// those that read the other.
+/// A value on cache lines of its own, so that threads that change it do not slow down threads that read its neighbours.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -134,9 +133,10 @@ impl Catalog {
         self.read().clone()
     }
 
-    /// The same, with a time of its own: what is in it was logged earlier, and what is written from here on is later.
+    /// A snapshot with a cluster time of its own: every write in it has an earlier time, every later write a later one.
     pub(crate) fn moment(&self, now: DateTime) -> (Timestamp, Root) {
-        // Nobody makes a write visible, and gives it its time, as long as somebody reads.
+        // Writers publish, and take their time, under the write lock: the read lock holds them off until `tick`
+        // returns.
         let root = self.read();
         (self.clock.tick(now), root.clone())
     }
@@ -145,10 +145,10 @@ impl Catalog {
         self.read().collection(namespace).cloned()
     }
 
-    /// Has a collection looked at, while nobody can publish another version of it, or of any other collection: for
-    /// what takes no longer than a few documents. To hold a version instead would have the next writer copy it.
+    /// Runs `look` on a collection under the catalog's read lock, which blocks every publish: only for work on a few
+    /// documents. Holding a [`Version`] instead would force the next writer to copy it.
     ///
-    /// `look` must not ask the catalog for anything.
+    /// `look` must not call the catalog: it would deadlock.
     pub(crate) fn look<T>(
         &self,
         namespace: &Namespace,
@@ -161,18 +161,19 @@ impl Catalog {
         self.read().view(namespace).cloned()
     }
 
-    /// Changes the published state. Whoever replaces a collection's data holds its writer lock.
+    /// The published state, locked for changes. A caller that replaces a collection's data holds its writer lock.
     pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
         spin::write(&self.root.0)
     }
 
-    /// From now on, all that is written is logged. False if it was so before. Of several who ask for it, all wait until
-    /// it is so.
+    /// Turns the log on and returns once every write is logged; false if it was on already. Concurrent callers wait for
+    /// the first to finish.
     pub(crate) fn log_changes(&self, now: DateTime) -> bool {
         let Some(start) = self.changes.start(now) else {
             return false;
         };
-        // Who is writing already may not know, and so must end first: he lets the lock go when he has the root.
+        // Writers that started before may not log, so they must finish first: a writer releases its lock once it has
+        // the root lock.
         let root = self.root();
         for database in root.databases() {
             for collection in root.database(database) {
@@ -184,15 +185,15 @@ impl Catalog {
         true
     }
 
-    /// Logs what has just been made visible, while `_root` still keeps others from seeing it.
+    /// Logs changes that were just published, while the lock behind `_root` still hides them from readers.
     pub(crate) fn log(&self, _root: &Root, change: impl FnOnce() -> Vec<Change>) {
         if self.changes.is_on() {
             self.changes.append(&self.clock, change(), None);
         }
     }
 
-    /// Runs `edit` on a collection's latest version with its writer lock held, and publishes what it made.
-    /// `None` where there is no such collection.
+    /// Runs `edit` on a collection's latest version with its writer lock held, and publishes the result. `None` where
+    /// there is no such collection.
     pub(crate) fn edit<T>(
         &self,
         namespace: &Namespace,
@@ -201,15 +202,15 @@ impl Catalog {
         loop {
             let shared = Arc::clone(&self.collection(namespace)?.shared);
             let mut locks = shared.lock();
-            // Else it was dropped, and perhaps made anew, while we waited for the lock.
+            // Otherwise the collection was dropped, and perhaps recreated, while this thread waited for the lock.
             if let Some(latest) = self.current(namespace, &shared) {
                 return Some(self.publish_edit(namespace, &latest, &mut locks, edit));
             }
         }
     }
 
-    /// Runs `write` on a draft of a collection with its writer lock held, and publishes the draft if the answer's flag
-    /// says so. `None` where there is no such collection.
+    /// Runs `write` on a draft of a collection with its writer lock held, and publishes the draft if `write` returns
+    /// true. `None` where there is no such collection.
     pub(crate) fn write<T>(
         &self,
         namespace: &Namespace,
@@ -217,10 +218,10 @@ impl Catalog {
     ) -> Option<T> {
         let root = self.read();
         let latest = Version::clone(root.collection(namespace)?);
-        // Nobody publishes another version while we have the lock, and look: so this is the one.
+        // `root` blocks publishing until the writer lock is taken, so `latest` stays the current version.
         let Some(locks) = latest.shared.try_lock() else {
             let shared = Arc::clone(&latest.shared);
-            // The writer whom we wait for would have to copy a version that we hold.
+            // Holding the version would force the writer that has the lock to copy it.
             drop(latest);
             drop(root);
             return self.wait_and_write(namespace, shared, write);
@@ -251,7 +252,7 @@ impl Catalog {
         }
     }
 
-    /// The same, if nobody else is writing there.
+    /// Like [`write`](Self::write), but returns `None` instead of waiting for another writer.
     pub(crate) fn try_write<T>(
         &self,
         namespace: &Namespace,
@@ -266,7 +267,7 @@ impl Catalog {
         Some(value)
     }
 
-    /// Writes a draft, and takes the published state for it, if it is to be published.
+    /// Runs `write` on a draft and locks the published state if the draft is to be published.
     fn draft<T>(
         &self,
         latest: &Version,
@@ -275,7 +276,8 @@ impl Catalog {
         write: impl FnOnce(&mut Draft<'_>, &mut Locks) -> (bool, T),
     ) -> (Option<RwLockWriteGuard<'_, Root>>, T) {
         let (publish, value) = write(&mut Draft::new(latest, work), &mut locks);
-        // Who gets the writer lock from here on must wait for the root before he sees the collection.
+        // The writer lock is released here: the next writer has to wait for the root lock before it reads the
+        // collection.
         (publish.then(|| self.publish()), value)
     }
 
@@ -289,11 +291,11 @@ impl Catalog {
             self.changes.append(&self.clock, changes, None);
         }
         drop(root);
-        // The old version goes after the lock.
+        // The old version is dropped after the lock is released.
         drop(replaced);
     }
 
-    /// The collection, if it is still the one to which the lock belongs.
+    /// The collection, if `shared` still belongs to it.
     fn current(&self, namespace: &Namespace, shared: &Arc<collection::Shared>) -> Option<Version> {
         self.collection(namespace)
             .filter(|latest| Arc::ptr_eq(&latest.shared, shared))
@@ -336,7 +338,7 @@ impl Catalog {
                 value
             }
             Edit::Drop(value) => {
-                // `working` outlives the lock, and with it the data.
+                // `working` outlives the lock, so the data is dropped after it.
                 let mut root = self.publish();
                 root.remove(namespace);
                 let change = || Change {
@@ -351,11 +353,11 @@ impl Catalog {
     }
 }
 
-/// What becomes of the collection that [`Catalog::edit`] lent.
+/// What [`Catalog::edit`] does with the collection after the edit.
 #[derive(Debug)]
 pub(crate) enum Edit<T> {
     Unchanged(T),
-    /// Whoever watches is told what was changed.
+    /// Publishes the edited collection and logs these changes.
     Publish(T, Vec<Change>),
     /// Another collection takes the place of this one.
     Replace(Box<Collection>, T),

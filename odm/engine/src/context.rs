@@ -1,4 +1,4 @@
-//! What the engine may not make up by itself: the time, new ids, and randomness.
+//! The engine's sources of time, new ids and randomness.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +9,10 @@ use std::sync::atomic::AtomicBool;
 use bson::raw::RawDocumentBuf;
 use bson::{DateTime, oid::ObjectId};
 
-/// What the in-memory engine may not make up by itself: its clock, its ids and its randomness.
+/// The clock, the ids and the randomness of the in-memory engine.
 ///
-/// Nothing in the engine reads them elsewhere. Give a context to
-/// `Db::memory_with` where a test moves the time (`$currentDate`, `$$NOW`,
-/// the expiry of TTL indexes) or wants the same ids and samples in every run.
+/// The engine has no other source of these. Give a context to `Db::memory_with` where a test moves the time
+/// (`$currentDate`, `$$NOW`, the expiry of TTL indexes) or wants the same ids and samples in every run.
 #[derive(Clone)]
 pub struct Context {
     clock: Arc<dyn Fn() -> DateTime + Send + Sync>,
@@ -25,31 +24,31 @@ pub struct Context {
     given: Option<Arc<[RawDocumentBuf]>>,
 }
 
-/// What the server that an engine is behind can tell, and the engine by itself can't.
+/// Facts that only the server around an engine knows.
 pub trait Surroundings: Send + Sync {
-    /// Where the server is: host and port.
+    /// The server's address: host and port.
     fn address(&self) -> String;
 
     /// How long commands on a collection took, so far.
     fn latencies(&self, database: &str, collection: &str) -> Latencies;
 }
 
-/// How long the commands on a collection took, by their kinds.
+/// How long the commands on a collection took, by kind.
 #[derive(Debug, Default, Clone)]
 pub struct Latencies {
     pub reads: Latency,
     pub writes: Latency,
     pub commands: Latency,
-    /// Of ends of transactions.
+    /// Commits and aborts of transactions.
     pub transactions: Latency,
 }
 
-/// How often, and for how long.
+/// A number of commands and their total duration.
 #[derive(Debug, Default, Clone)]
 pub struct Latency {
     pub count: i64,
     pub micros: i64,
-    /// How many took at least so many microseconds, and fewer than the next says.
+    /// Maps the lower bound of each bucket, in microseconds, to the number of commands in it.
     pub histogram: BTreeMap<i64, i64>,
 }
 
@@ -68,14 +67,14 @@ impl Context {
         }
     }
 
-    /// The same, with another clock.
+    /// This context with another clock.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Fn() -> DateTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// The same, with another source of the `ObjectId`s of documents that come without an `_id`.
+    /// This context with another source of the `ObjectId`s for documents without an `_id`.
     #[must_use]
     pub fn with_object_ids(
         mut self,
@@ -85,54 +84,53 @@ impl Context {
         self
     }
 
-    /// The same, with another source of randomness: what `$sample`, `$sampleRate`
-    /// and `$rand` draw, and the ids of collections
-    /// and cursors.
+    /// This context with another source of randomness, for `$sample`, `$sampleRate` and `$rand`, and for the ids of
+    /// collections and cursors.
     #[must_use]
     pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Arc::new(random);
         self
     }
 
-    /// The same, behind a server.
+    /// This context for an engine behind a server.
     #[must_use]
     pub fn within(mut self, surroundings: Arc<dyn Surroundings>) -> Self {
         self.surroundings = Some(surroundings);
         self
     }
 
-    /// The same, for commands that end when this becomes true.
+    /// This context for commands that end when `interrupt` becomes true.
     #[must_use]
     pub fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
         self.interrupt = Some(interrupt);
         self
     }
 
-    /// The same, for commands of one who holds a cursor, which this key tells.
+    /// This context for commands of a caller that holds a cursor: `hold` is the key of its [`Hold`](crate::Hold).
     #[must_use]
     pub fn holding(mut self, hold: u64) -> Self {
         self.hold = Some(hold);
         self
     }
 
-    /// The key of the cursor that is held.
+    /// The key of the held cursor.
     pub(crate) fn hold(&self) -> Option<u64> {
         self.hold
     }
 
-    /// The same, for an aggregation that begins with these documents in place of a collection's.
+    /// This context for an aggregation that reads these documents instead of a collection.
     #[must_use]
     pub fn given(mut self, documents: Vec<RawDocumentBuf>) -> Self {
         self.given = Some(documents.into());
         self
     }
 
-    /// The documents that an aggregation begins with in place of a collection's.
+    /// The documents that an aggregation reads instead of a collection.
     pub(crate) fn input(&self) -> Option<&Arc<[RawDocumentBuf]>> {
         self.given.as_ref()
     }
 
-    /// What ends a command when it becomes true.
+    /// The flag that ends a command when it becomes true.
     pub(crate) fn interrupt(&self) -> Option<&Arc<AtomicBool>> {
         self.interrupt.as_ref()
     }
@@ -150,7 +148,7 @@ impl Context {
         (self.object_ids)()
     }
 
-    /// The source of [`random`](Self::random) by itself.
+    /// The source behind [`random`](Self::random).
     pub(crate) fn randomness(&self) -> Arc<dyn Fn() -> u64 + Send + Sync> {
         Arc::clone(&self.random)
     }

@@ -1,6 +1,6 @@
-//! Queries over a snapshot: plan, filter, sort, skip, limit; and the cursors that keep what is left of a result.
+//! Queries over a snapshot: plan, filter, sort, skip, limit; and the cursors that keep the rest of a result.
 //!
-//! What this module is not: it changes nothing, and knows no commands.
+//! This module changes no data and does not depend on commands.
 
 pub(crate) mod exec;
 pub(crate) mod open;

@@ -1,15 +1,15 @@
 //! The in-memory engine of `mongodb-odm`: commands of MongoDB 6.0 in, replies out.
 //!
-//! [`Service`] is the one way in, for the memory store, the server behind a port and the tools that load and dump files.
-//! Programs depend on `mongodb-odm`: the items of this crate change without notice, but for [`Context`], which
+//! [`Service`] is the one way in, for the memory store, the server behind a port and the tools that load and dump
+//! files. Programs depend on `mongodb-odm`: the items of this crate change without notice, except [`Context`], which
 //! `mongodb-odm` re-exports.
 //!
-//! The engine knows no models, opens no sockets and reads no clock but that of its [`Context`].
+//! The engine does not depend on models, opens no sockets, and reads the time only from its [`Context`].
 
 #[cfg(test)]
 #[path = "../../language/src/cases.rs"]
 pub(crate) mod cases;
-// What `cases` calls it.
+// `cases` refers to the module by this path.
 #[cfg(test)]
 use odm_language::error;
 

@@ -1,4 +1,4 @@
-//! The one way into the engine.
+//! The engine's only entry point.
 
 mod listener;
 mod patience;
@@ -26,10 +26,10 @@ use crate::context::Context;
 use crate::cursor::open::Hold;
 use crate::txn::session::Mode;
 
-/// How long a cursor waits for documents to come where the client does not say it.
+/// How long an awaiting cursor waits for new documents when the client sends no `maxTimeMS`.
 pub const AWAIT: Duration = Duration::from_secs(1);
 
-/// An engine and the context that its commands run in: one value is one server, which sessions and threads share.
+/// An engine and the context that its commands run in. One value acts as one server; sessions and threads share it.
 ///
 /// Commands are BSON documents, as a driver sends them; the commands that read and write documents are also taken in
 /// [parts](Request). After each of them, the service wakes the tasks and threads that wait for what it wrote.
@@ -90,8 +90,8 @@ impl Service {
         self.answered(self.engine.answer(&self.context, namespace, request))
     }
 
-    /// The documents of the filter `{path: value}`, of which only the first may be wanted. `None` where it is not known
-    /// at once where they are: then a request must tell.
+    /// Finds the documents that match `{path: value}`, or only the first. `None` if no direct lookup is possible: then
+    /// the caller sends a [`Request`].
     pub fn look_up(
         &self,
         namespace: &Namespace,
@@ -99,15 +99,15 @@ impl Service {
         value: &Bson,
         one: bool,
     ) -> Option<Page> {
-        // It writes nothing, but what has expired goes.
+        // A lookup writes nothing itself, but it may run expiry, which does.
         self.answered(
             self.engine
                 .look_up(&self.context, namespace, path, value, one),
         )
     }
 
-    /// Removes the document of the filter `{path: value}`, if that is an `_id`. `None` where it is not known at once
-    /// which document that is: then a request must tell.
+    /// Removes the document that matches `{path: value}` if `path` is `_id`. `None` if no direct lookup is possible:
+    /// then the caller sends a [`Request`].
     pub fn remove(
         &self,
         namespace: &Namespace,
@@ -122,7 +122,7 @@ impl Service {
         self.engine.catalog.root()
     }
 
-    /// A copy of the engine, whose changes become visible at once.
+    /// A copy of the engine whose changes become visible together when it is merged.
     pub fn fork(&self) -> Fork<'_> {
         self.engine.fork()
     }
@@ -142,7 +142,7 @@ impl Service {
         self.context.now()
     }
 
-    /// Removes what has expired, as every command does now and then.
+    /// Runs the periodic expiry, as commands do from time to time.
     pub fn tick(&self) {
         self.engine.tick(self.now().timestamp_millis());
         self.signal().wake();
@@ -163,12 +163,13 @@ impl Service {
         }
     }
 
-    /// Advances the cluster time to that of a client, unless it is past.
+    /// Advances the cluster time to a client's, unless that is earlier.
     pub fn advance(&self, time: bson::Timestamp) {
         self.engine.catalog.clock.advance(time);
     }
 
-    /// Checks the fields of a command that the caller answers by itself: session, transaction, concerns, API version.
+    /// Checks the generic fields of a command that the caller answers itself: session, transaction, concerns, API
+    /// version.
     pub fn admit(&self, rules: Rules, command: &RawDocument) -> Result<Mode, ServerError> {
         self.engine.admit(rules, command, self.now())
     }
@@ -194,13 +195,14 @@ impl Service {
         self.engine.cursors.count_in_use()
     }
 
-    /// How many snapshots are kept for reads at their time, and how many bytes of changes.
+    /// How many snapshots are kept for `atClusterTime` reads, and how many bytes the log of changes has.
     pub fn kept(&self) -> [usize; 2] {
         let engine = &self.engine;
         [engine.snapshots.count(), engine.catalog.changes.bytes()]
     }
 
-    /// Keeps a cursor for a caller who waits with it, and returns what it waits for, if it waits for documents to come.
+    /// Keeps an awaiting cursor alive while its caller waits, and returns the changes that it waits for. `None` if the
+    /// cursor is closed or in use, or does not await new documents.
     pub fn hold(&self, cursor: i64) -> Option<(Hold<'_>, Interest)> {
         self.engine.cursors.hold(cursor)
     }
@@ -211,7 +213,7 @@ impl Service {
         self.answered(catalog.log_changes(self.context.now()))
     }
 
-    /// Whether whoever begins to write logs it.
+    /// Whether writes that begin now are logged.
     pub fn logs_changes(&self) -> bool {
         self.engine.catalog.changes.is_on()
     }
@@ -221,12 +223,12 @@ impl Service {
         self.signal().count()
     }
 
-    /// Blocks until something of `interest` was written after `seen`, or until the limit is over.
+    /// Blocks until a write after `seen` matches `interest`, or until `limit` has passed.
     pub fn wait_for_changes(&self, interest: Interest, seen: u64, limit: Duration) {
         self.signal().wait(interest, seen, limit);
     }
 
-    /// Wakes those who wait for what was written meanwhile; no lock is held here.
+    /// Wakes the tasks that wait for what this call wrote; no lock is held here.
     #[inline]
     fn answered<T>(&self, answer: T) -> T {
         self.signal().wake();
@@ -238,7 +240,7 @@ impl Service {
     }
 }
 
-/// Whether a reply has no documents, and its cursor goes on.
+/// Whether a `getMore` reply has no documents but an open cursor.
 pub fn is_empty_batch(reply: &RawDocument) -> bool {
     let Some(RawBsonRef::Document(cursor)) = raw::get(reply, "cursor") else {
         return false;

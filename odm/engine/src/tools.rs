@@ -1,4 +1,4 @@
-//! The in-memory engine's door for this repository's own tools, which send it what no driver would.
+//! The in-memory engine's entry point for this repository's own tools, which also send it malformed commands.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 
@@ -12,7 +12,7 @@ use crate::command::request::{Answer, Request};
 use crate::context::Context;
 use crate::service::Service;
 
-/// The commands that there are, and the names of their fields.
+/// The known commands, and the names of their fields.
 pub fn commands() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let commands = crate::command::known_commands().iter();
     commands.map(|command| {
@@ -26,7 +26,7 @@ pub fn common_fields() -> &'static [&'static str] {
     COMMON_FIELDS
 }
 
-/// The names of the fields of documents in commands, such as those of `updates`.
+/// The names of the fields of statements in commands, such as the documents in `updates`.
 pub fn statement_fields() -> impl Iterator<Item = &'static str> {
     let statements = crate::command::known_statements().into_iter();
     statements.flat_map(|(_, fields)| fields.iter().map(|field| field.name))
@@ -37,7 +37,7 @@ pub fn index_options() -> impl Iterator<Item = &'static str> {
     crate::index::spec::known_options()
 }
 
-/// An engine that answers bytes.
+/// An engine that takes and returns raw BSON.
 #[derive(Debug)]
 pub struct Engine(Service);
 
@@ -52,8 +52,8 @@ impl Engine {
         self.0.run(command)
     }
 
-    /// Answers the same in parts, as a collection in memory has it answered, and spells the answer as the command's
-    /// reply. `None` where the command says what parts don't.
+    /// Answers a command as a [`Request`], the way the in-memory collections do, and converts the answer to a command
+    /// reply. `None` if a `Request` cannot express the command.
     pub fn ask(&self, command: &RawDocument) -> Option<RawDocumentBuf> {
         let mut fields = Fields::of(command);
         let RawBsonRef::String(database) = fields.take("$db")? else {
@@ -121,14 +121,14 @@ impl<'a> Fields<'a> {
         self.take(name)?.as_array()
     }
 
-    /// The one document of an array.
+    /// The document of an array with one element.
     fn only(&mut self, name: &str) -> Option<&'a RawDocument> {
         let mut documents = raw::values(self.array(name)?);
         let only = documents.next()?.as_document()?;
         documents.next().is_none().then_some(only)
     }
 
-    /// Whether all has been read; else the request would say less than the fields do.
+    /// Returns `read` if no field is left; otherwise the request would lose some.
     fn end<T>(&self, read: T) -> Option<T> {
         self.0.is_empty().then_some(read)
     }

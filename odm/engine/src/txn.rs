@@ -1,9 +1,9 @@
-//! Sessions, multi-document transactions, retryable writes, and the one way in which documents are written.
+//! Sessions, multi-document transactions, retryable writes, and the writer through which all documents are written.
 //!
 //! A transaction is a snapshot, a working copy of it, and the records and unique keys that it has locked. The first
-//! to write a record wins; whoever comes second, inside a transaction or not, is told `WriteConflict`.
+//! writer of a record wins; the second one, inside a transaction or not, gets a `WriteConflict` error.
 //!
-//! What this module is not: it parses no commands and reads no clock.
+//! This module parses no commands and reads no clock.
 
 pub(crate) mod lsid;
 pub(crate) mod session;
@@ -18,7 +18,7 @@ use crate::catalog::namespace::Namespace;
 /// The label of errors after which the whole transaction may be tried again.
 pub const TRANSIENT: &str = "TransientTransactionError";
 
-/// The server's refusal of a write that meets another's.
+/// MongoDB's error for a write that conflicts with another.
 pub(crate) fn write_conflict() -> ServerError {
     ServerError::new(
         Code::WRITE_CONFLICT,
@@ -27,7 +27,7 @@ pub(crate) fn write_conflict() -> ServerError {
     )
 }
 
-/// A collection is no longer what it was when the transaction began.
+/// The error for a collection whose definition changed since the transaction began.
 pub(crate) fn changed_catalog(namespace: &Namespace) -> ServerError {
     ServerError::new(
         Code::SNAPSHOT_UNAVAILABLE,

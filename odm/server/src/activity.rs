@@ -1,4 +1,4 @@
-//! What every connection is doing, and how much has been done.
+//! The current operation of every connection, and counters of finished ones.
 
 mod usage;
 
@@ -17,23 +17,23 @@ pub(crate) use self::usage::{Kind, Usage};
 
 use self::usage::Usages;
 
-/// How much of a command is kept to be shown.
+/// The longest command that is kept for `currentOp`, in bytes.
 const SHOWN: usize = 16 * 1024;
 
-/// What all connections are doing.
+/// The activities of all connections.
 #[derive(Debug)]
 pub(crate) struct Activities {
-    /// Where the server listens.
+    /// The server's address.
     address: SocketAddr,
     seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
-    /// What connections did that have ended. Its lock comes before that of the seats.
+    /// The usages of closed connections. Lock order: this before `seats`.
     past: Mutex<Usages>,
     /// The number of the last operation.
     operations: AtomicI64,
     pub(crate) counters: Counters,
 }
 
-/// How often what was asked, as far as the server counts.
+/// The counters of `serverStatus`.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) insert: AtomicI64,
@@ -43,17 +43,17 @@ pub(crate) struct Counters {
     pub(crate) get_more: AtomicI64,
     pub(crate) command: AtomicI64,
     pub(crate) requests: AtomicI64,
-    /// As it came and went over the network.
+    /// Bytes on the network, after compression.
     pub(crate) received: AtomicI64,
     pub(crate) sent: AtomicI64,
 }
 
-/// One connection's place among the activities.
+/// One connection's entry in the activities.
 #[derive(Debug)]
 pub(crate) struct Seat {
     pub(crate) connection: i64,
     pub(crate) address: SocketAddr,
-    /// True where somebody wants the operation to end.
+    /// Becomes true when the operation is killed.
     pub(crate) killed: Arc<AtomicBool>,
     current: Mutex<Current>,
 }
@@ -61,25 +61,25 @@ pub(crate) struct Seat {
 #[derive(Debug, Default)]
 struct Current {
     operation: i64,
-    /// None between commands.
+    /// `None` between commands.
     since: Option<Instant>,
-    /// The command's bytes; its buffer is kept. Empty where it is too long to be shown.
+    /// The command's bytes; the buffer is reused. Empty if the command is too long to show.
     command: Vec<u8>,
     client: Option<Arc<RawDocumentBuf>>,
     user: Option<String>,
-    /// The collection that the command names, and what it does with it.
+    /// The collection that the command names; `kind` is what it does with it.
     namespace: String,
     kind: Option<Kind>,
     used: Usages,
 }
 
-/// What a connection is doing at some moment.
+/// A connection's operation at one moment.
 #[derive(Debug)]
 pub(crate) struct Operation {
     pub(crate) number: i64,
-    /// None of a connection that waits for a command.
+    /// `None` for a connection that waits for a command.
     pub(crate) running: Option<Duration>,
-    /// None where it is too long to be shown.
+    /// `None` if it is too long to show.
     pub(crate) command: Option<RawDocumentBuf>,
     pub(crate) client: Option<Arc<RawDocumentBuf>>,
     pub(crate) user: Option<String>,
@@ -104,7 +104,7 @@ impl Activities {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a new connection.
+    /// Adds a new connection.
     pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<Seat> {
         let seat = Arc::new(Seat {
             connection,
@@ -117,7 +117,7 @@ impl Activities {
     }
 
     pub(crate) fn leave(&self, connection: i64) {
-        // Nobody looks when it is in neither.
+        // The lock of `past` hides the moment when the usage is in neither map.
         let mut past = self.past();
         let seat = self.seats().remove(&connection);
         if let Some(seat) = seat {
@@ -125,7 +125,7 @@ impl Activities {
         }
     }
 
-    /// What all connections did with all collections.
+    /// The usages of all collections by all connections.
     pub(crate) fn usages(&self) -> Vec<(String, Usage)> {
         let mut all = Usages::default();
         let past = self.past();
@@ -136,7 +136,7 @@ impl Activities {
         all.into_sorted()
     }
 
-    /// Has an operation end, if it is still under way.
+    /// Kills an operation, if it is still running.
     pub(crate) fn kill(&self, operation: i64) {
         for seat in self.seats().values() {
             let current = seat.current();
@@ -146,7 +146,7 @@ impl Activities {
         }
     }
 
-    /// Forgets what was done with collections that are no more.
+    /// Removes the usages of dropped collections.
     pub(crate) fn forget(&self, is_there: impl Fn(&str) -> bool) {
         let mut past = self.past();
         past.retain(&is_there);
@@ -156,7 +156,7 @@ impl Activities {
         }
     }
 
-    /// Every connection and what it does, the oldest first.
+    /// Every connection with its operation, the oldest connection first.
     pub(crate) fn all(&self) -> Vec<(Arc<Seat>, Operation)> {
         let seats: Vec<_> = self.seats().values().cloned().collect();
         seats
@@ -168,7 +168,7 @@ impl Activities {
             .collect()
     }
 
-    /// Notes that a connection begins with a command, and counts it. What the client says of itself it says once.
+    /// Records and counts a command that a connection begins. The client metadata is kept once, as it never changes.
     pub(crate) fn begin(
         &self,
         seat: &Seat,
@@ -196,7 +196,7 @@ impl Activities {
         current.names(command);
     }
 
-    /// Notes that it has ended.
+    /// Records the end of the command.
     pub(crate) fn end(seat: &Seat, is_there: impl FnOnce(&str) -> bool) {
         let current = &mut *seat.current();
         let Some(since) = current.since.take() else {
@@ -227,7 +227,7 @@ impl Surroundings for Activities {
 }
 
 impl Current {
-    /// Keeps the collection that a command names, if it names one.
+    /// Records the collection that a command names, if any.
     fn names(&mut self, command: &RawDocument) {
         self.kind = None;
         self.namespace.clear();
@@ -267,7 +267,7 @@ impl Seat {
 }
 
 impl Counters {
-    /// Counts a command as a server does: documents that are inserted and statements that are run, else itself.
+    /// Counts a command as MongoDB does: inserts by document, updates and deletes by statement, all others once.
     fn count(&self, command: &RawDocument) {
         let name = raw::elements(command).next().map_or("", |(name, _)| name);
         let items = |name: &str| match raw::get(command, name) {

@@ -1,4 +1,4 @@
-//! A command in, its answer out: by the server where the command is about the server, else by the engine.
+//! Answers commands: the server answers those about itself, and the engine all others.
 
 use std::time::Instant;
 
@@ -17,21 +17,21 @@ use crate::host::{Host, LOOK_UP};
 use crate::peer::Peer;
 use crate::wire::MAX_MESSAGE;
 
-/// What becomes of a command.
+/// The answer to a command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) document: RawDocumentBuf,
-    /// The same command can be answered again: a cursor goes on, or a watch of the server.
+    /// The command can be answered again (exhaust): an open cursor, or a client that monitors the server.
     pub(crate) continues: bool,
-    /// The connection is to be closed without an answer.
+    /// The connection is closed without an answer.
     pub(crate) hang_up: bool,
 }
 
-/// The largest reply: a message has a header and times besides.
+/// The largest reply. The rest of a message is for its header and the cluster time.
 const LARGEST: usize = MAX_MESSAGE - 1024;
 
-/// Whether a reply says that its server is no longer the primary. Clients drop what they know of a server that says so
-/// without a `topologyVersion`, and wait until they have asked it again.
+/// Whether a reply's error means that the server is no longer the primary. Without a `topologyVersion`, such a reply
+/// makes clients discard the server's description and wait for the next heartbeat.
 fn is_not_primary(reply: &RawDocument) -> bool {
     let is_meant = |reply: &RawDocument| {
         let code = raw::get(reply, "code").and_then(RawBsonRef::as_i32);
@@ -41,7 +41,7 @@ fn is_not_primary(reply: &RawDocument) -> bool {
     is_meant(reply) || error.is_some_and(is_meant)
 }
 
-/// Answers a command, which may be anything that has a document's length.
+/// Answers a command, of which only the document length has been checked.
 pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Answer {
     let struck = raw::validate(command.as_bytes()).and_then(|command| strike(host, peer, command));
     let strike = match struck {
@@ -90,7 +90,7 @@ pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Ans
     }
 }
 
-/// What the fail point does to the command.
+/// The effect of the fail points on the command.
 fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Strike>, ServerError> {
     if !host.options.test_commands {
         return Ok(None);
@@ -149,7 +149,7 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
     Ok(strike)
 }
 
-/// Fails a `getMore` of a cursor that is there, and closes the cursor, where a fail point says so.
+/// Fails a `getMore` and closes its cursor, if a fail point is set and the cursor exists.
 fn strike_cursor(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
     let (Some((_, RawBsonRef::Int64(id))), Some(RawBsonRef::String(collection))) = (
         raw::elements(command).next(),
@@ -190,7 +190,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             format!("command {name} requires authentication"),
         ));
     }
-    // Who has not said who he is does not set clocks.
+    // Unauthenticated clients may not advance the cluster time.
     if host.options.users.is_empty() || peer.user.is_some() {
         gossip::hear(host, command)?;
     }
@@ -205,7 +205,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
             name,
         };
         let reply = command::reply(row.answer(&mut call)?);
-        // Clients that have nothing to ask ask how the server is: what has expired goes then, too.
+        // Idle clients only send heartbeats, so these also run the expiry.
         host.service.tick();
         return reply;
     }
@@ -247,7 +247,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
     })
 }
 
-/// Has the engine answer a `getMore`. A cursor that tells of what comes waits for something to come.
+/// Runs a `getMore` in the engine. An awaiting cursor without documents waits for new ones.
 fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
     let began = Instant::now();
     let end = began + max_time(command).unwrap_or(AWAIT);
@@ -287,7 +287,7 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
     }
 }
 
-/// Has the engine answer. While an open transaction holds what the command writes, the command waits, as on mongod.
+/// Runs a command in the engine. If an open transaction has locked what it writes, the command waits, as on mongod.
 fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> RawDocumentBuf {
     let mut patience: Option<Patience> = None;
     loop {
@@ -315,7 +315,7 @@ fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> R
     }
 }
 
-/// Whether a client that takes several replies is to get another.
+/// Whether a client that allows exhaust replies gets another one.
 fn continues(command: &RawDocument, reply: &RawDocument) -> bool {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     match name {
@@ -337,7 +337,7 @@ pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
     odm_engine::reply::failed(error)
 }
 
-/// The reply with the time of the last write, from which clients order what they read.
+/// Adds the cluster time of the last write, which clients need for causal consistency.
 fn timed(host: &Host, mut reply: RawDocumentBuf) -> RawDocumentBuf {
     let now = host.service.operation_time();
     let signature = rawdoc! {

@@ -1,4 +1,4 @@
-//! The commands that are about the server, not about its data.
+//! The commands about the server itself rather than its data.
 
 mod fail_point;
 mod hello;
@@ -32,7 +32,7 @@ use crate::peer::Peer;
 
 pub(crate) use stage::{Started, start};
 
-/// A command under way.
+/// A running command.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) host: &'a Host,
@@ -47,7 +47,7 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Command {
     name: &'static str,
     run: fn(&mut Call<'_>) -> Result<Document, ServerError>,
-    /// It may come before the client has proved who it is.
+    /// Clients may send it before they authenticate.
     pub(crate) is_open: bool,
 }
 
@@ -90,7 +90,7 @@ const COMMANDS: &[Command] = &[
     peer::WHATS_MY_URI,
 ];
 
-/// To these, sessions mean nothing.
+/// These commands ignore sessions.
 const WITHOUT_SESSION: &[&str] = &[
     "connectionStatus",
     "hello",
@@ -100,7 +100,7 @@ const WITHOUT_SESSION: &[&str] = &[
     "whatsmyuri",
 ];
 
-/// The commands that know their fields, and refuse others.
+/// The commands that refuse unknown fields, with their known ones.
 const STRICT: &[(&str, &[&str])] = &[
     ("connectionStatus", &["showPrivileges"]),
     ("getCmdLineOpts", &[]),
@@ -133,7 +133,7 @@ impl Command {
         }
     }
 
-    /// Runs it, unless something is said to it that it does not know.
+    /// Runs the command, after checking its fields.
     pub(crate) fn answer(&self, call: &mut Call<'_>) -> Result<Document, ServerError> {
         call.host.service.admit(self.rules(), call.command)?;
         if let Some((_, fields)) = STRICT.iter().find(|(name, _)| *name == self.name) {
@@ -156,7 +156,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Command> {
     COMMANDS.get(at)
 }
 
-/// Refuses a command at another database than `admin`.
+/// Refuses a command on any database except `admin`.
 fn only_admin(call: &Call<'_>) -> Result<(), ServerError> {
     if raw::get(call.command, "$db") == Some(RawBsonRef::String("admin")) {
         return Ok(());
@@ -167,17 +167,17 @@ fn only_admin(call: &Call<'_>) -> Result<(), ServerError> {
     ))
 }
 
-/// Whether the engine's command of this name may come from anybody.
+/// Whether unauthenticated clients may send the engine's command of this name.
 pub(crate) fn is_open(name: &str) -> bool {
     matches!(name, "ping" | "buildInfo" | "buildinfo")
 }
 
-/// What is said of a command in place of running it. Of none is more known than its name.
+/// The answer to a command with `help: true`.
 pub(crate) fn help(name: &str) -> Result<RawDocumentBuf, ServerError> {
     reply(doc! { "help": format!("help for: {name} no help defined") })
 }
 
-/// The reply of a command that went well.
+/// The reply of a successful command.
 pub(crate) fn reply(fields: Document) -> Result<RawDocumentBuf, ServerError> {
     odm_engine::reply::reply(fields)
 }
@@ -194,7 +194,7 @@ mod tests {
     /// What to do when the section is stale.
     const REMEDY: &str = "ODM_WRITE=1 cargo test -p odm-server the_book_lists_what_a_server_adds";
 
-    /// The last section of the support table, from the table of commands and what a real server lists.
+    /// Generates the last section of the support table from the table of commands and the list of MongoDB's own.
     #[test]
     fn the_book_lists_what_a_server_adds() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

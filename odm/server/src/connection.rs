@@ -1,4 +1,4 @@
-//! One connection: frames in, replies out, until either side has enough.
+//! Serves one connection: reads frames and sends replies until either side closes it.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,10 +15,10 @@ use crate::host::Host;
 use crate::peer::Peer;
 use crate::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
 
-/// How long a client may take to read what it asked for.
+/// How long a client may take to read a reply.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How much of a read buffer is kept between messages: a client may be silent for long.
+/// How much of the read buffer is kept between messages, which may be far apart.
 const KEPT: usize = 64 * 1024;
 
 /// Serves a connection to its end.
@@ -31,7 +31,7 @@ pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i6
         writer: stream,
         sent: 0,
     };
-    // Nobody is left to be told of a connection that broke.
+    // An I/O error means that the client is gone, so there is nobody to report it to.
     let _ = connection.run(stream);
 }
 
@@ -58,7 +58,7 @@ impl Connection<'_> {
                 Ok(header) => header,
                 Err(fault) => return self.refuse(0, &fault),
             };
-            // What a client claims is not allocated before it comes.
+            // Memory grows with the received bytes, not with the length that the client claims.
             (&mut reader)
                 .take(header.length as u64)
                 .read_to_end(&mut body)?;
@@ -109,7 +109,7 @@ impl Connection<'_> {
         answer
     }
 
-    /// Answers a message, several times if the client lets the server go on. False if the connection is to be closed.
+    /// Answers a message, with several replies if the client allows exhaust. False if the connection is to be closed.
     fn converse(&mut self, message: &Message, mut reply: Reply) -> io::Result<bool> {
         loop {
             let Answer {
@@ -134,7 +134,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Answers a command in the old form. False if the connection is to be closed.
+    /// Answers an `OP_QUERY` command. False if the connection is to be closed.
     fn answer_query(&mut self, response_to: i32, query: &Query) -> io::Result<bool> {
         let document = if query.is_for_handshake() {
             let answer = self.answer(&query.command);
@@ -158,7 +158,7 @@ impl Connection<'_> {
         Ok(true)
     }
 
-    /// Tells the client why its bytes are no request.
+    /// Replies with the reason why the bytes are not a valid request.
     fn refuse(&mut self, response_to: i32, fault: &Fault) -> io::Result<()> {
         let reply = Reply {
             id: self.next_id(),

@@ -1,4 +1,4 @@
-//! Why a server was not started.
+//! The error of starting a server.
 
 use std::net::IpAddr;
 use std::{fmt, io};
@@ -6,7 +6,7 @@ use std::{fmt, io};
 /// Why a [`Server`](super::Server) was not started.
 #[derive(Debug)]
 pub enum BindError {
-    /// The address is not a loopback one, and the options do not allow that.
+    /// The address is not a loopback address, and the options do not allow that.
     Open(IpAddr),
     /// The port can't be opened.
     Port(io::Error),

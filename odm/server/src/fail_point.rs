@@ -1,6 +1,6 @@
-//! Fail points: commands that fail on demand, for tests of how clients cope.
+//! Fail points make commands fail on demand, to test how clients handle errors.
 //!
-//! The rules were learned from a MongoDB 6.0.5 with test commands.
+//! The rules match the behaviour of MongoDB 6.0.5 with test commands enabled.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,17 +10,17 @@ use bson::{Bson, Document};
 use odm_engine::TRANSIENT;
 use odm_language::error::{Code, ServerError};
 
-/// Codes after which a write may be tried again.
+/// Error codes after which a write may be retried.
 const RETRYABLE: &[i32] = &[
     6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436, 50915,
 ];
 
-/// Codes after which a whole transaction may be tried again, also where they end it.
+/// Error codes after which a whole transaction may be retried, even from its commit or abort.
 const CONFLICTS: &[i32] = &[24, 63, 112, 150, 239, 246, 251, 267];
 
 const RETRYABLE_WRITE: &str = "RetryableWriteError";
 
-/// The fail points, by the names that `configureFailPoint` has for them.
+/// The fail points, with their names in `configureFailPoint`.
 #[derive(Debug, Default)]
 pub(crate) struct FailPoints {
     /// `failCommand`
@@ -45,7 +45,7 @@ impl FailPoints {
     }
 }
 
-/// One fail point and how often it has struck.
+/// One fail point, with its settings and the number of its strikes.
 #[derive(Debug, Default)]
 pub(crate) struct FailPoint(Mutex<State>);
 
@@ -68,38 +68,38 @@ enum Mode {
     Random(f64),
 }
 
-/// The command that it may strike.
+/// The command that a fail point may affect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) command: &'a str,
     /// The database and the collection.
     pub(crate) namespace: &'a str,
-    /// What the client calls itself.
+    /// The client's `appName`.
     pub(crate) application: Option<&'a str>,
-    /// It is a write that may be retried, or the end of a transaction.
+    /// It is a retryable write, or a commit or abort.
     pub(crate) is_retryable: bool,
     /// It is a statement of a transaction.
     pub(crate) in_transaction: bool,
     /// It commits or aborts a transaction.
     pub(crate) ends_transaction: bool,
-    /// The number of its connection.
+    /// The id of its connection.
     pub(crate) connection: i64,
 }
 
-/// What befalls the command.
+/// The effect on the command.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Strike {
-    /// It waits that long first.
+    /// The command waits for this long first.
     pub(crate) block: Option<Duration>,
     /// The connection is closed.
     pub(crate) close: bool,
-    /// It fails with this, and is not run.
+    /// The command fails with this error and is not run.
     pub(crate) error: Option<ServerError>,
-    /// It is run, and its reply says this.
+    /// The command is run, and its reply has this write concern error.
     pub(crate) write_concern_error: Option<Document>,
-    /// Labels of the reply of a command that is run.
+    /// The error labels in the reply of a command that is run.
     pub(crate) labels: Vec<Bson>,
-    /// It is run, or fails, and the connection is closed instead of a reply.
+    /// After the command ran or failed, the connection is closed without a reply.
     pub(crate) hang_up: bool,
 }
 
@@ -115,7 +115,7 @@ impl FailPoint {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets it, and answers how often it has struck so far.
+    /// Sets the fail point, and returns how often it has struck so far.
     pub(crate) fn configure(&self, command: &Document) -> Result<i64, ServerError> {
         let Some(mode) = command.get("mode") else {
             return Err(ServerError::new(
@@ -140,7 +140,7 @@ impl FailPoint {
         Ok(state.struck)
     }
 
-    /// The data of a fail point that strikes whatever reaches it, if it does; `random` is between 0 and 1.
+    /// For fail points that do not filter commands: the data, if it strikes. `random` is between 0 and 1.
     pub(crate) fn reach(&self, random: impl FnOnce() -> f64) -> Option<Document> {
         let mut state = self.state();
         if !state.mode.comes_up(random) {
@@ -150,7 +150,7 @@ impl FailPoint {
         Some(state.data.clone())
     }
 
-    /// What befalls a command, if anything; `random` is between 0 and 1.
+    /// The effect on a command, if the fail point strikes. `random` is between 0 and 1.
     pub(crate) fn strike(
         &self,
         target: Target<'_>,
@@ -238,7 +238,7 @@ impl Mode {
         }
     }
 
-    /// Whether it is its turn, once it could strike.
+    /// Whether the mode lets it strike now. Counts `times` and `skip` down.
     fn comes_up(&mut self, random: impl FnOnce() -> f64) -> bool {
         match self {
             Self::Off => false,
@@ -316,7 +316,7 @@ impl State {
         Ok(strike)
     }
 
-    /// The error with the labels that were told, or those that it has by itself.
+    /// The error with the configured labels, or otherwise with the usual labels of its code.
     fn labelled(
         mut error: ServerError,
         code: i32,
@@ -346,7 +346,7 @@ impl State {
     }
 }
 
-/// The labels of a write that fails before it is done, which its client may try again.
+/// Adds the label of a retryable write to an error that happened before the write.
 pub(crate) fn retried(error: ServerError) -> ServerError {
     if RETRYABLE.contains(&error.code().number()) {
         error.with_label(RETRYABLE_WRITE)
@@ -355,7 +355,7 @@ pub(crate) fn retried(error: ServerError) -> ServerError {
     }
 }
 
-/// One name for the two of a command that has an older one.
+/// The current name of a command that also has an older name.
 fn one_name(name: &str) -> &str {
     match name {
         "buildinfo" => "buildInfo",

@@ -1,4 +1,4 @@
-//! `$clusterTime`: clients tell each server the latest time that any has told them.
+//! `$clusterTime`: clients send each server the latest cluster time that they have received.
 
 use bson::Timestamp;
 use bson::raw::{RawBsonRef, RawDocument};
@@ -7,13 +7,13 @@ use odm_language::value::{kind, raw};
 
 use crate::host::Host;
 
-/// How far ahead of the clock on the wall a time may be, in seconds: a year, as on a server.
+/// How far a cluster time may be ahead of the wall clock, in seconds: a year, as in MongoDB.
 const AHEAD: i64 = 31_536_000;
 
-/// The length of a signature. Nothing is signed here, and no signature looked at.
+/// The length of a signature. Signatures are neither made nor checked.
 const HASH: usize = 20;
 
-/// Takes over the time that a command tells, if it is later: whoever asks for what was written until then is answered.
+/// Advances the cluster time to a command's `$clusterTime`, so that reads after that time can be answered.
 pub(crate) fn hear(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
     let Some(told) = raw::get(command, "$clusterTime") else {
         return Ok(());

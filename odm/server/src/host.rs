@@ -1,4 +1,4 @@
-//! What all connections share.
+//! The state that all connections share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::activity::Activities;
 use crate::fail_point::FailPoints;
 use crate::options::Options;
 
-/// How often one that waits looks whether the server stops, or its client has gone.
+/// How often a waiting thread checks whether the server stops or its client has disconnected.
 pub(crate) const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// The server: its engine, its settings and its connections.
@@ -23,15 +23,15 @@ pub(crate) struct Host {
     pub(crate) service: Arc<Service>,
     pub(crate) options: Options,
     pub(crate) address: SocketAddr,
-    /// Names this run of the server, so that clients notice another.
+    /// Identifies this run of the server, so that clients notice a restart.
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
     pub(crate) fail_points: FailPoints,
     pub(crate) activities: Arc<Activities>,
-    /// What the engine answers in: its own context, and this server around it.
+    /// The engine's context, extended with this server.
     pub(crate) context: Context,
     connections: Mutex<Connections>,
-    /// Something about the connections has changed.
+    /// Signals changes of the connections, and killed operations.
     changed: Condvar,
     created: AtomicI64,
 }
@@ -67,7 +67,7 @@ impl Host {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a connection on and numbers it, unless there are too many.
+    /// Registers a connection and returns its id, unless there are too many.
     pub(crate) fn admit(&self, stream: &TcpStream) -> Option<i64> {
         let stream = stream.try_clone().ok()?;
         let mut connections = self.connections();
@@ -79,20 +79,20 @@ impl Host {
         Some(id)
     }
 
-    /// Forgets a connection that has ended.
+    /// Removes a closed connection.
     pub(crate) fn dismiss(&self, id: i64) {
         self.activities.leave(id);
         self.connections().open.remove(&id);
         self.changed.notify_all();
     }
 
-    /// How many connections are open, and how many there ever were.
+    /// How many connections are open, and how many were accepted in total.
     pub(crate) fn counts(&self) -> (usize, i64) {
         let open = self.connections().open.len();
         (open, self.created.load(Ordering::Relaxed))
     }
 
-    /// Whether there is a collection or a view, by database and name with a dot in between.
+    /// Whether a collection or view has this full name (`database.collection`).
     pub(crate) fn has(&self, namespace: &str) -> bool {
         let parts = namespace.split_once('.');
         parts.is_some_and(|(database, collection)| {
@@ -104,12 +104,12 @@ impl Host {
         self.connections().stopping
     }
 
-    /// Closes every connection; whoever waits on one wakes.
+    /// Closes every connection and wakes the waiting threads.
     pub(crate) fn stop(&self) {
         let mut connections = self.connections();
         connections.stopping = true;
         for stream in connections.open.values() {
-            // One that the client has closed already is as good.
+            // The client may have closed the connection already; that is not an error.
             let _ = stream.shutdown(Shutdown::Both);
         }
         drop(connections);
@@ -127,12 +127,14 @@ impl Host {
         );
     }
 
-    /// Whether a connection's client has gone. Only the thread that serves it may ask: nobody else reads from it then.
+    /// Whether a connection's client has disconnected. Only its own thread may call this, so that no other thread is
+    /// reading from it.
     pub(crate) fn is_gone(&self, id: i64) -> bool {
         self.connections().open.get(&id).is_none_or(is_closed)
     }
 
-    /// Waits for a time, until the server stops or a connection's client goes.
+    /// Waits until `limit` has passed, the server stops, the operation is killed, or the connection's client
+    /// disconnects.
     pub(crate) fn wait_with(&self, id: i64, limit: Duration, killed: &AtomicBool) {
         let began = Instant::now();
         loop {
@@ -143,7 +145,7 @@ impl Host {
         }
     }
 
-    /// Has an operation end, also while it waits.
+    /// Kills an operation, even while it waits.
     pub(crate) fn kill(&self, operation: i64) {
         let connections = self.connections();
         self.activities.kill(operation);
@@ -151,7 +153,7 @@ impl Host {
         self.changed.notify_all();
     }
 
-    /// Waits for a time, until the server stops, or until somebody wants the wait to end: true in these cases.
+    /// Waits until `limit` has passed. Returns true if the server stops or the operation is killed.
     pub(crate) fn pause(&self, limit: Duration, killed: &AtomicBool) -> bool {
         let connections = self.connections();
         let is_killed = || killed.load(Ordering::Relaxed);
@@ -165,7 +167,7 @@ impl Host {
     }
 }
 
-/// Whether the other side has closed a connection that nobody is reading from just now.
+/// Whether the client has closed a connection that no thread is reading from.
 fn is_closed(stream: &TcpStream) -> bool {
     let peek = || {
         stream.set_nonblocking(true)?;

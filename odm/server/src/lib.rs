@@ -1,4 +1,4 @@
-//! The in-memory engine of `mongodb-odm` behind a port, for clients that speak MongoDB's wire protocol.
+//! A server for the in-memory engine of `mongodb-odm`, for clients that speak MongoDB's wire protocol.
 //!
 //! Programs use it as `odm::server`; the items of this crate change without notice.
 
@@ -29,14 +29,14 @@ pub use error::BindError;
 use host::Host;
 pub use options::Options;
 
-/// How long a server that stops waits for calls that are under way.
+/// How long a stopping server waits for running calls.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The stack of a connection's thread. The deepest commands that are taken need up to 2 MiB of it in a build that is not
-/// optimised, which is all that a thread has usually; what is not needed is no memory, only addresses.
+/// The stack size of a connection's thread. The most deeply nested commands need up to 2 MiB in an unoptimised build,
+/// which is a thread's whole default stack. Unused stack takes address space, not memory.
 const STACK: usize = 8 * 1024 * 1024;
 
-/// A service behind a port, until it is dropped or [stopped](Self::stop). It has a thread for each connection.
+/// Serves an engine at a port until it is dropped or [stopped](Self::stop). Each connection has a thread.
 #[derive(Debug)]
 pub struct Server {
     host: Arc<Host>,
@@ -48,7 +48,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// The address is not a loopback one, and the options do not allow that; or the port can't be opened.
+    /// The address is not a loopback address and the options do not allow that, or the port can't be opened.
     pub fn bind(
         service: &Arc<Service>,
         options: Options,
@@ -75,7 +75,7 @@ impl Server {
         })
     }
 
-    /// The address that it listens at.
+    /// The address that the server listens at.
     pub fn address(&self) -> SocketAddr {
         self.host.address
     }
@@ -83,7 +83,7 @@ impl Server {
     /// The connection string for clients, with the replica set's name and a database, which may be empty.
     pub fn uri_of(&self, database: &str) -> String {
         let options = &self.host.options;
-        // A client takes the database of the string for that of its user.
+        // Without `authSource`, a client authenticates against the database in the string.
         let source = if options.users.is_empty() {
             ""
         } else {
@@ -95,8 +95,8 @@ impl Server {
         )
     }
 
-    /// Closes the port and every connection, and waits until the calls that are under way have ended, for five
-    /// seconds at most. The data stays with the service.
+    /// Closes the port and every connection, and waits at most five seconds for running calls to end. The data stays
+    /// with the service.
     pub fn stop(mut self) {
         self.close();
     }
@@ -106,12 +106,12 @@ impl Server {
             return;
         };
         self.host.stop();
-        // Nothing else wakes a thread that waits for connections.
+        // Only a connection wakes the thread that accepts connections.
         drop(TcpStream::connect_timeout(
             &self.host.address,
             Duration::from_secs(1),
         ));
-        // It only panics where a thread can't be made.
+        // The acceptor only panics if a thread can't be created.
         let _ = acceptor.join();
         self.host.wait_for_connections(GRACE);
     }
@@ -123,7 +123,7 @@ impl Drop for Server {
     }
 }
 
-/// A connection that is forgotten when its thread ends, however that comes.
+/// A connection that is removed from the host when its thread ends, even by a panic.
 struct Served {
     host: Arc<Host>,
     id: i64,
@@ -159,10 +159,10 @@ fn accept(listener: &TcpListener, host: &Arc<Host>) {
                 let thread = thread::Builder::new()
                     .name(format!("conn{id}"))
                     .stack_size(STACK);
-                // Where there is no thread for it, it is dropped, and with it the connection.
+                // If no thread can be created, `served` is dropped and the connection closes.
                 let _ = thread.spawn(move || served.serve(&stream, address));
             }
-            // Too many open files, most likely: some will be closed.
+            // Most likely too many open files: some will be closed soon.
             Err(_) => thread::sleep(Duration::from_millis(20)),
         }
     }

@@ -1,4 +1,4 @@
-//! How a server is set up.
+//! The settings of a server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use crate::scram::Credentials;
 
-/// How a [`Server`](super::Server) is set up.
+/// The settings of a [`Server`](super::Server).
 #[derive(Clone)]
 pub struct Options {
-    /// The name of the replica set whose only member the server is.
+    /// The name of the replica set, which has the server as its only member.
     pub replica_set: String,
-    /// How many connections there may be at once.
+    /// The maximum number of open connections.
     pub max_connections: usize,
-    /// How many cursors there may be at once in the engine.
+    /// The maximum number of open cursors in the engine.
     pub max_cursors: usize,
-    /// How long a connection may say nothing before it is closed.
+    /// How long a connection may be idle before it is closed.
     pub idle_timeout: Duration,
-    /// Whether addresses need not be loopback ones.
+    /// Whether addresses other than loopback addresses are allowed.
     pub bind_all: bool,
-    /// Whether `configureFailPoint` is known.
+    /// Whether `configureFailPoint` is available.
     pub test_commands: bool,
-    /// By name.
+    /// The users, by name.
     pub(crate) users: BTreeMap<String, Credentials>,
 }
 
-/// Nothing secret is shown.
+/// Leaves out the credentials.
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
@@ -55,11 +55,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Lets in only who knows a user's password. The last password of a name counts.
+    /// Adds a user, and requires clients to authenticate. Adding a name again replaces its password.
     ///
     /// # Errors
     ///
-    /// An empty name, or a password with characters that RFC 4013 lets into none, such as a line feed.
+    /// The name is empty, or the password has characters that RFC 4013 prohibits, such as a line feed.
     pub fn add_user(&mut self, name: &str, password: &str) -> Result<(), String> {
         if name.is_empty() {
             return Err("a user has a name that is not empty".to_owned());

@@ -1,4 +1,4 @@
-//! What is known of one connection.
+//! The state of one connection.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,30 +16,30 @@ use crate::wire::Compressor;
 pub(crate) struct Peer {
     pub(crate) id: i64,
     pub(crate) address: SocketAddr,
-    /// What its commands run in.
+    /// The context of its commands.
     pub(crate) context: Context,
-    /// True where somebody wants what it does to end.
+    /// Becomes true when its operation is killed.
     pub(crate) killed: Arc<AtomicBool>,
-    /// What both know, the client's favourite first.
+    /// The compressors that both sides support, in the client's order of preference.
     pub(crate) compressors: Vec<Compressor>,
-    /// What the client said of itself in its first `hello`.
+    /// The client metadata from its first `hello`.
     pub(crate) metadata: Option<RawDocumentBuf>,
-    /// Who it proved to be.
+    /// The authenticated user.
     pub(crate) user: Option<String>,
-    /// How far it has come with the proof.
+    /// The state of a running authentication.
     pub(crate) conversation: Option<Conversation>,
 }
 
-/// A proof under way.
+/// A running authentication.
 pub(crate) enum Conversation {
-    /// The client is to prove that it knows the password.
+    /// The client still has to prove that it knows the password.
     Proving {
         exchange: Exchange,
         user: String,
-        /// It does without an empty exchange at the end.
+        /// The client skips the empty exchange at the end.
         skips: bool,
     },
-    /// It has, and says one more thing that is empty.
+    /// The password is proved; the client still sends an empty message.
     Proved { user: String },
 }
 
@@ -59,7 +59,7 @@ impl Peer {
 }
 
 impl Peer {
-    /// Whether somebody wants what it does to end.
+    /// Whether its operation was killed.
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! SCRAM-SHA-256, the server's half (RFC 5802, RFC 7677).
+//! The server side of SCRAM-SHA-256 (RFC 5802, RFC 7677).
 //!
-//! What this module is not: it knows no commands. Bytes from the client in, bytes for it out; whatever is wrong is a
-//! [`Refused`], which does not tell what.
+//! This module does not depend on commands: it takes the client's bytes and returns the server's. Every failure is a
+//! [`Refused`], which does not reveal the reason.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,13 +9,13 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// The length of a SHA-256.
+/// The length of a SHA-256 hash.
 const LENGTH: usize = 32;
 
-/// How often a password is hashed, as on a server.
+/// The number of hash iterations, as in MongoDB.
 const ITERATIONS: u32 = 15_000;
 
-/// What is kept of a password.
+/// The stored form of a password.
 #[derive(Clone)]
 pub(crate) struct Credentials {
     salt: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Fails where the password has characters that no password may have.
+    /// Fails if the password has prohibited characters.
     pub(crate) fn new(password: &str) -> Result<Self, stringprep::Error> {
         let password = stringprep::saslprep(password)?;
         let salt = random(28);
@@ -38,11 +38,11 @@ impl Credentials {
     }
 }
 
-/// Whoever it is, he is not let in.
+/// The authentication failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused;
 
-/// The first message of a client: who he says he is.
+/// The first message of a client, with the user name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opening<'a> {
     pub(crate) user: String,
@@ -54,7 +54,7 @@ pub(crate) struct Opening<'a> {
 impl<'a> Opening<'a> {
     pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, Refused> {
         let text = str::from_utf8(payload).map_err(|_| Refused)?;
-        // No channel binding, and nobody else's name.
+        // Without channel binding and without an authorization identity.
         let bare = text
             .strip_prefix("n,,")
             .or_else(|| text.strip_prefix("y,,"))
@@ -71,7 +71,7 @@ impl<'a> Opening<'a> {
         })
     }
 
-    /// The exchange that it begins, and the first answer.
+    /// Begins the exchange, and returns it with the first answer.
     pub(crate) fn answer(&self, credentials: &Credentials) -> (Exchange, String) {
         let nonce = format!("{}{}", self.nonce, STANDARD.encode(random(24)));
         let salt = STANDARD.encode(&credentials.salt);
@@ -86,7 +86,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// A name as it is meant: commas and equals signs come escaped.
+/// Unescapes the commas and equals signs in a name.
 fn unescape(name: &str) -> Result<String, Refused> {
     let mut parts = name.split('=');
     let mut unescaped = parts.next().unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ fn unescape(name: &str) -> Result<String, Refused> {
     Ok(unescaped)
 }
 
-/// An exchange after its first half.
+/// An exchange after the first answer.
 pub(crate) struct Exchange {
     credentials: Credentials,
     binding: String,
@@ -114,7 +114,7 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Checks the proof, and answers with the server's.
+    /// Checks the client's proof, and returns the server's signature.
     pub(crate) fn finish(&self, payload: &[u8]) -> Result<String, Refused> {
         let text = str::from_utf8(payload).map_err(|_| Refused)?;
         let (unproved, proof) = text.rsplit_once(",p=").ok_or(Refused)?;
@@ -145,7 +145,7 @@ impl Exchange {
 fn random(length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length);
     while bytes.len() < length {
-        // Of a random UUID, all but six bits are random.
+        // All but six bits of a random UUID are random.
         bytes.extend(bson::Uuid::new().bytes());
     }
     bytes.truncate(length);
@@ -158,7 +158,7 @@ fn mac(key: &[u8; LENGTH], message: &[u8]) -> [u8; LENGTH] {
     mac.finalize().into_bytes().into()
 }
 
-/// The key, as long as a block of the hash.
+/// The key, padded to the block length of the hash.
 fn sized(key: &[u8; LENGTH]) -> hmac::digest::Key<Hmac<Sha256>> {
     let mut block = hmac::digest::Key::<Hmac<Sha256>>::default();
     for (byte, of_key) in block.iter_mut().zip(key) {
@@ -171,7 +171,7 @@ fn sized(key: &[u8; LENGTH]) -> hmac::digest::Key<Hmac<Sha256>> {
 mod tests {
     use super::*;
 
-    /// What a client proves.
+    /// A client's proof.
     fn proof(password: &str, answer: &str, bare: &str, unproved: &str) -> String {
         let fields: Vec<&str> = answer.split(',').collect();
         let salt = STANDARD

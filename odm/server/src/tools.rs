@@ -1,14 +1,14 @@
-//! The parsers of what clients send, for this repository's own tools.
+//! The parsers of client messages, for this repository's own tools.
 
 use crate::scram::Opening;
 use crate::wire::{Compressor, Frame, HEADER, Header, Reply, Request};
 
-/// Reads a frame as a server does, with every compressor agreed on. What is a message is sent back as a reply, and must
-/// be the same message when it is read again. Tells whether it was a frame.
+/// Reads a frame with every compressor enabled, and returns whether it was valid. A message is written as a reply and
+/// must be equal when read again.
 ///
 /// # Panics
 ///
-/// Where it is not the same.
+/// If the message read again differs.
 pub fn read_frame(bytes: &[u8]) -> bool {
     let all = [Compressor::Snappy, Compressor::Zlib, Compressor::Zstd];
     let parse = |bytes: &[u8]| {
@@ -37,7 +37,7 @@ pub fn read_frame(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a client's first message of SCRAM, and tells whether it was one.
+/// Reads a client's first SCRAM message, and returns whether it was valid.
 pub fn read_scram(bytes: &[u8]) -> bool {
     Opening::parse(bytes).is_ok()
 }

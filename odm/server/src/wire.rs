@@ -1,7 +1,7 @@
-//! Frames of MongoDB's wire protocol: bytes to messages and back.
+//! Frames of MongoDB's wire protocol: converts bytes to messages and back.
 //!
-//! What this module is not: it reads no socket and runs no command. Bytes that are no frame are a [`Fault`], never a
-//! panic, and nothing is allocated for a length that a client only claims.
+//! This module reads no socket and runs no command. Invalid bytes are a [`Fault`], never a panic, and a length that a
+//! client only claims allocates nothing.
 
 mod bytes;
 mod compressor;
@@ -28,10 +28,10 @@ const OP_QUERY: i32 = 2004;
 const OP_COMPRESSED: i32 = 2012;
 const OP_MSG: i32 = 2013;
 
-/// What comes before the body of a frame.
+/// The header of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Of the body.
+    /// The length of the body.
     pub(crate) length: usize,
     pub(crate) id: i32,
     opcode: i32,
@@ -56,23 +56,23 @@ impl Header {
     }
 }
 
-/// What a client asks, in whichever form.
+/// A client's request, in either form.
 #[derive(Debug)]
 pub(crate) enum Request {
     Message(Message),
     Query(Query),
 }
 
-/// A frame as it came.
+/// A received frame.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) request: Request,
-    /// How it was compressed, and how the reply may be.
+    /// The compressor of the frame, which the reply also uses.
     pub(crate) compressor: Option<Compressor>,
 }
 
 impl Frame {
-    /// Reads a body. Of compressors, only those count that were `agreed` on in the handshake.
+    /// Reads a body. `agreed` has the compressors from the handshake; others are refused.
     pub(crate) fn parse(header: Header, body: &[u8], agreed: &[Compressor]) -> Result<Self, Fault> {
         if header.opcode != OP_COMPRESSED {
             return Ok(Self {
@@ -98,7 +98,7 @@ impl Frame {
     }
 }
 
-/// A request's body; what was compressed had no header of its own.
+/// Parses a request's body. A compressed request has no header of its own.
 fn request(opcode: i32, body: &[u8], header: Option<&[u8]>) -> Result<Request, Fault> {
     match opcode {
         OP_MSG => Message::parse(body, header).map(Request::Message),
@@ -107,7 +107,7 @@ fn request(opcode: i32, body: &[u8], header: Option<&[u8]>) -> Result<Request, F
     }
 }
 
-/// A whole frame of a body.
+/// A frame with this body.
 fn frame(id: i32, response_to: i32, opcode: i32, body: &[u8]) -> Vec<u8> {
     let length = i32::try_from(HEADER + body.len()).unwrap_or(i32::MAX);
     let mut frame = Vec::with_capacity(HEADER + body.len());
@@ -118,21 +118,21 @@ fn frame(id: i32, response_to: i32, opcode: i32, body: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Why bytes are no request. The connection that they came on can't go on, unless just a [rule](Self::Rule) was broken.
+/// Why bytes are not a valid request. The connection is closed, unless only a [rule](Self::Rule) was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A length below that of a header or above the largest.
+    /// A length that is below the header's or above the maximum.
     Length(i32),
     /// The frame ends before what it must hold.
     Truncated,
     Opcode(i32),
-    /// A required flag that nobody knows.
+    /// An unknown required flag.
     Flags(u32),
     Checksum,
     Compressor(u8),
-    /// What was compressed can't be decompressed to the size that the frame says.
+    /// The body does not decompress to the size in the frame.
     Compressed(&'static str),
-    /// A broken rule of the protocol: the server's code and words.
+    /// A broken rule of the protocol: MongoDB's error code and message.
     Rule(i32, String),
 }
 
@@ -172,7 +172,7 @@ impl Fault {
         matches!(self, Self::Rule(..))
     }
 
-    /// What the client is told.
+    /// The error for the client.
     pub(crate) fn to_error(&self) -> ServerError {
         let code = match self {
             Self::Flags(_) => Code::location(51151),
@@ -199,7 +199,7 @@ mod tests {
         Header::parse(bytes).unwrap()
     }
 
-    /// The message that a reply is to whoever takes it for a request.
+    /// Parses the bytes of a reply as a request.
     fn back(bytes: &[u8], agreed: &[Compressor]) -> Result<Message, Fault> {
         let (start, body) = bytes.split_first_chunk().unwrap();
         match Frame::parse(Header::parse(*start)?, body, agreed)?.request {

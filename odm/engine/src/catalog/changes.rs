@@ -1,9 +1,9 @@
-//! What was written, in order, for those who watch: the log that change streams read.
+//! The log of changes, in order: change streams read it.
 //!
-//! Nothing is kept until somebody asks for it, and then as much as fits: less while nobody watches. What is written becomes
-//! visible and is logged under one lock, so that whoever has read of a write also sees it.
+//! The log is off until the first change stream opens. It keeps a bounded number of bytes, and fewer while no stream
+//! reads. A write becomes visible and is logged under one lock, so that a reader of its event also sees the write.
 //!
-//! What this module is not: it knows no streams, no filters and no tokens.
+//! This module does not depend on streams, filters or resume tokens.
 
 pub(crate) mod definition;
 mod log;
@@ -24,11 +24,11 @@ pub(crate) use self::log::Read;
 pub use self::signal::Interest;
 pub(crate) use self::signal::Signal;
 
-/// One thing that was written, before it has its time.
+/// One change, before the log gives it a time.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) namespace: Namespace,
-    /// The collection's; of a database there is none.
+    /// The collection's UUID. Databases and views have none.
     pub(crate) uuid: Option<[u8; 16]>,
     pub(crate) what: What,
 }
@@ -42,7 +42,7 @@ pub(crate) enum What {
         /// `{_id}`
         key: RawDocumentBuf,
         description: RawDocumentBuf,
-        /// As it was and as it is, where the collection says that it keeps them.
+        /// The document before and after, if the collection has `changeStreamPreAndPostImages`.
         images: Option<(RawDocumentBuf, RawDocumentBuf)>,
     },
     Replace {
@@ -55,21 +55,21 @@ pub(crate) enum What {
     },
     Rename {
         to: Namespace,
-        /// Whose place it took.
+        /// The UUID of the collection that the rename replaced.
         replaced: Option<[u8; 16]>,
     },
-    /// Only told where all events are asked for. So is the drop of what has no UUID: a view.
+    /// Reported only with `showExpandedEvents`, like the drop of a view (which has no UUID).
     Define {
         kind: Definition,
         description: RawDocumentBuf,
-        /// How a modified collection, and its index, was.
+        /// The earlier options of a modified collection, and of its index.
         before: Option<RawDocumentBuf>,
     },
     Drop,
     DropDatabase,
 }
 
-/// The transaction that events are of.
+/// The transaction that the events belong to.
 #[derive(Debug)]
 pub(crate) struct Origin {
     /// `lsid`, as a client sent it.
@@ -77,18 +77,18 @@ pub(crate) struct Origin {
     pub(crate) number: i64,
 }
 
-/// One thing that was written.
+/// One logged change.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) time: Timestamp,
-    /// Its number among the events of this time, which are those of one transaction.
+    /// Its number among the events of this time: the events of a transaction share one time.
     pub(crate) number: u32,
     pub(crate) wall: DateTime,
     pub(crate) change: Change,
     pub(crate) origin: Option<Arc<Origin>>,
 }
 
-/// A place in the log: of a time, 0 is before its first event, 1 is that event, and so on.
+/// A place in the log: a time, and 0 for the place before that time's first event, 1 for that event, and so on.
 pub(crate) type Place = (Timestamp, u32);
 
 /// The place of an event.
@@ -97,7 +97,7 @@ fn place(time: Timestamp, number: u32) -> Place {
 }
 
 impl Change {
-    /// Whether only those are told who ask for all events.
+    /// Whether only streams with `showExpandedEvents` report it.
     pub(crate) fn is_expanded(&self) -> bool {
         match self.what {
             What::Define { .. } => true,
@@ -116,9 +116,9 @@ impl Event {
 /// The log.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Whoever begins to write from now on logs it.
+    /// Whether writes that begin now are logged.
     is_on: AtomicBool,
-    /// All who write do.
+    /// Whether every write is logged: the writes that began before `is_on` have ended.
     is_complete: AtomicBool,
     starting: Mutex<()>,
     /// The engine's time, in milliseconds, as the last command had it.
@@ -132,12 +132,13 @@ impl Changes {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what is written is to be logged.
+    /// Whether writes are to be logged.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Acquire)
     }
 
-    /// From now on, whoever begins to write logs it. None if all do so; who else starts it waits until they do.
+    /// Logs the writes that begin from now on. `None` if every write is logged already; concurrent callers wait until
+    /// it is.
     pub(super) fn start(&self, now: DateTime) -> Option<Start<'_>> {
         if self.is_complete.load(Ordering::Acquire) {
             return None;
@@ -164,7 +165,7 @@ impl Changes {
         self.now.store(now.timestamp_millis(), Ordering::Relaxed);
     }
 
-    /// Logs what was just made visible: the caller still holds the lock under which it was.
+    /// Logs changes that were just published. The caller still holds the lock of the published state.
     pub(crate) fn append(&self, clock: &Clock, changes: Vec<Change>, origin: Option<Origin>) {
         if !self.is_on() {
             return;
@@ -180,7 +181,7 @@ impl Changes {
         let wall = self.now();
         let origin = origin.map(Arc::new);
         let mut log = self.log();
-        // Whoever is woken now looks when the log is his.
+        // A woken waiter needs the log's lock to read, so it sees the events pushed below.
         self.signal.raise(&changes);
         let mut has_begun = false;
         let together = origin.is_some().then(|| clock.tick(wall));
@@ -204,7 +205,7 @@ impl Changes {
         }
     }
 
-    /// The place before all that is not yet written.
+    /// The place after every event so far, and before every later one.
     pub(crate) fn end(&self, clock: &Clock) -> Place {
         let _log = self.log();
         let Timestamp { time, increment } = clock.now();
@@ -212,25 +213,25 @@ impl Changes {
         (Timestamp { time, increment }, 0)
     }
 
-    /// The events behind a place, `most` at most: fewer where they are large.
+    /// The events after a place: at most `most`, and fewer if they are large.
     pub(crate) fn read(&self, behind: Place, most: usize) -> Read {
         let now = self.now();
         self.log().read(behind, most, now)
     }
 
-    /// Gives back what is kept for those who watched, if they have been gone for long.
+    /// Frees the memory that is kept for readers, if the last read was long ago.
     pub(crate) fn trim(&self) {
         let now = self.now();
         self.log().trim(now);
     }
 
-    /// The memory that the log has.
+    /// The memory that the log uses, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.log().bytes()
     }
 }
 
-/// The log, where some may still be writing who do not log it.
+/// The start of the log, while some writes that began earlier may still be unlogged.
 #[derive(Debug)]
 pub(super) struct Start<'c> {
     changes: &'c Changes,
@@ -238,7 +239,8 @@ pub(super) struct Start<'c> {
 }
 
 impl Start<'_> {
-    /// They have ended. What was written before is not known, and whoever waits has not been told of it: he looks again.
+    /// Completes the start, after the unlogged writes have ended. Waiters were not woken for those, so all are woken
+    /// now.
     pub(super) fn finish(self, clock: &Clock, now: DateTime) {
         let changes = self.changes;
         changes.log().start((clock.tick(now), 0));

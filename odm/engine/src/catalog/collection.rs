@@ -1,7 +1,7 @@
 //! One collection at one moment: records and index entries, as persistent maps.
 //!
-//! A clone is a snapshot and costs a few pointers. Whoever holds the collection's [`Locks`] may publish a changed
-//! clone; nothing here takes them.
+//! A clone is a snapshot and costs a few pointers. Only the holder of the collection's [`Locks`] may publish a changed
+//! clone; the methods here do not take them.
 
 mod change;
 #[cfg(test)]
@@ -29,7 +29,7 @@ pub(crate) use self::change::Change;
 /// The id of a transaction, for the locks that it holds.
 pub(crate) type Owner = u64;
 
-/// What uncommitted transactions have written: nobody else may, until they end.
+/// The records and keys that uncommitted transactions have written: other writers conflict until those end.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
     pub(crate) records: HashMap<RecordId, Owner>,
@@ -48,7 +48,7 @@ impl Locks {
     }
 }
 
-/// What all versions of a collection share.
+/// The state that all versions of a collection share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     next: AtomicU64,
@@ -56,22 +56,22 @@ pub(crate) struct Shared {
     pub(crate) scans: Scans,
 }
 
-/// How many commands read the whole of a collection for want of an index.
+/// How many commands scanned the whole collection without an index.
 #[derive(Debug, Default)]
 pub(crate) struct Scans {
     pub(crate) total: AtomicI64,
-    /// Of those, how many opened a cursor that stays open at the end.
+    /// How many of them opened a tailable cursor.
     pub(crate) tailable: AtomicI64,
 }
 
 impl Shared {
-    /// The collection's writer lock. It is held for the length of one command, never across a wait.
+    /// The collection's writer lock. It is held for at most one command, never across a wait.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Locks> {
         spin::lock(&self.locks)
     }
 
-    /// The writer locks of several collections. All who wait for one while they hold another take them here, in one
-    /// order: that of the names would not do, which may be others' when the locks are there.
+    /// The writer locks of several collections, taken in the order of their addresses to avoid deadlocks. Names would
+    /// not give a stable order: a rename can change them while a thread waits.
     pub(crate) fn lock_all<'s>(
         shared: impl IntoIterator<Item = &'s Arc<Self>>,
     ) -> Vec<MutexGuard<'s, Locks>> {
@@ -80,7 +80,7 @@ impl Shared {
         shared.iter().map(|shared| shared.lock()).collect()
     }
 
-    /// The writer lock, unless somebody holds it.
+    /// The writer lock; `None` if it is held.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Locks>> {
         match self.locks.try_lock() {
             Ok(locks) => Some(locks),
@@ -89,14 +89,14 @@ impl Shared {
         }
     }
 
-    /// A record id that no other record ever had.
+    /// A new record id, never used before.
     pub(crate) fn next_record(&self) -> RecordId {
         self.next.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
-/// A collection that readers and the published state hold. Unlike the standard library's, this pointer tells without a
-/// locked instruction that nobody else holds it, which every change of one document asks.
+/// A collection that readers and the published state hold. Unlike `std::sync::Arc`, this pointer checks uniqueness
+/// without a locked instruction, and every change of one document needs that check.
 pub(crate) type Version = triomphe::Arc<Collection>;
 
 #[derive(Debug, Clone)]
@@ -110,7 +110,7 @@ pub struct Collection {
     records: Tree<Records>,
     pub(crate) indexes: Vec<Index>,
     bytes: u64,
-    /// How many writes made it what it is.
+    /// How many writes have been applied.
     writes: Stamp,
 }
 
@@ -134,7 +134,7 @@ impl Collection {
         }
     }
 
-    /// The name under which a server would have made it, before it took the place of another.
+    /// The temporary name under which MongoDB would have created it, before the rename over another collection.
     pub(crate) fn made_as(&self, by: &str) -> Namespace {
         let Namespace {
             database,
@@ -153,12 +153,12 @@ impl Collection {
         self.bytes
     }
 
-    /// The record's document, where it lies.
+    /// The record's stored document.
     pub(crate) fn stored(&self, record: RecordId) -> Option<Stored<'_>> {
         Stored::at(self.records.find(&record)?)
     }
 
-    /// The same, and the way there.
+    /// The record's stored document, and the path to it in the tree.
     pub(crate) fn locate(&self, record: RecordId) -> Option<(Stored<'_>, Way)> {
         let (place, way) = self.records.locate(&record)?;
         Some((Stored::at(place)?, way))
@@ -177,14 +177,14 @@ impl Collection {
         self.indexes.iter().find(|index| index.spec.name == name)
     }
 
-    /// What the text index reads, hidden or not.
+    /// The fields of the text index, hidden or not.
     pub(crate) fn text_fields(&self) -> Option<&Fields> {
         self.indexes
             .iter()
             .find_map(|index| Some(&index.spec.text.as_ref()?.fields))
     }
 
-    /// The leaf in which a walk from a bound begins, and the place in it.
+    /// The leaves of a walk that begins at a bound, and the position in the first leaf.
     pub(crate) fn leaves(
         &self,
         from: Bound<&RecordId>,
@@ -218,7 +218,7 @@ impl Collection {
         self.all().map(|stored| stored.bytes)
     }
 
-    /// All records with their documents, in their order.
+    /// All records with their documents, in record order.
     pub(crate) fn all(&self) -> impl Iterator<Item = Stored<'_>> {
         self.records.places().filter_map(Stored::at)
     }
@@ -227,7 +227,7 @@ impl Collection {
         self.all().next().map(|stored| stored.record)
     }
 
-    /// What putting `after` in the place of `before` does to the indexes. Uniqueness is not checked yet.
+    /// The index changes of replacing `before` with `after`. Does not check uniqueness.
     pub(crate) fn change(
         &self,
         record: RecordId,
@@ -239,7 +239,7 @@ impl Collection {
         Ok(change)
     }
 
-    /// Adds what becomes of the keys in all indexes but the first so many, of which it is known.
+    /// Adds the key changes of all indexes except the first `known` ones, which `change` has already.
     pub(crate) fn complete(
         &self,
         change: &mut Change,
@@ -275,7 +275,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Makes the change: `after` is the record's new document, or nothing.
+    /// Applies the change. `after` is the record's new document; `None` removes the record.
     pub(crate) fn apply(&mut self, change: &Change, after: Option<&[u8]>) {
         for part in change.parts() {
             let Some(index) = self.indexes.get_mut(part.index) else {
@@ -331,7 +331,7 @@ impl Collection {
     /// The entries of a new index over all records.
     pub(crate) fn build(&self, mut index: Index) -> Result<Index, ServerError> {
         let mut buffer = Vec::new();
-        // A server sorts all keys before it looks for doubles: of several it names the first in the index.
+        // MongoDB sorts all keys before it checks for duplicates, so the error names the least duplicate key.
         let mut doubled = None;
         for Stored { record, bytes, .. } in self.all() {
             let Some(document) = document(bytes) else {
@@ -356,7 +356,7 @@ impl Collection {
     }
 }
 
-/// The document that a record's bytes are.
+/// A record's bytes as a document.
 pub(crate) fn document(bytes: &[u8]) -> Option<&RawDocument> {
     RawDocument::from_bytes(bytes).ok()
 }
@@ -380,7 +380,7 @@ mod tests {
         let mut collection = Collection::new(namespace, [0; 16], Options::none(), vec![index]);
         let record = collection.shared.next_record();
         let stored: RawDocumentBuf = (&doc! {"_id": 1, "a": [1]}).try_into().unwrap();
-        // As a fault elsewhere would leave it: a record without entries.
+        // A record without index entries, as a bug elsewhere could leave it.
         collection.apply(&Change::nothing(record), Some(stored.as_bytes()));
 
         let before = collection.get(record).and_then(document);

@@ -1,16 +1,16 @@
-//! A collection under change, before others see it.
+//! Changes to a collection before they are published.
 //!
-//! Most commands change one document. Copying the maps on the way to it, so that readers keep what they see, would
-//! cost more than the change. So the first change is held back: if it stays the only one, it is made in the published
-//! collection itself, for as short as that takes, and copies only what some reader still holds.
+//! Most commands change one document. Copying the maps on the way to it, so that readers keep what they see, would cost
+//! more than the change. So a draft holds the first change back. If no other follows, the change is applied to the
+//! published collection in place, under a short lock, and copies only the nodes that a reader still holds.
 
 use crate::catalog::Root;
 use crate::catalog::changes;
 use crate::catalog::collection::{Change, Collection, Version};
 use std::borrow::Cow;
 
-/// A change of more index keys than these would keep readers waiting for longer than a millisecond or two. It is made
-/// in a copy, which costs little more: that many keys share the leaves that are copied for them.
+/// A change with more index keys would block readers for more than a millisecond or two. It is applied to a copy, which
+/// costs little more: that many keys share the copied leaves.
 const FEW_KEYS: usize = 2048;
 
 /// The next version of a collection.
@@ -20,18 +20,17 @@ pub(crate) struct Draft<'a> {
     work: &'a mut Work,
 }
 
-/// What was done in a draft. It lies where the draft is published from, and needs the collection that it came from no
-/// more.
+/// The changes of a draft. It does not borrow the base version, so the caller can give that up when it publishes.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// The changed copy, once there is more than one change.
     copy: Option<Box<Collection>>,
     held: Option<Held>,
-    /// What was done, where somebody wants to know.
+    /// The changes to log, if the log is on.
     pub(crate) changes: Option<Vec<changes::Change>>,
 }
 
-/// A change that is not made yet.
+/// A change that is not applied yet.
 #[derive(Debug)]
 struct Held {
     change: Change,
@@ -49,7 +48,7 @@ impl<'a> Draft<'a> {
         self.settled()
     }
 
-    /// The same as a snapshot.
+    /// A snapshot of the collection with all changes so far.
     pub(crate) fn snapshot(&mut self) -> Version {
         self.settle();
         match &self.work.copy {
@@ -58,7 +57,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Makes the change that was held back, in a copy.
+    /// Applies the held change to a copy.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.work.held.is_some() {
@@ -78,13 +77,13 @@ impl<'a> Draft<'a> {
             .get_or_insert_with(|| Box::new((**self.base).clone()))
     }
 
-    /// The collection, of which nothing may be held back.
+    /// The collection with all changes so far. The caller has called [`settle`](Self::settle).
     pub(crate) fn settled(&self) -> &Collection {
         debug_assert!(self.work.held.is_none(), "a change is held back");
         self.work.copy.as_deref().unwrap_or(self.base)
     }
 
-    /// Adds a change, which `settled` has allowed.
+    /// Adds a change, which the caller has checked against [`settled`](Self::settled).
     #[inline]
     pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
         self.settle();
@@ -98,19 +97,19 @@ impl<'a> Draft<'a> {
         self.copy().apply(&change, after.as_deref());
     }
 
-    /// What was done, where somebody wants to know.
+    /// The changes to log, if the log is on.
     pub(crate) fn changes(&mut self) -> Option<&mut Vec<changes::Change>> {
         self.work.changes.as_mut()
     }
 
-    /// Whether somebody wants to know what was done.
+    /// Whether changes are logged.
     pub(crate) fn is_watched(&self) -> bool {
         self.work.changes.is_some()
     }
 }
 
 impl Work {
-    /// Work of which somebody wants to know what was done.
+    /// Empty work, which records its changes for the log if `is_watched`.
     pub(crate) fn watched(is_watched: bool) -> Self {
         Self {
             changes: is_watched.then(Vec::new),
@@ -118,13 +117,13 @@ impl Work {
         }
     }
 
-    /// Puts the changed collection in the place of `base`, the one that it came from. What it replaces, if it is another,
-    /// is returned: it may take long to be let go.
+    /// Publishes the changed collection in place of `base`. Returns the replaced version, if any: dropping it may take
+    /// long.
     #[inline]
     pub(crate) fn publish(&mut self, base: Version, root: &mut Root) -> Option<Version> {
         if let Some(copy) = self.copy.take() {
             root.put(*copy);
-            // `base` goes with what is replaced, which is the same.
+            // `base` is the version that `put` replaced: the caller drops it.
             return Some(base);
         }
         let held = self.held.as_ref()?;

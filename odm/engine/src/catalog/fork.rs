@@ -1,4 +1,4 @@
-//! A state of its own that becomes everybody's at once: what is changed there is seen by nobody until it is merged.
+//! A private copy of the state: its changes become visible together when it is merged.
 
 use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
@@ -14,7 +14,7 @@ use crate::catalog::{Apart, Catalog, Root};
 use crate::index::RecordId;
 
 impl Catalog {
-    /// A catalog that begins with this state, and shares nothing with this one but the locks of the collections.
+    /// A catalog that begins with `root`, and shares only the locks of the collections with the original.
     pub(crate) fn fork(root: Root) -> Self {
         Self {
             root: Apart(RwLock::new(root)),
@@ -23,8 +23,8 @@ impl Catalog {
         }
     }
 
-    /// Makes visible what a fork that began as `base` has become: all of it, or nothing where somebody else has
-    /// changed the same. A fork drops nothing, and removes no documents.
+    /// Publishes the changes of a fork that began as `base`, or fails if another writer has changed the same
+    /// collections or views. A fork drops no collections and removes no documents.
     pub(crate) fn merge(&self, base: &Root, fork: &Root) -> Result<(), ServerError> {
         let collections: Vec<_> = fork.new_collections(base).collect();
         let views: Vec<_> = fork.new_views(base).collect();
@@ -64,7 +64,7 @@ impl Catalog {
                 .map(|view| definition::viewed(view, Definition::Create));
             of_collections.chain(of_views).collect()
         });
-        // The old versions go after the locks.
+        // The old versions are dropped after the locks are released.
         drop((root, held));
         drop(replaced);
         Ok(())
@@ -99,7 +99,7 @@ fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> b
     }
 }
 
-/// What those who watch are told: that the collection was made, and which documents and indexes it did not have.
+/// The events for a merged collection: its creation if it is new, and its new documents and indexes.
 fn told(base: Option<&Version>, new: &Collection) -> Vec<Change> {
     if new.namespace.is_system() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Names of databases and collections, and what the server refuses about them.
+//! Names of databases and collections, and MongoDB's checks of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct Namespace {
     pub collection: Arc<str>,
 }
 
-/// The longest full name.
+/// The longest full name, in bytes.
 const LONGEST: usize = 255;
 
 impl Namespace {
@@ -28,7 +28,7 @@ impl Namespace {
         }
     }
 
-    /// Whether these are its parts.
+    /// Whether the namespace has this database and collection.
     pub fn is(&self, database: &str, collection: &str) -> bool {
         *self.collection == *collection && *self.database == *database
     }
@@ -39,7 +39,7 @@ impl Namespace {
         (!database.is_empty() && !collection.is_empty()).then(|| Self::new(database, collection))
     }
 
-    /// Refuses a database name that the server would not take.
+    /// Refuses a database name that MongoDB would refuse.
     pub(crate) fn check_database(name: &str) -> Result<(), ServerError> {
         let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if (1..=63).contains(&name.len()) && name.bytes().all(is_usual) {
@@ -94,7 +94,7 @@ impl Namespace {
         }
     }
 
-    /// The check of a command that reads: `$` is refused.
+    /// The check of a command that reads: refuses `$` in the name.
     pub(crate) fn check_read(&self) -> Result<(), ServerError> {
         self.check()?;
         if self.collection.contains('$') {
@@ -111,7 +111,7 @@ impl Namespace {
         self.check_name()
     }
 
-    /// The check of a name that a collection is to have.
+    /// The check of the name of a new collection.
     pub(crate) fn check_name(&self) -> Result<(), ServerError> {
         let name = &*self.collection;
         if name.contains('$') || name.starts_with('.') {
@@ -129,7 +129,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// The check of a command that writes documents. Some collections only the engine writes.
+    /// The check of a command that writes documents. Only the engine writes some system collections.
     pub(crate) fn check_write(&self) -> Result<(), ServerError> {
         self.check_name()?;
         if matches!(&*self.collection, "system.views" | Self::PROFILE) {
@@ -152,7 +152,7 @@ impl Namespace {
         }
     }
 
-    /// Whether this is one of the server's own databases.
+    /// Whether this is one of MongoDB's internal databases.
     pub(crate) fn is_internal(&self) -> bool {
         matches!(&*self.database, "admin" | "local" | "config")
     }

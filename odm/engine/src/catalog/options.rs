@@ -9,7 +9,7 @@ use odm_language::value::raw;
 
 use crate::index::spec::stored_globals;
 
-/// The limits of a capped collection; past one of them, the oldest records go.
+/// The limits of a capped collection. Past one of them, the oldest records are removed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Capped {
     pub(crate) size: u64,
@@ -29,18 +29,18 @@ pub(crate) enum Level {
 pub(crate) struct Options {
     pub(crate) capped: Option<Capped>,
     pub(crate) collation: Option<Collator>,
-    /// `changeStreamPreAndPostImages`: change streams can tell documents as they were and as they became.
+    /// `changeStreamPreAndPostImages`: events carry the document before and after the change.
     pub(crate) keeps_images: bool,
     validator: Option<Matcher>,
     level: Level,
-    /// `validationAction: "warn"`: failures are let pass.
+    /// `validationAction: "warn"`: invalid documents are accepted.
     warn: bool,
-    /// What `listCollections` shows.
+    /// The options as `listCollections` returns them.
     pub(crate) document: Document,
 }
 
 impl Options {
-    /// The options of a collection that its first document creates.
+    /// The options of an implicitly created collection.
     pub(crate) fn none() -> Self {
         Self {
             capped: None,
@@ -53,7 +53,7 @@ impl Options {
         }
     }
 
-    /// Compiles what `document` says: the fields in `listCollections`' own form.
+    /// Compiles the options in `document`, which has the form of `listCollections`.
     pub(crate) fn compile(document: Document) -> Result<Self, ServerError> {
         let integer = |name: &str| match document.get(name) {
             Some(Bson::Int64(value)) => u64::try_from(*value).ok(),
@@ -100,7 +100,7 @@ impl Options {
         Matcher::parse_validator(&to_raw(filter)?, &globals)
     }
 
-    /// Whether the validator lets a document pass, whatever its level and its action.
+    /// Whether a document satisfies the validator, regardless of its level and action.
     pub(crate) fn complies(&self, document: &RawDocument) -> bool {
         self.validator
             .as_ref()
@@ -112,7 +112,7 @@ impl Options {
         self.validator.is_some()
     }
 
-    /// Refuses a document that the validator does not let pass. `before` is the document that it replaces.
+    /// Refuses a document that fails validation. `before` is the document that it replaces.
     pub(crate) fn validate(
         &self,
         document: &RawDocument,
@@ -136,7 +136,7 @@ impl Options {
             );
         }
         if let Ok(Some(details)) = validator.failure(document) {
-            // Where nothing can be explained, the details are those of an error.
+            // If the failure cannot be explained, the details hold an error.
             if details.contains_key("errmsg") {
                 info.insert("note", "failed to generate document validation error");
             }
@@ -150,7 +150,7 @@ impl Options {
     }
 }
 
-/// Refuses the operators that the server keeps out of validators.
+/// Refuses the operators that MongoDB does not allow in validators.
 fn check_operators(filter: &Document, of_field: bool) -> Result<(), ServerError> {
     for (name, value) in filter {
         match name.as_str() {
@@ -176,7 +176,7 @@ fn check_operators(filter: &Document, of_field: bool) -> Result<(), ServerError>
                     .try_for_each(|clause| check_operators(clause, name == "$all"))?;
             }
             ("$not" | "$elemMatch", Bson::Document(inner)) => check_operators(inner, true)?,
-            // What another operator takes is a value, and so is a document without operators.
+            // The operand of any other operator is a plain value, and so is a document without operators.
             (field, Bson::Document(inner))
                 if !field.starts_with('$')
                     && inner.keys().next().is_some_and(|key| key.starts_with('$')) =>
@@ -189,7 +189,7 @@ fn check_operators(filter: &Document, of_field: bool) -> Result<(), ServerError>
     Ok(())
 }
 
-/// An error while matching (of `$expr`) is a failure to match, as in the server.
+/// An error while matching (of `$expr`) counts as a mismatch, as in MongoDB.
 fn passes(validator: &Matcher, document: &RawDocument) -> bool {
     validator.matches(document).unwrap_or(false)
 }

@@ -1,4 +1,4 @@
-//! Runs what `planner::special` chose: asks an index of its own kind for records.
+//! Runs the text scans that `planner::special` chose.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use crate::catalog::collection::Collection;
 use crate::index::{self, RecordId, text};
 use crate::planner::special::text::TextScan;
 
-/// The records in the order of the answer, and how many keys were looked at.
+/// The matching records in result order, and the number of examined keys.
 pub(crate) fn text_records(collection: &Collection, scan: &TextScan) -> (Vec<RecordId>, u64) {
     let mut seen = HashSet::new();
     let mut records = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn text_records(collection: &Collection, scan: &TextScan) -> (Vec<Rec
     (records, keys)
 }
 
-/// The score of each record that has one of the terms.
+/// The score of each record that contains one of the terms.
 pub(crate) fn text_scores(collection: &Collection, scan: &TextScan) -> HashMap<RecordId, f64> {
     let mut scores: HashMap<RecordId, f64> = HashMap::new();
     each_posting(collection, scan, |record, score| {
@@ -32,7 +32,7 @@ pub(crate) fn text_scores(collection: &Collection, scan: &TextScan) -> HashMap<R
     scores
 }
 
-/// Term by term, the best score first.
+/// Visits the postings term by term, the best score first.
 fn each_posting(collection: &Collection, scan: &TextScan, mut found: impl FnMut(RecordId, f64)) {
     let Some(index) = collection.index(&scan.name) else {
         return;
@@ -40,7 +40,7 @@ fn each_posting(collection: &Collection, scan: &TextScan, mut found: impl FnMut(
     for term in &scan.terms {
         let mut low = scan.prefix.clone();
         text::append_term(&mut low, term);
-        // No score has so many bits set.
+        // Greater than any score.
         let mut high = low.clone();
         high.extend([0xff; 8]);
         let entries = index.range(

@@ -1,23 +1,23 @@
 //! Waiting for locks that are mostly held for a few microseconds.
 //!
-//! A sleep costs the waiting thread tens of microseconds, and the thread that wakes it several. So a waiter tries the lock
-//! a few times first, with longer and longer pauses: each try takes the lock's cache line away from its holder.
+//! A sleep costs the waiting thread tens of microseconds, and the thread that wakes it several more. So a waiter tries
+//! the lock a few times first. The pauses grow, because each try takes the lock's cache line away from its holder.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
     TryLockResult,
 };
 
-/// The looks for a lock that a writer holds while it prepares its change: together about as long as a sleep.
+/// The number of tries for a lock that a writer holds while it prepares its change: together about as long as a sleep.
 const LOOKS_FOR_WRITER: u32 = 24;
 
-/// The looks for one that is held while a change is made visible, or while a document is found.
+/// The number of tries for a lock that is held while a change is published, or while a document is looked up.
 const LOOKS: u32 = 10;
 
-/// The longest pause between two looks, in hints to the processor.
+/// The longest pause between two tries, in spin-loop hints.
 const LONGEST_PAUSE: u32 = 64;
 
-/// Looks for a lock until it is there, or it is better to sleep.
+/// Tries a lock `looks` times; `None` if the caller should sleep instead.
 fn spin<T>(looks: u32, mut look: impl FnMut() -> TryLockResult<T>) -> Option<T> {
     let mut pause = 1;
     for _ in 0..looks {
@@ -34,7 +34,7 @@ fn spin<T>(looks: u32, mut look: impl FnMut() -> TryLockResult<T>) -> Option<T> 
     None
 }
 
-/// Locks. What a panic left behind is whole: nothing here is changed in steps.
+/// Locks the mutex, poisoned or not: a panic leaves no half-made change, as nothing here is changed in steps.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     spin(LOOKS_FOR_WRITER, || mutex.try_lock())
         .unwrap_or_else(|| mutex.lock().unwrap_or_else(PoisonError::into_inner))

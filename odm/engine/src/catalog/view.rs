@@ -1,7 +1,6 @@
 //! Views: names for pipelines over other collections.
 //!
-//! A view keeps no documents. What its database's `system.views` holds is a listing of the views, which the engine
-//! writes itself.
+//! A view stores no documents. The engine itself writes the list of a database's views to `system.views`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,7 +24,7 @@ use crate::pipeline::{Pipeline, is_change_stream, outline};
 /// The collection that lists the views of its database.
 pub(crate) const LISTING: &str = "system.views";
 
-/// The most views that may stand on each other.
+/// The maximum depth of nested views.
 const DEEPEST: usize = 20;
 
 #[derive(Debug)]
@@ -34,11 +33,11 @@ pub struct View {
     pub(crate) on: Namespace,
     pub(crate) pipeline: RawArrayBuf,
     pub(crate) collation: Option<Collator>,
-    /// What it reads besides: the collections of its pipeline, and how many sub-pipelines deep each is read.
+    /// The other collections that its pipeline reads, and the depth of sub-pipelines at which it reads each.
     joined: Vec<(Namespace, Option<usize>)>,
 }
 
-/// What reading a view comes to: a pipeline over a collection.
+/// A resolved view: a pipeline over a collection.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) namespace: Namespace,
@@ -47,7 +46,7 @@ pub(crate) struct Resolved {
 }
 
 impl Root {
-    /// Has the view of this name that another has, or none; tells what it is on.
+    /// Copies the view of this name from `other`, or removes it if `other` has none. Returns the view's source.
     pub(crate) fn take_view<'r>(
         &mut self,
         other: &'r Self,
@@ -63,7 +62,7 @@ impl Root {
 }
 
 impl View {
-    /// Checks what can be checked without knowing the other views.
+    /// A view that passes all checks that do not involve other views.
     pub(crate) fn new(
         namespace: Namespace,
         on: &str,
@@ -133,7 +132,7 @@ impl View {
         Ok(options)
     }
 
-    /// Its row in `system.views`.
+    /// Its document in `system.views`.
     pub(crate) fn row(&self) -> Result<RawDocumentBuf, ServerError> {
         let mut row = doc! { "_id": self.namespace.to_string() };
         row.extend(self.options()?);
@@ -144,7 +143,8 @@ impl View {
         std::iter::once(&self.on).chain(self.joined.iter().map(|(read, _)| read))
     }
 
-    /// Refuses a cycle, a chain that is too long, and another collation than that of the views it reads.
+    /// Refuses cycles, too many nested views, and a collation that differs from that of the views it reads or that read
+    /// it.
     pub(crate) fn check(&self, root: &Root) -> Result<(), ServerError> {
         let below = self.below(root, &self.namespace, &mut vec![self.namespace.clone()])?;
         if below + above(root, &self.namespace, DEEPEST) > DEEPEST {
@@ -177,7 +177,7 @@ impl View {
         Ok(())
     }
 
-    /// How many views stand on each other here, this one included; `start` must not be among those it reads.
+    /// The depth of nested views from this one down. Fails if `start` is among the namespaces it reads.
     fn below(
         &self,
         root: &Root,
@@ -203,7 +203,7 @@ impl View {
     }
 }
 
-/// How many views stand on this name.
+/// The depth of nested views that read this name, up to `left`.
 fn above(root: &Root, namespace: &Namespace, left: usize) -> usize {
     if left == 0 {
         return 0;
@@ -259,7 +259,7 @@ impl Root {
             .take_while(move |view| view.namespace.database == from.database)
     }
 
-    /// The pipeline over a collection that a view comes to; `None` where the name is no view's.
+    /// Resolves a view to a pipeline over a collection; `None` if the name is not a view.
     pub(crate) fn resolve(&self, namespace: &Namespace) -> Result<Option<Resolved>, ServerError> {
         let Some(mut view) = self.view(namespace) else {
             return Ok(None);
@@ -267,7 +267,7 @@ impl Root {
         let collation = view.collation.clone();
         let mut pipelines = vec![&view.pipeline];
         while let Some(next) = self.view(&view.on) {
-            // It asks about what the view is on, even if that is a view.
+            // `$collStats` reports on the view's source, even if that is a view.
             if begins_with_statistics(&view.pipeline) {
                 break;
             }
@@ -297,7 +297,7 @@ impl Root {
         }))
     }
 
-    /// How many sub-pipelines are inside each other in the pipeline that a view comes to; `known` keeps what was found.
+    /// The depth of nested sub-pipelines in the resolved pipeline of a view. `known` caches the depths.
     pub(crate) fn pipelines_in<'r>(
         &'r self,
         namespace: &'r Namespace,
@@ -309,7 +309,7 @@ impl Root {
         if let Some(depth) = known.get(namespace) {
             return *depth;
         }
-        // A cycle, which no view may be part of, would end here.
+        // Ends the recursion on a cycle, although views are checked for cycles.
         known.insert(namespace, 0);
         let mut deepest = self.pipelines_in(&view.on, known);
         for (read, depth) in &view.joined {
@@ -321,7 +321,7 @@ impl Root {
         deepest
     }
 
-    /// Puts a view's row into `system.views`, or takes it out.
+    /// Puts a view's document into `system.views`, or removes it.
     fn list_view(
         &mut self,
         namespace: &Namespace,
@@ -352,7 +352,7 @@ impl Root {
         Ok(())
     }
 
-    /// Adds a view, or replaces it. `uuid` is for `system.views`, if there is none yet.
+    /// Adds a view, or replaces it. `uuid` is for `system.views`, if the database has none yet.
     pub(crate) fn put_view(&mut self, view: View, uuid: [u8; 16]) -> Result<(), ServerError> {
         self.list_view(&view.namespace, Some(&view.row()?), uuid)?;
         self.views.insert(view.namespace.clone(), Arc::new(view));
@@ -365,7 +365,7 @@ impl Root {
         Ok(())
     }
 
-    /// Forgets all views of a database.
+    /// Removes all views of a database.
     pub(super) fn remove_views(&mut self, database: &str) {
         let gone: BTreeSet<_> = self
             .views(database)
@@ -378,7 +378,7 @@ impl Root {
 }
 
 impl Catalog {
-    /// Changes the views of a database: all of it, or nothing. Whoever watches is told what the answer has beside it.
+    /// Changes the views of a database atomically, and logs the event that `change` returns.
     pub(crate) fn change_views<T>(
         &self,
         database: &str,
@@ -386,7 +386,7 @@ impl Catalog {
     ) -> Result<T, ServerError> {
         let listing = Namespace::new(database, LISTING);
         loop {
-            // Like any other data, the rows change under their collection's lock.
+            // Like other data, the documents of `system.views` change under their collection's lock.
             let listed = self.collection(&listing);
             let locks = listed.as_ref().map(|listed| listed.shared.lock());
             let mut root = self.publish();

@@ -1,8 +1,8 @@
 //! Runs a plan, step by step: each unit of work yields a record, or nothing yet, or the end.
 //!
-//! The units are those of a server, so that trials of several plans and what `explain` counts come out the same. Who asks
-//! for results alone lets a step do many units in one call.
-//! An execution owns its snapshot: it can be kept between two commands.
+//! The units are MongoDB's, so that plan trials and the counters of `explain` agree with it. A caller that only needs
+//! results lets a step do many units in one call. An execution owns its snapshot, so a cursor can keep it between
+//! commands.
 
 mod indexed;
 mod natural;
@@ -30,29 +30,29 @@ use crate::planner::tree::Node;
 
 pub(crate) use self::stage::Stage;
 
-/// A record and its document; or what the result is made of, if keys are enough.
+/// A record with its document, or with a document made of index keys if the query is covered.
 pub(crate) type Row = (RecordId, Content);
 
-/// What one unit of work came to.
+/// The outcome of one unit of work.
 #[derive(Debug)]
 pub(crate) enum Work<R = Row> {
     Row(R),
-    /// Not yet.
+    /// No row yet.
     Again,
     End,
 }
 
-/// A record as one step shows it to the next: nothing is taken out of the collection until it is a result.
+/// A record as one step passes it to the next. Documents are borrowed, and cloned only for results.
 type Lent<'a> = (RecordId, Bytes<'a>);
 
-/// What is known of a record's document.
+/// A record's document, as far as it was read.
 #[derive(Debug, Clone, Copy)]
 enum Bytes<'a> {
-    /// Nothing was looked at yet.
+    /// Not read yet.
     None,
-    /// As it is stored.
+    /// The stored document.
     Stored(Stored<'a>),
-    /// Made of keys.
+    /// A document made of index keys.
     Made(&'a Arc<[u8]>),
 }
 
@@ -74,20 +74,20 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What the steps of a plan share.
+/// The state that the steps of a plan share.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
     pub(crate) collection: Version,
     pub(crate) matcher: Option<Arc<Matcher>>,
-    /// The matcher of what an index found, where that one looks at the conditions in another order.
+    /// The matcher for documents found by an index, if it evaluates the conditions in another order.
     pub(crate) behind_index: Option<Arc<Matcher>>,
     pub(crate) sort: Option<Arc<Sort>>,
     pub(crate) collation: Option<Collator>,
-    /// The paths of a result that is made of keys.
+    /// The paths of a covered result.
     pub(crate) made_of: Option<Arc<[Path]>>,
-    /// What `$text` gave each record.
+    /// The `$text` score of each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
-    /// The keys that records were found by, where they are asked for.
+    /// The index keys by which records were found, if the query returns them.
     pub(crate) keys: Option<Arc<Mutex<FoundBy>>>,
 }
 
@@ -100,7 +100,7 @@ impl Shared {
         Some(keys.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes by what a record was found, the first time.
+    /// Records the index and key by which a record was first found.
     fn found_by(&self, record: RecordId, index: &str, key: &[u8]) {
         if let Some(mut keys) = self.keys() {
             keys.entry(record)
@@ -108,14 +108,14 @@ impl Shared {
         }
     }
 
-    /// A record was found that does not match.
+    /// Forgets the key of a record that does not match.
     fn forget(&self, record: RecordId) {
         if let Some(mut keys) = self.keys() {
             keys.remove(&record);
         }
     }
 
-    /// The key that a record was found by, as a document; none where no index found it.
+    /// The key by which a record was found, as a document; `None` if no index found it.
     fn key_of(&self, record: RecordId) -> Result<Option<RawDocumentBuf>, ServerError> {
         let found = self.keys().and_then(|mut keys| keys.remove(&record));
         let shown = found.and_then(|(name, key)| {
@@ -130,14 +130,14 @@ impl Shared {
     fn score(&self, record: RecordId, bytes: &[u8]) -> Option<f64> {
         let score = self.scores.as_ref()?.get(&record)?;
         let matcher = self.matcher.as_ref()?;
-        // One that an alternative to `$text` found may have a term, and yet not be what was asked for.
+        // A record found by another branch of an `$or` may contain a term and still not match the `$text` condition.
         let accepted = matcher.text()?.listed
             || document(bytes)
                 .is_some_and(|document| matcher.matches_by_text(document).unwrap_or(false));
         accepted.then_some(*score)
     }
 
-    /// What one alternative asks for, where the filter is nothing but alternatives: another one finds the rest.
+    /// The conditions of one branch, if the filter is a single `$or`: other branches find the other documents.
     fn alternative(&self, at: usize) -> Option<Matcher> {
         let matcher = self.matcher.as_deref()?;
         let children = conditions::children(matcher.predicate());
@@ -149,7 +149,7 @@ impl Shared {
         Some(own.behind_index().unwrap_or(own))
     }
 
-    /// Whether what an index found matches.
+    /// Whether a document found by an index matches.
     fn matches_fetched(&self, bytes: &[u8]) -> Result<bool, ServerError> {
         match &self.behind_index {
             None => self.matches(bytes),
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-/// A plan that runs.
+/// A running plan.
 #[derive(Debug)]
 pub(crate) struct Execution {
     shared: Shared,
@@ -182,12 +182,12 @@ impl Execution {
         }
     }
 
-    /// The key that a record was found by, where keys are asked for.
+    /// The key by which a record was found, if the query returns keys.
     pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
         self.shared.key_of(row.0)
     }
 
-    /// The text score of a record that was found, where scores are wanted.
+    /// The text score of a found record, if scores are known.
     pub(crate) fn score(&self, row: &Row) -> Option<f64> {
         self.shared.score(row.0, &row.1)
     }
@@ -202,7 +202,7 @@ impl Execution {
         self.advance(1)
     }
 
-    /// Works until there is a row or nothing more comes, or for so many units.
+    /// Works until there is a row or the end, for at most `most` units.
     fn advance(&mut self, most: u64) -> Result<Work, ServerError> {
         let mut units = most;
         let tally = self.deadline.tally().map(Arc::clone);
@@ -220,14 +220,14 @@ impl Execution {
         Ok(work)
     }
 
-    /// Goes on in a newer version of the collection.
+    /// Continues in a newer version of the collection.
     pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
         self.root.resume(&collection)?;
         self.shared.collection = collection;
         Ok(())
     }
 
-    /// Index keys and documents that were looked at so far.
+    /// How many index keys and documents were examined so far.
     pub(crate) fn examined(&self) -> (u64, u64) {
         self.root.examined()
     }

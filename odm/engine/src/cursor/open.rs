@@ -1,4 +1,4 @@
-//! Cursors between commands: what is left of a result, by id.
+//! Open cursors: the rest of each result, by cursor id.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,10 +18,10 @@ use crate::cursor::tally::Tally;
 use crate::index::tree::records::Content;
 use crate::txn::session::SessionId;
 
-/// How long a cursor may lie unused, in milliseconds.
+/// How long a cursor may stay unused, in milliseconds.
 const LIFETIME: i64 = 10 * 60_000;
 
-/// One document of a result: as it is stored, or made for the result.
+/// One document of a result: stored, or made for the result.
 #[derive(Debug, Clone)]
 pub enum Item {
     Stored(Content),
@@ -36,7 +36,7 @@ impl Item {
         }
     }
 
-    /// How many bytes it has.
+    /// The document's size in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Stored(bytes) => bytes.len(),
@@ -45,42 +45,41 @@ impl Item {
     }
 }
 
-/// Documents still to come.
+/// The remaining documents of a result.
 pub(crate) trait Results: Send {
     fn next(&mut self) -> Option<Result<Item, ServerError>>;
 
-    /// Whether the end is known to be reached. A scan knows only after it has looked for one more document, and then
-    /// the server keeps the cursor open, too.
+    /// Whether the end is known to be reached. A scan only knows after it has looked for one more document; until then
+    /// MongoDB keeps the cursor open, too.
     fn is_at_end(&self) -> bool;
 
-    /// Goes on in a newer version of the collection; only tailable cursors do.
+    /// Continues in a newer version of the collection; only tailable cursors do.
     fn resume(&mut self, _collection: Version) -> Result<(), ServerError> {
         Ok(())
     }
 
-    /// Reads what was written meanwhile, up to so many documents; only change streams do. What fails is told behind
-    /// what did not.
+    /// Reads at most `wanted` new events; only change streams do. An error is reported after the events before it.
     fn catch_up(&mut self, _catalog: &Catalog, _wanted: usize) {}
 
-    /// Where a change stream can be resumed behind a batch; a document may be held back for the next.
+    /// The token that resumes a change stream after a batch. A document may be held back for the next batch.
     fn resume_token(&self, _last: Option<&RawDocument>, _is_held: bool) -> Option<RawDocumentBuf> {
         None
     }
 
-    /// Whether more may come after the end.
+    /// Whether more documents may follow after the end.
     fn has_place(&self) -> bool {
         false
     }
 }
 
-/// What becomes of a cursor at its end.
+/// What happens to a cursor at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     /// It is closed.
     No,
-    /// It stays open, for documents to come.
+    /// It stays open for new documents.
     Tailable,
-    /// The same, and `getMore` may say how long to wait for them.
+    /// It stays open, and `getMore` waits for new documents, up to its `maxTimeMS`.
     AwaitData,
 }
 
@@ -89,18 +88,18 @@ pub(crate) struct Cursor {
     pub(crate) results: Box<dyn Results>,
     /// A document that did not fit in the last batch.
     pub(crate) held: Option<Item>,
-    /// The collection that the cursor reads; if it goes, the cursor goes.
+    /// The UUID of the collection that the cursor reads. Dropping the collection closes the cursor.
     pub(crate) collection: Option<[u8; 16]>,
     /// The session that opened it.
     pub(crate) session: Option<SessionId>,
-    /// The transaction that opened it: no other command may go on with it.
+    /// The transaction that opened it. Only commands of this transaction may continue it.
     pub(crate) transaction: Option<(SessionId, i64)>,
-    /// The moment that it reads, where the client asked for one.
+    /// The cluster time that it reads, with read concern `snapshot`.
     pub(crate) time: Option<Timestamp>,
     pub(crate) no_timeout: bool,
     pub(crate) tail: Tail,
     pub(crate) used: i64,
-    /// What its query looks at, where it was profiled from the beginning.
+    /// The counters of its query, if it was profiled from the start.
     pub(crate) tally: Option<Arc<Tally>>,
 }
 
@@ -112,8 +111,8 @@ impl fmt::Debug for Cursor {
     }
 }
 
-/// The open cursors of an engine. One that somebody reads from stays among them: nobody else can read from it meanwhile,
-/// and whoever closes it has the reader told.
+/// The open cursors of an engine. A cursor that is being read stays in the map: others cannot read it, and closing it
+/// makes the reader's command fail.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
     open: Mutex<HashMap<i64, Entry>>,
@@ -123,22 +122,22 @@ pub(crate) struct Cursors {
 
 #[derive(Debug)]
 struct Entry {
-    /// None while somebody reads from it.
+    /// `None` while a command reads from it.
     cursor: Option<Cursor>,
-    /// Its session, which is known while somebody reads, too.
+    /// Its session, which is also known while the cursor is being read.
     session: Option<SessionId>,
-    /// Who waits with it, and looks again and again.
+    /// The key of the [`Hold`] of a caller that waits with it.
     holder: Option<u64>,
-    /// By what it was closed while somebody had it.
+    /// Why it was closed while in use.
     closed: Option<Closed>,
 }
 
-/// What closes a cursor that somebody has.
+/// Why a cursor was closed while in use.
 #[derive(Debug, Clone, Copy)]
 enum Closed {
     /// `killCursors`
     Killed,
-    /// Its session was killed, or what the reader does.
+    /// Its session or the reader's command was killed.
     Interrupted,
 }
 
@@ -157,7 +156,7 @@ impl Entry {
         self.cursor.is_none() || self.holder.is_some()
     }
 
-    /// Marks it as closed, if somebody has it. False where nobody does: then it can just go.
+    /// Marks it as closed if it is in use. False if it is not: then the caller can remove it.
     fn close(&mut self, by: Closed) -> bool {
         let is_in_use = self.is_in_use();
         if is_in_use {
@@ -189,12 +188,12 @@ impl Cursors {
         id
     }
 
-    /// Takes a cursor to read from it, if `check` lets this reader: who is refused has disturbed nobody. `hold` is the
-    /// key of the [`Hold`] that the reader has, if any.
+    /// Takes a cursor to read from it, if `check` allows it. A refused reader leaves the cursor as it was. `hold` is
+    /// the key of the reader's [`Hold`], if any.
     ///
     /// # Errors
     ///
-    /// That there is no such cursor, that somebody else reads from it, or that it was closed while it was held.
+    /// The cursor does not exist, is in use, or was closed while it was held.
     pub(crate) fn pin(
         &self,
         id: i64,
@@ -231,8 +230,8 @@ impl Cursors {
         Ok((pin, cursor))
     }
 
-    /// Keeps a cursor for one who waits with it for documents to come, so that nobody else reads from it between two
-    /// looks. None where the cursor is gone or in use, or does not wait.
+    /// Reserves a cursor for a caller that waits for new documents, so that no other command reads it between two
+    /// polls. `None` if the cursor is closed or in use, or does not await data.
     pub(crate) fn hold(&self, id: i64) -> Option<(Hold<'_>, Interest)> {
         let mut open = self.open();
         let entry = open.get_mut(&id).filter(|entry| !entry.is_in_use())?;
@@ -251,7 +250,7 @@ impl Cursors {
         Some((hold, interest))
     }
 
-    /// Closes a cursor; false if there is none. Who reads from it is told.
+    /// Closes a cursor; false if it does not exist. A command that reads from it fails.
     pub(crate) fn kill(&self, id: i64) -> bool {
         let mut open = self.open();
         let Some(entry) = open.get_mut(&id) else {
@@ -260,22 +259,22 @@ impl Cursors {
         let is_in_use = entry.close(Closed::Killed);
         let gone = (!is_in_use).then(|| open.remove(&id));
         drop(open);
-        drop(gone); // what it has read goes while others go on
+        drop(gone); // dropped after the lock is released
         true
     }
 
-    /// How many are open.
+    /// How many cursors are open.
     pub(crate) fn count(&self) -> usize {
         self.open().len()
     }
 
-    /// How many of them somebody reads from.
+    /// How many cursors are being read or held.
     pub(crate) fn count_in_use(&self) -> usize {
         let open = self.open();
         open.values().filter(|entry| entry.is_in_use()).count()
     }
 
-    /// Closes the cursors of sessions that are killed.
+    /// Closes the cursors of killed sessions.
     pub(crate) fn close_of(&self, wanted: impl Fn(&SessionId) -> bool) {
         self.open().retain(|_, entry| {
             let is_wanted = entry.session.as_ref().is_some_and(&wanted);
@@ -283,7 +282,7 @@ impl Cursors {
         });
     }
 
-    /// Closes cursors that nobody has used for long.
+    /// Closes cursors that were unused for too long.
     pub(crate) fn expire(&self, now: DateTime) {
         let now = now.timestamp_millis();
         let is_fresh =
@@ -293,7 +292,7 @@ impl Cursors {
     }
 }
 
-/// The place of a cursor that is being read from. Without it, the cursor is closed, unless it was [kept](Self::keep).
+/// A cursor that is being read. Dropping the pin closes the cursor, unless it was [kept](Self::keep).
 #[derive(Debug)]
 pub(crate) struct Pin<'c> {
     cursors: &'c Cursors,
@@ -302,15 +301,15 @@ pub(crate) struct Pin<'c> {
 }
 
 impl Pin<'_> {
-    /// Puts the cursor back, for others to read from.
+    /// Puts the cursor back for later commands.
     ///
     /// # Errors
     ///
-    /// That it was closed meanwhile.
+    /// The cursor was closed meanwhile.
     pub(crate) fn keep(mut self, cursor: Cursor) -> Result<(), ServerError> {
         let mut open = self.cursors.open();
         let Some(entry) = open.get_mut(&self.id) else {
-            return Ok(()); // nobody takes it away but who has this place
+            return Ok(()); // only the pin removes the entry
         };
         if let Some(closed) = entry.closed {
             drop(open);
@@ -331,7 +330,7 @@ impl Drop for Pin<'_> {
     }
 }
 
-/// A cursor in the hands of one who waits with it, until it is dropped.
+/// A cursor that is reserved for a waiting caller until the hold is dropped.
 #[derive(Debug)]
 pub struct Hold<'c> {
     cursors: &'c Cursors,
@@ -340,22 +339,22 @@ pub struct Hold<'c> {
 }
 
 impl Hold<'_> {
-    /// What lets its owner read, and nobody else.
+    /// The key that lets its owner read the cursor.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// Whoever waits has waited enough.
+    /// Ends the wait.
     ///
     /// # Errors
     ///
-    /// That the cursor was closed meanwhile.
+    /// The cursor was closed meanwhile.
     pub fn end(self) -> Result<(), ServerError> {
         let closed = self.cursors.open().get(&self.id).and_then(|it| it.closed);
         closed.map_or(Ok(()), |closed| Err(closed.error()))
     }
 
-    /// Closes the cursor, as the one who waits with it is interrupted: the error to tell.
+    /// Closes the cursor because its waiting caller was interrupted. Returns the error to report.
     pub fn interrupt(self) -> ServerError {
         let mut open = self.cursors.open();
         let closed = open
@@ -381,7 +380,7 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// Documents that are all there.
+/// Results that are already in memory.
 #[derive(Debug)]
 pub(crate) struct Ready(pub(crate) std::vec::IntoIter<RawDocumentBuf>);
 

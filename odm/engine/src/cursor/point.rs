@@ -1,6 +1,7 @@
-//! The short ways to few documents: a filter that is one equality, or one list of values, on the one field of an index.
+//! Shortcuts for simple queries: a filter with one equality, or one `$in`, on the field of a single-field index.
 //!
-//! Most reads and most updates are of these kinds. No plan could differ, so none is made; the answer is the same.
+//! Most reads and updates are of these kinds. Only one plan is possible, so the planner is skipped; the result is the
+//! same.
 
 use bson::Bson;
 use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
@@ -13,17 +14,17 @@ use crate::cursor::open::{Item, Results};
 use crate::index::spec::Kind;
 use crate::index::{Index, Placed, RecordId, append};
 
-/// What the way by `_id` leads to.
+/// The result of a lookup by `_id`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Its entry in the index tells which.
+    /// The document's entry in the `_id` index.
     Record(Placed),
     /// No document has this `_id`.
     Nothing,
 }
 
-/// A field and the value that it must equal. The value is of a type of which exactly one key stands for what compares
-/// equal, and is no operator and no pattern.
+/// A field and the value that it must equal. The value's type has one key for all values that compare equal, and the
+/// value is not an operator or a regular expression.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Equality<'a> {
     name: &'a [u8],
@@ -31,13 +32,13 @@ pub(crate) struct Equality<'a> {
 }
 
 impl<'a> Equality<'a> {
-    /// The one that a filter is.
+    /// The equality that the filter consists of, if it is one.
     pub(crate) fn of(filter: &'a RawDocument) -> Option<Self> {
         let (name, value) = only(filter)?;
         Self::checked(name, value)
     }
 
-    /// The one that the filter `{name: value}` is.
+    /// The equality of the filter `{name: value}`.
     pub(crate) fn new(name: &'a str, value: &'a Bson) -> Option<Self> {
         let value = match value {
             Bson::Double(value) => RawBsonRef::Double(*value),
@@ -61,19 +62,19 @@ impl<'a> Equality<'a> {
         (is_field && is_plain(value)).then_some(Self { name, value })
     }
 
-    /// Nothing can be wrong with such a filter.
+    /// Whether the field is `_id`. Such a filter is always valid.
     pub(crate) fn is_of_id(&self) -> bool {
         self.name == b"_id"
     }
 
-    /// The record that has this `_id`, under the simple collation; `None` where the filter needs to be planned.
+    /// The record that has this `_id`, under the simple collation; `None` if the filter needs to be planned.
     pub(crate) fn by_id(&self, collection: &Collection) -> Option<Found> {
         let (index, found) = self.find_id(collection)?;
         index.spec.uses.add();
         Some(found)
     }
 
-    /// The same for whoever holds the collection's writer lock.
+    /// Like [`by_id`](Self::by_id), for a caller that holds the collection's writer lock.
     pub(crate) fn by_id_to_write(&self, collection: &Collection) -> Option<Found> {
         let (index, found) = self.find_id(collection)?;
         index.spec.uses.add_alone();
@@ -90,8 +91,8 @@ impl<'a> Equality<'a> {
         Some((index, found.map_or(Found::Nothing, Found::Record)))
     }
 
-    /// The records that the only index that begins with the field has, in their order, under the simple collation.
-    /// `None` where the filter needs to be planned, or where there are more than `most`.
+    /// The matching records from the only index that begins with the field, in record order, under the simple
+    /// collation. `None` if the filter needs to be planned, or if there are more than `most`.
     pub(crate) fn by_index(
         &self,
         collection: &Collection,
@@ -117,10 +118,10 @@ impl<'a> Equality<'a> {
         Some(records)
     }
 
-    /// The bytes that stand for the value in an index of one field.
+    /// The value's key in a single-field index.
     fn key(&self, index: &Index) -> Option<Vec<u8>> {
         let spec = &index.spec;
-        // With room for a record id, and for what else goes with its document.
+        // With spare capacity for a record id and the rest of an index entry.
         let mut bytes = Vec::with_capacity(48);
         append(&mut bytes, Some(self.value), spec.parts.first()?, spec);
         Some(bytes)
@@ -132,13 +133,13 @@ impl<'a> Equality<'a> {
 pub(crate) struct Listed {
     collection: Version,
     records: std::vec::IntoIter<RecordId>,
-    /// How many may still be shown.
+    /// How many documents the limit still allows.
     left: Option<u64>,
 }
 
 impl Listed {
-    /// Those that the filter `{field: {$in: […]}}` finds by the only index that begins with the field, under the simple
-    /// collation. `None` where it needs to be planned.
+    /// The matches of the filter `{field: {$in: […]}}` from the only index that begins with the field, under the simple
+    /// collation. `None` if the filter needs to be planned.
     pub(crate) fn of(
         filter: &RawDocument,
         collection: &Version,
@@ -151,7 +152,7 @@ impl Listed {
             return None;
         };
         let index = only_index(name, collection)?;
-        // A record may have several keys of those.
+        // A record could match several of the values.
         if index.multikey() {
             return None;
         }
@@ -171,7 +172,7 @@ impl Listed {
             .collect();
         keys.sort_unstable();
         keys.dedup();
-        // One value is an equality, and more is known of the end of that.
+        // A single value is an equality, whose end is known without another read.
         if keys.len() == 1 {
             return None;
         }
@@ -201,14 +202,14 @@ impl Results for Listed {
         Some(Ok(Item::Stored(stored.keep())))
     }
 
-    /// As of a plan: that the last value was the last is learnt by asking for one more.
+    /// As with a plan, the end is only known after looking for one more record.
     fn is_at_end(&self) -> bool {
         self.left == Some(0)
     }
 }
 
-/// The one index that a plan for the field could use, if it is as simple as can be. What leads into documents, or
-/// through arrays by their numbers, is for the planner.
+/// The only index that a plan for the field could use, if it is a plain single-field index. Dotted paths are left to
+/// the planner.
 fn only_index<'c>(name: &[u8], collection: &'c Collection) -> Option<&'c Index> {
     if name.contains(&b'.') {
         return None;
@@ -246,7 +247,7 @@ fn only(document: &RawDocument) -> Option<(&[u8], RawBsonRef<'_>)> {
     Some((only.key_bytes(), only.value()?))
 }
 
-/// Whether a value is of a type of which exactly one key stands for what compares equal, and no pattern.
+/// Whether a value's type has one key for all values that compare equal, and the value is not a regular expression.
 fn is_plain(value: RawBsonRef<'_>) -> bool {
     match value {
         RawBsonRef::Double(value) => !value.is_nan(),
@@ -401,7 +402,7 @@ mod tests {
             assert_eq!(found(&specs, filter.clone(), 3), Some(vec![1, 2, 4]));
         }
     }
-    /// What the planner finds.
+    /// The ids that the planner's plan finds.
     fn planned(filter: &RawDocumentBuf, collection: &Version, limit: u64) -> Vec<i64> {
         let query = Query {
             filter: Some(filter),

@@ -1,4 +1,4 @@
-//! One query: planned once, then run over a snapshot.
+//! A query: planned once, then run over a snapshot.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,16 +32,16 @@ use crate::planner::{self, Wanted, agreement};
 pub(crate) struct Deadline {
     context: Option<Context>,
     at: Option<DateTime>,
-    /// True where somebody wants the operation to end.
+    /// Becomes true when the operation is interrupted.
     interrupt: Option<Arc<AtomicBool>>,
-    /// The work that was done since the last look at the clock.
+    /// The units of work since the last check of the clock.
     units: u64,
-    /// Where the profiler counts what is looked at.
+    /// The profiler's counters of examined keys and documents.
     tally: Option<Arc<Tally>>,
 }
 
 impl Deadline {
-    /// How much work is done between two looks at the clock.
+    /// The units of work between two checks of the clock.
     pub(crate) const UNITS: u64 = 256;
 
     /// `max_time` after the command began; never, if `max_time` is `None`.
@@ -70,7 +70,7 @@ impl Deadline {
         }
     }
 
-    /// The same, where what is looked at is counted.
+    /// This deadline with the profiler's counters.
     #[must_use]
     pub(crate) fn tallied(mut self, tally: Option<Arc<Tally>>) -> Self {
         self.tally = tally;
@@ -86,7 +86,7 @@ impl Deadline {
         self.at.is_some()
     }
 
-    /// Looks at the clock now and then, after so much work.
+    /// Counts `units` of work, and checks the interrupt and the clock after every [`UNITS`](Self::UNITS).
     pub(crate) fn check(&mut self, units: u64) -> Result<(), ServerError> {
         if self.at.is_none() && self.interrupt.is_none() {
             return Ok(());
@@ -113,12 +113,12 @@ impl Deadline {
     }
 }
 
-/// The refusal to go on, where somebody wants it to end.
+/// The error of an interrupted operation.
 pub fn interrupted() -> ServerError {
     ServerError::new(Code::INTERRUPTED, "operation was interrupted")
 }
 
-/// What to look for.
+/// The parts of a query.
 #[derive(Debug)]
 pub(crate) struct Query<'a> {
     pub(crate) filter: Option<&'a RawDocument>,
@@ -130,7 +130,7 @@ pub(crate) struct Query<'a> {
     pub(crate) shape: Shape<'a>,
 }
 
-/// What is made of the records, as far as it matters to the plan.
+/// The shape of the results, as far as it affects the plan.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -138,20 +138,20 @@ pub(crate) struct Query<'a> {
 )]
 pub(crate) struct Shape<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
-    /// Only the number of the results matters.
+    /// Only the number of results is needed.
     pub(crate) counts: bool,
     pub(crate) min: Option<&'a RawDocument>,
     pub(crate) max: Option<&'a RawDocument>,
-    /// The scores of a `$text` are asked for.
+    /// The query returns the scores of `$text`.
     pub(crate) scored: bool,
-    /// The keys that records are found by are asked for.
+    /// The query returns the index keys by which records are found (`returnKey`).
     pub(crate) keyed: bool,
-    /// The cursor is to stay open at the end.
+    /// The cursor is tailable.
     pub(crate) tailable: bool,
 }
 
 impl Shape<'_> {
-    /// The paths of which the results are made, if they are made of paths alone.
+    /// The paths of the results, if the projection is a plain inclusion.
     fn made_of(&self) -> Option<Vec<Path>> {
         if self.counts {
             return Some(Vec::new());
@@ -178,17 +178,17 @@ impl Shape<'_> {
     }
 }
 
-/// A query that knows how it may run.
+/// A query with its candidate plans.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) matcher: Option<Arc<Matcher>>,
-    /// The candidates; several are decided by trial.
+    /// The candidate plans; a trial chooses among several.
     pub(crate) plans: Vec<Node>,
     pub(crate) sort: Option<Arc<Sort>>,
-    /// What the `$text` of the filter asks of its index, where its scores are wanted.
+    /// The text scan of the filter's `$text`, if its scores are needed.
     text: Option<Arc<TextScan>>,
     skip: u64,
-    /// With those that are skipped.
+    /// The limit plus the skip.
     limit: Option<u64>,
     collation: Option<Collator>,
     made_of: Option<Arc<[Path]>>,
@@ -196,7 +196,7 @@ pub(crate) struct Prepared {
 }
 
 impl Query<'_> {
-    /// The filter, unless it is empty. Refuses what is wrong with it, and with what stands beside it.
+    /// The parsed filter, unless it is empty. Refuses an invalid filter, and options that do not fit it.
     pub(crate) fn matcher(
         &self,
         collection: Option<&Collection>,
@@ -225,8 +225,7 @@ impl Query<'_> {
         Ok(matcher)
     }
 
-    /// Checks the filter and the sort, and finds plans. `collection` is absent if there is none: then only the checks
-    /// count.
+    /// Checks the filter and the sort, and finds plans. Without a collection, only the checks matter.
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let matcher = self.matcher(collection)?.map(Arc::new);
         let order = Order::parse(self.sort)?;
@@ -264,7 +263,7 @@ impl Query<'_> {
                 .position(|plan| Some(plan) == best)
                 .unwrap_or(0))
         };
-        // No index has a field of this name, so that none gives the order.
+        // No index has a field of this name, so no index provides the order.
         let by_score = (vec![Path::new("$meta")], vec![Direction::Descending]);
         let wanted = Wanted {
             filter: prepared.matcher.as_deref().map(Matcher::predicate),
@@ -327,7 +326,7 @@ impl Prepared {
         Execution::new(node, shared, deadline)
     }
 
-    /// Tries plans; the best is the first.
+    /// Tries plans and returns them with the best first.
     fn tried(
         &self,
         plans: Vec<Node>,
@@ -345,7 +344,7 @@ impl Prepared {
         trial::run(plans, collection.len(), limit)
     }
 
-    /// Tries the candidates, the best of which comes first. One alone needs no trial.
+    /// Tries the candidates and returns them with the best first. A single plan needs no trial.
     pub(crate) fn decide(
         &self,
         collection: &Version,
@@ -358,7 +357,7 @@ impl Prepared {
         self.tried(self.plans.clone(), collection, deadline, self.limit)
     }
 
-    /// Walks over the records in their order, whatever index was chosen.
+    /// Replaces the chosen plans with a collection scan.
     pub(crate) fn use_no_index(&mut self) {
         let natural = |step: &Step| matches!(step, Step::Records { .. } | Step::Nothing);
         if self.plans.iter().any(|plan| plan.any(&natural)) {
@@ -386,7 +385,7 @@ impl Prepared {
                 execution: self.execution(only, collection, deadline),
             });
         }
-        // What the other plans look at in the trial is not counted.
+        // The trial of the other plans does not count.
         let untallied = deadline.clone().tallied(None);
         let mut best = self.decide(&collection, &untallied)?.into_iter().next();
         if let Some(best) = &mut best {
@@ -402,7 +401,7 @@ impl Prepared {
     }
 }
 
-/// Notes which indexes a plan goes by, or that it goes by none.
+/// Counts the use of a plan's indexes, or a collection scan.
 fn count_use(plan: &Node, collection: &Collection) {
     if plan.any(&|step| matches!(step, Step::Records { .. })) {
         collection
@@ -421,7 +420,7 @@ fn count_use(plan: &Node, collection: &Collection) {
 /// The matching records, in order.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// What a trial found.
+    /// The results of the trial.
     ready: VecDeque<Row>,
     pub(crate) execution: Execution,
 }
@@ -436,12 +435,12 @@ impl From<Tried> for Found {
 }
 
 impl Found {
-    /// The text score of a record that was found, where scores are wanted.
+    /// The text score of a found record, if scores are known.
     pub(crate) fn score(&self, row: &Row) -> Option<f64> {
         self.execution.score(row)
     }
 
-    /// The key that a record was found by, where keys are asked for.
+    /// The key by which a record was found, if the query returns keys.
     pub(crate) fn key_of(&self, row: &Row) -> Result<Option<RawDocumentBuf>, ServerError> {
         self.execution.key_of(row)
     }
@@ -451,19 +450,19 @@ impl Found {
         self.execution.is_scored()
     }
 
-    /// Goes on in a newer version of the collection: what a tailable cursor does.
+    /// Continues in a newer version of the collection, for tailable cursors.
     pub(crate) fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
         self.execution.resume(collection)
     }
 
-    /// Whether there is a place to go on from.
+    /// Whether there is a position to continue from.
     pub(crate) fn has_place(&self) -> bool {
         self.execution.root.has_place()
     }
 
-    /// Whether it is known, without looking further, that nothing more comes.
+    /// Whether the end is known without further work.
     pub(crate) fn is_at_end(&self) -> bool {
-        // A server's sort learns of its end by being asked for one more; it does the limiting itself.
+        // In MongoDB a sort applies the limit itself, and only knows its end after a request for one more row.
         self.ready.is_empty() && self.execution.root.is_exhausted()
     }
 }
@@ -479,14 +478,14 @@ impl Iterator for Found {
     }
 }
 
-/// What a refusal for want of an index says where there is no collection, whose name is not known here.
+/// The suffix of a missing-index error if the collection does not exist. Its name is not known here.
 pub(crate) const NO_COLLECTION: &str = " (no such collection)";
 
 fn missing(error: &ServerError) -> ServerError {
     ServerError::new(error.code(), format!("{}{NO_COLLECTION}", error.message()))
 }
 
-/// A document of one's own, from a record's bytes.
+/// A record's bytes as an owned document.
 pub(crate) fn owned(bytes: &[u8]) -> RawDocumentBuf {
     document(bytes).map_or_else(RawDocumentBuf::new, RawDocument::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Sorting by a pattern: the same keys as an index over its fields would have, the smallest of each document.
+//! Sorts by a pattern, with the keys of an index over its fields: the smallest key of each document counts.
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -17,16 +17,16 @@ use crate::planner::agreement::is_backwards;
 pub(crate) struct Sort {
     pub(crate) paths: Vec<Path>,
     pub(crate) directions: Vec<Direction>,
-    /// The places in the pattern where the text score counts, the highest first.
+    /// The positions of the text score in the pattern. Higher scores sort first.
     pub(crate) scores: Vec<usize>,
 }
 
-/// What a `sort` asks for.
+/// The order that a `sort` requests.
 #[derive(Debug, Clone)]
 pub(crate) enum Order {
-    /// Nothing.
+    /// No order.
     None,
-    /// `{$natural: 1}`: the order of the records.
+    /// `{$natural: 1}`: record order.
     Natural {
         backwards: bool,
     },
@@ -34,7 +34,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// `$natural` stands alone: who sorts records checks that before (`planner::agreement`).
+    /// Parses a sort pattern. `planner::agreement` has checked that `$natural` is the only field.
     pub(crate) fn parse(pattern: Option<&RawDocument>) -> Result<Self, ServerError> {
         let Some(pattern) = pattern else {
             return Ok(Self::None);
@@ -58,7 +58,7 @@ impl Order {
             }
             let direction = direction(name, value)?;
             check_path(name)?;
-            // A field that is named again changes nothing: documents are equal in it by then.
+            // A repeated field has no effect: documents that reach it are equal in it.
             if sort.paths.iter().all(|path| path.as_str() != name) {
                 sort.paths.push(Path::new(name));
                 sort.directions.push(direction);
@@ -73,8 +73,8 @@ impl Order {
 }
 
 impl Sort {
-    /// Whether it is plain to see that a document comes behind the one whose key begins like this: the first field
-    /// decides, and no field meets an array.
+    /// Whether a document certainly sorts after a key with this head: the first field decides, and no path meets an
+    /// array. False may also mean unknown.
     pub(crate) fn is_behind(&self, document: &[u8], collated: bool, head: Head) -> bool {
         let (Some((first, others)), Some(direction), true) = (
             self.paths.split_first(),
@@ -92,7 +92,7 @@ impl Sort {
         own.is_some_and(|own| own.is_behind(head)) && !others.iter().any(is_array)
     }
 
-    /// Appends the bytes by which a document is sorted.
+    /// Appends the document's sort key.
     pub(crate) fn key_into(
         &self,
         document: &RawDocument,
@@ -120,7 +120,7 @@ impl Sort {
 }
 
 impl Order {
-    /// The values by which a document is sorted, none where the order is that of the records.
+    /// The values by which a document is sorted; empty for record order.
     pub(crate) fn values(
         &self,
         document: &RawDocument,
@@ -138,7 +138,7 @@ impl Order {
     }
 }
 
-/// 1 or −1, in any numeric type; what follows the point doesn't count.
+/// Reads 1 or −1 of any numeric type, ignoring the fraction.
 pub(crate) fn unit(value: RawBsonRef<'_>) -> Option<Direction> {
     let number = Number::from_raw(value)?;
     let whole = match number {
@@ -182,7 +182,7 @@ pub(crate) fn check_path(name: &str) -> Result<(), ServerError> {
     if name.split('.').any(str::is_empty) {
         return error(15998, "FieldPath field names may not be empty strings.");
     }
-    // The parts of a reference (a DBRef) have such names.
+    // The fields of a DBRef have these names.
     let is_refused = |part: &str| part.starts_with('$') && !matches!(part, "$db" | "$id" | "$ref");
     if name.split('.').any(is_refused) {
         return error(

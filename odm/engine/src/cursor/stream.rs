@@ -1,4 +1,4 @@
-//! Change streams: cursors over what was written.
+//! Change streams: cursors over the log of changes.
 
 mod event;
 mod token;
@@ -24,10 +24,10 @@ pub(crate) use self::token::Token;
 /// The label of errors after which a stream can't be resumed.
 const FATAL: &str = "NonResumableChangeStreamError";
 
-/// How many events are read of the log at once: as many as are wanted, within these.
+/// The least and the most events to read from the log at once.
 const AT_ONCE: (usize, usize) = (16, 256);
 
-/// What is watched.
+/// What a stream watches.
 #[derive(Debug)]
 pub(crate) enum Scope {
     Collection(Namespace),
@@ -35,13 +35,13 @@ pub(crate) enum Scope {
     Cluster,
 }
 
-/// `fullDocument`: which document an update's event tells.
+/// `fullDocument`: which document an update event contains.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Lookup {
     Never,
-    /// The current one.
+    /// The current document.
     Now,
-    /// The one that the update made; whether it must be known.
+    /// The post-image; true if it is required.
     Image(bool),
 }
 
@@ -49,16 +49,16 @@ pub(crate) enum Lookup {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Images {
     Never,
-    /// Whether it must be known.
+    /// The pre-image; true if it is required.
     Told(bool),
 }
 
-/// What events tell, and which there are.
+/// Which events are reported, and what they contain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Told {
     pub(crate) lookup: Lookup,
     pub(crate) images: Images,
-    /// `showExpandedEvents`: of definitions, too.
+    /// `showExpandedEvents`: reports definitions, too.
     pub(crate) expanded: bool,
 }
 
@@ -69,21 +69,21 @@ pub(crate) struct Stream {
     pub(crate) pipeline: Pipeline,
     pub(crate) globals: Globals,
     read: Place,
-    /// The event behind which it goes on must be met first.
+    /// The event to resume after, which must be found first.
     expected: Option<Token>,
     ready: VecDeque<RawDocumentBuf>,
     failed: Option<ServerError>,
-    /// Where it can be resumed once all that is ready was taken.
+    /// The resume token after all of `ready`.
     reached: Token,
     is_over: bool,
 }
 
 impl Scope {
-    /// Whether a stream tells of the event.
+    /// Whether the stream covers the event.
     fn watches(&self, event: &Event) -> bool {
         let namespace = &event.change.namespace;
         match self {
-            // Of views nothing is told there.
+            // Streams of a collection report nothing about views.
             Self::Collection(watched) => {
                 (namespace == watched && event.change.uuid.is_some())
                     || matches!(&event.change.what, What::Rename { to, .. } if to == watched)
@@ -98,7 +98,7 @@ impl Scope {
         }
     }
 
-    /// Whether a stream ends behind the event, of which it tells.
+    /// Whether the stream ends after reporting the event.
     fn ends_with(&self, event: &Event) -> bool {
         matches!(
             (self, &event.change.what),
@@ -180,7 +180,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Goes by an event that is not told. Those of one transaction have one time, and another may have been told.
+    /// Skips an event. The events of a transaction share one time, and a reported one may already be further on.
     fn pass(&mut self, event: &Event) {
         let before = Token::Before(event.time);
         if before.place() > self.reached.place() {
@@ -188,13 +188,13 @@ impl Stream {
         }
     }
 
-    /// Whether the stages let an event pass. A server looks for the event behind which it goes on behind them.
+    /// Whether the pipeline passes an event. MongoDB looks for the resume event after the pipeline.
     fn lets_pass(&self, event: &Event, catalog: &Catalog) -> Result<bool, ServerError> {
         let document = event::document(event, catalog, self.told)?;
         Ok(run(&self.pipeline, document, &self.globals)?.is_some())
     }
 
-    /// Has the pipeline see a document.
+    /// Runs the pipeline on a document and queues the result.
     fn push(
         &mut self,
         event: &Event,
@@ -291,7 +291,7 @@ impl Results for Stream {
     }
 
     fn resume_token(&self, last: Option<&RawDocument>, is_held: bool) -> Option<RawDocumentBuf> {
-        // Behind the last document there are others that were read already.
+        // Documents after the last one have been read but not returned.
         if (is_held || !self.ready.is_empty())
             && let Some(RawBsonRef::Document(token)) = last.and_then(|last| raw::get(last, "_id"))
         {
@@ -309,7 +309,7 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// What a pipeline makes of a document.
+/// Runs a pipeline on one document.
 fn run(
     pipeline: &Pipeline,
     document: RawDocumentBuf,
@@ -324,14 +324,14 @@ fn run(
     pipeline.run_within(input, cx)?.next().transpose()
 }
 
-/// A document in messages about change streams.
+/// A document as error messages about change streams show it.
 fn compact(document: &RawDocument) -> String {
     print::document(document)
         .replace("{ ", "{")
         .replace(" }", "}")
 }
 
-/// The stages behind a change stream reach no other collections.
+/// The source of a change stream's pipeline, whose stages cannot read other collections.
 struct Nothing;
 
 impl Source for Nothing {

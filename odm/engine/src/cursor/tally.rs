@@ -1,4 +1,4 @@
-//! What a profiled command has examined: the numbers of `system.profile`.
+//! What a profiled command has examined, for `system.profile`.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::catalog::collection::Collection;
 use crate::index::Index;
 use crate::planner::tree::{Node, Step};
 
-/// Counts for one command. Its queries share it, in sub-pipelines too.
+/// The counters of one command. All its queries share it, including those in sub-pipelines.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Mutex<Examined>);
 
@@ -29,7 +29,7 @@ impl Tally {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds index keys and documents that were looked at.
+    /// Adds examined index keys and documents.
     pub(crate) fn add(&self, (keys, documents): (u64, u64)) {
         let mut examined = self.lock();
         examined.keys += keys;
@@ -55,12 +55,12 @@ impl Tally {
         }
     }
 
-    /// The counts, which begin anew.
+    /// Returns the counts and the plan, and resets them.
     pub(crate) fn take(&self) -> Examined {
         mem::take(&mut *self.lock())
     }
 
-    /// The counts, of which the numbers begin anew: a cursor goes on with the plan.
+    /// Returns the counts and resets the numbers. The plan stays: the cursor continues with it.
     pub(crate) fn read(&self) -> Examined {
         let mut examined = self.lock();
         let read = examined.clone();
@@ -68,7 +68,7 @@ impl Tally {
         read
     }
 
-    /// Takes the counts of a cursor, whose plan stays.
+    /// Moves a cursor's counts here. The cursor keeps its plan.
     pub(crate) fn take_from(&self, cursor: &Self) {
         let mut from = cursor.lock();
         let mut examined = self.lock();
@@ -79,7 +79,7 @@ impl Tally {
     }
 }
 
-/// A stage and the key of its index.
+/// A stage and the key pattern of its index.
 pub(crate) fn summary(stage: &str, index: &Index) -> String {
     let key = RawDocumentBuf::try_from(&index.spec.key).unwrap_or_default();
     format!("{stage} {}", print::document(&key))

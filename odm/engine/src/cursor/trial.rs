@@ -1,4 +1,4 @@
-//! Choosing between plans by trying them: each gets the same units of work, and the most productive one goes on.
+//! Chooses between plans by trying them: each gets the same units of work, and the most productive one continues.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use odm_language::error::ServerError;
 use crate::cursor::exec::{Execution, Row, Work};
 use crate::planner::tree::{Node, Step};
 
-/// A trial ends with so many results of one plan.
+/// The trial ends when one plan has produced this many results.
 const RESULTS: u64 = 101;
 
-/// It gives each plan so much work, or three tenths of the collection if that is more.
+/// The units of work for each plan, or 30% of the number of records if that is more.
 const WORKS: usize = 10_000;
 
 /// A plan that was tried.
@@ -25,7 +25,7 @@ pub(crate) struct Tried {
 }
 
 impl Tried {
-    /// A plan that is alone and needs no trial.
+    /// A plan before its trial, or one that needs none because it is the only one.
     pub(crate) fn untried(node: Node, execution: Execution) -> Self {
         Self {
             node,
@@ -75,7 +75,7 @@ pub(crate) fn run(
     Ok(tried)
 }
 
-/// How productive a plan was; of equals, one that looks at no documents or need not sort is better.
+/// The productivity of a plan. Bonuses break ties: a plan without a fetch or without a sort is better.
 fn score(plan: &Tried) -> f64 {
     let counters = &plan.execution.root.counters;
     #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
@@ -85,6 +85,6 @@ fn score(plan: &Tried) -> f64 {
     let fetches = lacks(|step| matches!(step, Step::Fetch { .. }));
     let sorts = lacks(|step| matches!(step, Step::Sort { .. }));
     let ended = if plan.ended { 1.0 } else { 0.0 };
-    // No plan here intersects indexes, which earns the last bonus.
+    // The last bonus is for plans without index intersection, which none here use.
     1.0 + advanced / works + fetches + sorts + bonus + ended
 }

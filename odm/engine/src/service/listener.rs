@@ -1,4 +1,4 @@
-//! Tasks that wait for what is written.
+//! Tasks that wait for writes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 use crate::catalog::changes::Interest;
 use crate::service::Service;
 
-/// One task's place among those that the engine's log of changes wakes.
+/// One task's registration with the engine's log of changes, which wakes it.
 pub struct Listener {
     service: Arc<Service>,
     number: u64,
 }
 
 impl Listener {
-    /// A place for a task that polls it.
+    /// Registers a task, which then polls the listener.
     pub fn new(service: &Arc<Service>) -> Self {
         Self {
             service: Arc::clone(service),
@@ -22,7 +22,7 @@ impl Listener {
         }
     }
 
-    /// Ready if the log was written to since `seen`; else the task is woken when it is, by what it waits for.
+    /// Ready if the log was written to since `seen`; otherwise the next change that matches `interest` wakes the task.
     pub fn poll(&self, interest: &Interest, seen: u64, context: &Context<'_>) -> Poll<()> {
         self.service
             .signal()

@@ -1,10 +1,10 @@
-//! How long a write waits for the open transaction that stands in its way.
+//! How long a write waits for an open transaction that it conflicts with.
 
 use std::time::{Duration, Instant};
 
 use odm_language::error::{Code, ServerError};
 
-/// As long as MongoDB lets a transaction live.
+/// MongoDB's default lifetime of a transaction.
 const LIMIT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -18,7 +18,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// With the command's `maxTimeMS`, if it has one.
+    /// Starts waiting, with the command's `maxTimeMS` as the limit, if it has one.
     pub fn new(limit: Option<Duration>) -> Self {
         Self {
             started: Instant::now(),
@@ -31,7 +31,8 @@ impl Patience {
     ///
     /// # Errors
     ///
-    /// That the time is over, or the conflict itself where no transaction lives that long.
+    /// `MaxTimeMSExpired` when the limit is reached; the conflict itself when the wait has outlasted the lifetime of
+    /// any transaction.
     pub fn pause(&mut self, conflict: ServerError) -> Result<Duration, ServerError> {
         let waited = self.started.elapsed();
         if self.limit.is_some_and(|limit| waited + self.pause >= limit) {

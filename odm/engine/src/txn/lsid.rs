@@ -1,4 +1,4 @@
-//! The ids of sessions: what they are made of, and how they are shown.
+//! Session ids: their parts and their text form.
 
 use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
@@ -6,22 +6,22 @@ use bson::spec::BinarySubtype;
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{kind, print, raw};
 
-/// The digest of the user that nobody is: all sessions are his, there being no users.
+/// The user digest of every session: the SHA-256 hash of an empty user name.
 pub const NOBODY: [u8; 32] = [
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
 
-/// The same, as it is shown.
+/// [`NOBODY`] in base64, as messages show it.
 const NOBODY_SHOWN: &str = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 
-/// Refuses what is no session's id in a command's `lsid`.
+/// Refuses an invalid session id in a command's `lsid`.
 pub(crate) fn check(lsid: &RawDocument) -> Result<(), ServerError> {
     const AT: &str = "OperationSessionInfo.lsid";
     let mut has_id = false;
     for (name, value) in raw::elements(lsid) {
         match (name, value) {
-            // As all clients send it.
+            // The form that all drivers send.
             ("id", RawBsonRef::Binary(id))
                 if id.subtype == BinarySubtype::Uuid && id.bytes.len() == 16 =>
             {
@@ -51,7 +51,7 @@ pub(crate) fn check(lsid: &RawDocument) -> Result<(), ServerError> {
     ))
 }
 
-/// A session's id in messages.
+/// A session's id as messages show it.
 pub(crate) fn show(lsid: &[u8]) -> String {
     let Ok(lsid) = RawDocument::from_bytes(lsid) else {
         return String::new();
@@ -65,7 +65,7 @@ pub(crate) fn show(lsid: &[u8]) -> String {
     }
 }
 
-/// The same, with whose it is.
+/// A session's id as messages show it, with its user digest.
 pub(crate) fn show_whole(lsid: &[u8]) -> String {
     format!("{} - {NOBODY_SHOWN} -  - ", show(lsid))
 }
@@ -132,7 +132,7 @@ fn wrong_subtype(field: &str, found: BinarySubtype, expected: &str) -> ServerErr
     )
 }
 
-/// The bytes of the id in it.
+/// The bytes of the `id` field in an `lsid` document.
 pub(crate) fn id_of(lsid: &[u8]) -> Option<&[u8]> {
     let lsid = RawDocument::from_bytes(lsid).ok()?;
     match raw::get(lsid, "id")? {

@@ -1,4 +1,4 @@
-//! Sessions: which transaction or retryable write is theirs, and what became of it.
+//! Sessions, each with its current transaction or retryable write and the outcome of that.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -18,18 +18,18 @@ use crate::txn::transaction::Transaction;
 /// How long an unused session is remembered, in milliseconds.
 const LIFETIME: i64 = 30 * 60_000;
 
-/// When to look again after a session that was in use, in milliseconds: its transaction may be over, or go on.
+/// When to check a session again that was in use, in milliseconds: its transaction may have ended by then.
 const AGAIN: i64 = 1_000;
 
-/// How many sessions are remembered at once, as on a server.
+/// How many sessions are remembered at once, as in MongoDB.
 const MOST: usize = 1_000_000;
 
-/// What a command says about its session.
+/// How a command uses its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
-    /// On its own.
+    /// Outside of transactions and retryable writes.
     Plain,
-    /// A write to be executed at most once.
+    /// A retryable write, to be executed at most once.
     Retryable { session: SessionId, number: i64 },
     /// A statement of a transaction.
     Transaction {
@@ -42,8 +42,8 @@ pub enum Mode {
 /// A session's id: the bytes of `lsid`'s document.
 pub(crate) type SessionId = Vec<u8>;
 
-/// What a retryable statement wrote, and so the answer to its retry. One that wrote nothing is no such: its retry is
-/// executed.
+/// The effect of a retryable statement, and so the answer to its retry. A statement that wrote nothing is not kept: its
+/// retry is executed.
 #[derive(Debug, Clone)]
 pub(crate) enum Statement {
     Insert {
@@ -60,7 +60,7 @@ pub(crate) enum Statement {
     FindAndModify {
         /// `lastErrorObject`
         last: Document,
-        /// The document that was asked for, all of it.
+        /// The whole document to return, before the projection.
         value: Option<RawDocumentBuf>,
         effect: Effect,
     },
@@ -79,7 +79,7 @@ pub(crate) type Statements = HashMap<i32, Statement>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// The newest transaction number; −1 before the first.
+    /// The newest transaction number; `None` before the first.
     number: Option<i64>,
     state: State,
     used: i64,
@@ -95,8 +95,8 @@ pub(crate) enum State {
     Aborted,
 }
 
-/// The sessions of an engine. Who works with one has its `Arc`, which is handed out under the lock of them all: one that
-/// only this map has is used by nobody, and only such a one is forgotten.
+/// The sessions of an engine. A user of a session holds its `Arc`, which is handed out under the map's lock. A session
+/// that only the map holds is not in use, and only those are forgotten.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     known: Mutex<HashMap<SessionId, Arc<Mutex<Session>>>>,
@@ -104,7 +104,7 @@ pub(crate) struct Sessions {
     most: usize,
     /// How many transactions are open.
     open: AtomicUsize,
-    /// Until when no open transaction expires, in milliseconds, so that it costs nothing to ask.
+    /// No open transaction expires before this time, in milliseconds. It makes the expiry check cheap.
     due: AtomicI64,
 }
 
@@ -184,7 +184,7 @@ impl Sessions {
         }
     }
 
-    /// The session of an id, which is a new one unless it is known.
+    /// The session with this id, created if it is new.
     pub(crate) fn get(&self, id: &SessionId) -> Result<Arc<Mutex<Session>>, ServerError> {
         let mut map = self.map();
         if let Some(session) = map.get(id) {
@@ -206,8 +206,7 @@ impl Sessions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets a session, unless it is in use or has a transaction that is not over: that goes on, until it is over or
-    /// expires.
+    /// Forgets a session, unless it is in use or has an open transaction, which stays open until it ends or expires.
     pub(crate) fn end(&self, id: &SessionId) {
         let mut map = self.map();
         let unused = map.get_mut(id).and_then(unused);
@@ -216,13 +215,14 @@ impl Sessions {
         }
     }
 
-    /// Remembers a session from now on, as if it were used.
+    /// Marks a session as used now, and creates it if it is new.
     pub(crate) fn refresh(&self, id: &SessionId, now: DateTime) -> Result<(), ServerError> {
         lock(&*self.get(id)?).touch(now);
         Ok(())
     }
 
-    /// Remembers that a session was used by what it means nothing to. One that is busy is in use anyway.
+    /// Marks a session as used by a command that does not depend on it. Skips busy sessions: their own command marks
+    /// them.
     pub(crate) fn note(&self, lsid: &RawDocument, now: DateTime) -> Result<(), ServerError> {
         let known = self.map().get(lsid.as_bytes()).map(Arc::clone);
         let session = match known {
@@ -247,7 +247,7 @@ impl Sessions {
             .collect()
     }
 
-    /// Aborts the open transactions of sessions, which stay as they are otherwise.
+    /// Aborts the open transactions of the wanted sessions, and keeps the sessions.
     pub(crate) fn kill(&self, wanted: impl Fn(&SessionId) -> bool) {
         let sessions: Vec<_> = self
             .map()
@@ -260,12 +260,12 @@ impl Sessions {
         }
     }
 
-    /// Whether a transaction may have been open too long.
+    /// Whether an open transaction may have expired.
     pub(crate) fn is_due(&self, now: DateTime) -> bool {
         now.timestamp_millis() > self.due.load(Ordering::Relaxed)
     }
 
-    /// Aborts transactions that are open too long, and forgets sessions that nobody uses.
+    /// Aborts expired transactions, and forgets idle sessions.
     pub(crate) fn expire(&self, now: DateTime) {
         let now_millis = now.timestamp_millis();
         let mut forgotten = Vec::new();
@@ -293,7 +293,7 @@ impl Sessions {
         });
         self.due.store(due, Ordering::Relaxed);
         drop(map);
-        drop(forgotten); // what a transaction has read and written goes while others go on
+        drop(forgotten); // after the lock is released
     }
 
     /// How many sessions are known, and how many transactions are open.
@@ -302,7 +302,7 @@ impl Sessions {
     }
 }
 
-/// A session that only the map has.
+/// The session, if only the map holds it.
 fn unused(session: &mut Arc<Mutex<Session>>) -> Option<&mut Session> {
     let session = Arc::get_mut(session)?;
     Some(session.get_mut().unwrap_or_else(PoisonError::into_inner))
@@ -318,7 +318,7 @@ impl Session {
         self.used = now.timestamp_millis();
     }
 
-    /// The statements of a retryable write, begun if it is new.
+    /// The statements of a retryable write, which begins here if its number is new.
     pub(crate) fn retryable(
         &mut self,
         sessions: &Sessions,
@@ -355,7 +355,7 @@ impl Session {
         }
     }
 
-    /// Begins a transaction, which reads a moment.
+    /// Begins a transaction on a snapshot.
     pub(crate) fn start(
         &mut self,
         sessions: &Sessions,
@@ -381,7 +381,7 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses a number that is older than what the session has begun since.
+    /// Refuses a transaction number that is older than the session's current one.
     fn check_age(&self, id: &SessionId, number: i64) -> Result<(), ServerError> {
         let active = self.number.unwrap_or(-1);
         if number >= active {
@@ -428,7 +428,7 @@ impl Session {
         .with_label(TRANSIENT))
     }
 
-    /// Commits; a second time answers as the first did.
+    /// Commits. Committing a committed transaction again succeeds.
     pub(crate) fn commit(
         &mut self,
         sessions: &Sessions,
@@ -454,7 +454,7 @@ impl Session {
         Ok(())
     }
 
-    /// Aborts the open transaction, if any, unless that would mean to wait.
+    /// Aborts the open transaction, if any, without waiting. False if it would have to wait.
     fn try_abort(&mut self, sessions: &Sessions) -> bool {
         if let State::InProgress(transaction) = &self.state {
             if !transaction.try_abort() {
@@ -525,7 +525,7 @@ mod tests {
         assert!(sessions.map().is_empty());
     }
 
-    /// Whoever has got a session works with it a moment later, and others look for what has expired meanwhile.
+    /// Expiry may run between getting a session and using it.
     #[test]
     fn a_session_in_use_is_not_forgotten() {
         let sessions = Sessions::default();

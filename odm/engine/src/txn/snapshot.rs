@@ -1,4 +1,4 @@
-//! Reads of one moment outside of transactions: read concern `snapshot`.
+//! Snapshot reads outside of transactions: read concern `snapshot`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,32 +9,32 @@ use odm_language::error::{Code, ServerError};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::{Catalog, Root};
 
-/// How long a moment can be gone back to, in milliseconds: the server's `minSnapshotHistoryWindowInSeconds`.
+/// How long a snapshot can be read, in milliseconds: MongoDB's `minSnapshotHistoryWindowInSeconds`.
 const WINDOW: i64 = 300_000;
 
-/// How many moments are kept. Each keeps what was replaced since.
+/// How many snapshots are kept. Each holds on to the data that was replaced since.
 const MOST: usize = 10_000;
 
-/// What a read is of.
+/// The time that a read is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// Now; the reply tells which time that is.
+    /// Now; the reply contains the time.
     Present,
-    /// The time that an earlier reply told.
+    /// The time from an earlier reply.
     At(Timestamp),
 }
 
-/// Everything, as it was at a time.
+/// The whole state at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) time: Timestamp,
     pub(crate) root: Root,
 }
 
-/// The moments that reads were of, and that later ones may ask for by their time.
+/// The snapshots of earlier reads, which later reads may request by their time.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
-    /// With the time of the engine's clock at which each was taken.
+    /// By cluster time; each with the engine time at which it was taken.
     kept: Mutex<BTreeMap<(u32, u32), (Root, DateTime)>>,
 }
 
@@ -43,7 +43,7 @@ impl Snapshots {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets the moments that are too long ago.
+    /// Forgets expired snapshots.
     pub(crate) fn expire(&self, now: DateTime) {
         self.kept().retain(|_, (_, taken)| {
             now.timestamp_millis()
@@ -52,12 +52,12 @@ impl Snapshots {
         });
     }
 
-    /// How many moments are kept.
+    /// How many snapshots are stored now.
     pub(crate) fn count(&self) -> usize {
         self.kept().len()
     }
 
-    /// What there was at the moment. The present one can be asked for again.
+    /// The snapshot of a moment. A snapshot of the present is kept for later reads.
     pub(crate) fn at(
         &self,
         moment: Moment,
@@ -91,7 +91,8 @@ impl Snapshots {
 }
 
 impl Snapshot {
-    /// Checks that the collection can be read as it was: a collection is what it is now, with the documents of then.
+    /// Checks that the snapshot can be read under the current catalog: a dropped collection reads as missing, and a
+    /// recreated one fails.
     pub(crate) fn check(
         &mut self,
         catalog: &Catalog,

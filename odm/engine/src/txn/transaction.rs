@@ -27,14 +27,14 @@ pub(crate) struct Transaction {
     owner: Owner,
     snapshot: Root,
     working: Root,
-    /// The records written, by collection. A collection that the transaction made is here, too.
+    /// The records written, by collection, including the collections that the transaction created.
     written: BTreeMap<Namespace, BTreeSet<RecordId>>,
     /// The names that it has read or written.
     used: BTreeSet<Namespace>,
     started: DateTime,
     /// The read concern of its first command.
     concern: Option<RawDocumentBuf>,
-    /// What it did, in order: change streams may be opened before it commits.
+    /// Its changes, in order. They are always recorded, because a change stream may open before the commit.
     changes: Vec<Change>,
 }
 
@@ -63,7 +63,7 @@ impl Transaction {
         self.concern.as_deref()
     }
 
-    /// Until when it may stay open, in milliseconds.
+    /// When it expires, in milliseconds.
     pub(crate) fn due(&self) -> i64 {
         self.started.timestamp_millis().saturating_add(LIFETIME)
     }
@@ -72,12 +72,12 @@ impl Transaction {
         now.timestamp_millis() > self.due()
     }
 
-    /// What the transaction sees: its snapshot and its own writes.
+    /// The state that the transaction sees: its snapshot and its own writes.
     pub(crate) fn root(&self) -> &Root {
         &self.working
     }
 
-    /// Adds a collection, which others see after the commit.
+    /// Adds a collection, which others see only after the commit.
     pub(crate) fn create(&mut self, collection: Collection) {
         self.written
             .entry(collection.namespace.clone())
@@ -86,13 +86,13 @@ impl Transaction {
         self.working.put(collection);
     }
 
-    /// Whether the transaction itself made this collection.
+    /// Whether the transaction itself created this collection.
     pub(crate) fn created(&self, namespace: &Namespace) -> bool {
         self.working.collection(namespace).is_some()
             && self.snapshot.collection(namespace).is_none()
     }
 
-    /// Replaces a collection that the transaction itself made (its indexes changed).
+    /// Replaces a collection that the transaction itself created, after a change of its indexes.
     pub(crate) fn recreate(&mut self, collection: Collection) {
         if let Some(before) = self.working.collection(&collection.namespace) {
             let told = definition::indexes_created(before, &collection);
@@ -145,7 +145,7 @@ impl Transaction {
         Ok(Some(result))
     }
 
-    /// Makes the writes visible to all, at once, and lets the locks go.
+    /// Publishes all writes together and releases the locks.
     pub(crate) fn commit(mut self, catalog: &Catalog, origin: Origin) -> Result<(), ServerError> {
         let changes = std::mem::take(&mut self.changes);
         let outcome = self.publish(catalog, changes, origin);
@@ -169,8 +169,8 @@ impl Transaction {
             }
         }
         let guards = Shared::lock_all(written.iter().map(|(working, ..)| &working.shared));
-        // Whoever else would change these collections waits for their locks: what is merged now is current below, and
-        // readers need not wait for the merge.
+        // Other writers of these collections wait for the locks, so the merge below stays current and need not block
+        // readers.
         let latest = catalog.root();
         let mut merged = Vec::new();
         for (working, records, created) in &written {
@@ -212,7 +212,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Forgets the writes and lets the locks go.
+    /// Discards the writes and releases the locks.
     pub(crate) fn abort(self) {
         self.release();
     }
@@ -225,7 +225,7 @@ impl Transaction {
         }
     }
 
-    /// Aborts without waiting for anybody: false, and nothing done, where a writer is at work in one of the collections.
+    /// Aborts without waiting. Returns false and does nothing if a writer holds the lock of one of the collections.
     pub(crate) fn try_abort(&self) -> bool {
         let collections = self
             .written
@@ -244,14 +244,14 @@ impl Transaction {
     }
 }
 
-/// The published collection with the transaction's records in it.
+/// The published collection with the transaction's records merged in.
 fn merge(
     published: &Collection,
     working: &Collection,
     records: &BTreeSet<RecordId>,
 ) -> Result<Collection, ServerError> {
     let mut merged = published.clone();
-    // Keys go before keys come: two records may have exchanged a unique key.
+    // All keys are removed before any is added: two records may have exchanged a unique key.
     let mut changes = Vec::new();
     for record in records {
         let (before, after) = (merged.document(*record), working.document(*record));

@@ -1,4 +1,4 @@
-//! Writing documents: conflicts of records first, then uniqueness, then conflicts of keys, then the change.
+//! Writes documents: checks record conflicts, then unique keys and key conflicts, then applies the change.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::catalog::namespace::Namespace;
 use crate::index::{Index, Placed, RecordId};
 use crate::txn::{changed_catalog, write_conflict};
 
-/// What a transaction adds to a write: who writes, and the state that everybody else sees.
+/// The transaction that a write belongs to, with the state that others see.
 #[derive(Debug)]
 pub(crate) struct Inside<'a> {
     pub(crate) owner: Owner,
-    /// The collection as it was when the transaction began; `None` if the transaction made it.
+    /// The collection when the transaction began; `None` if the transaction created it.
     pub(crate) snapshot: Option<&'a Collection>,
     pub(crate) published: Option<&'a Collection>,
     /// The records written so far.
@@ -31,17 +31,17 @@ pub(crate) struct Writer<'a, 'b> {
     pub(crate) locks: &'a mut Locks,
     pub(crate) inside: Option<Inside<'a>>,
     pub(crate) changed: bool,
-    /// Documents that the validator would refuse are let pass.
+    /// Skips the validator.
     pub(crate) bypass_validation: bool,
 }
 
 impl Writer<'_, '_> {
-    /// The collection with all that was written so far.
+    /// The collection with all writes so far.
     pub(crate) fn collection(&mut self) -> &Collection {
         self.draft.collection()
     }
 
-    /// The same, once nothing is held back.
+    /// The collection with all writes so far. The caller has called [`settle`](Self::settle).
     pub(crate) fn settled(&self) -> &Collection {
         self.draft.settled()
     }
@@ -71,13 +71,13 @@ impl Writer<'_, '_> {
         Ok(record)
     }
 
-    /// Whether somebody wants to know what was changed.
+    /// Whether changes are logged.
     pub(crate) fn is_watched(&self) -> bool {
         self.draft.is_watched()
     }
 
-    /// Puts another document in the place of a record's. `description` tells what was updated; without one, the
-    /// document was replaced.
+    /// Replaces a record's document. `description` is the event's update description; without one, the event is a
+    /// replacement.
     pub(crate) fn replace(
         &mut self,
         record: RecordId,
@@ -88,8 +88,8 @@ impl Writer<'_, '_> {
         self.write(record, None, false, Some(after), description)
     }
 
-    /// Tells of what was done so far as a server does it: the documents were inserted into a collection of another
-    /// name, which then took the place of this one, if it `was_there`.
+    /// Logs the inserts so far the way MongoDB makes them: into a collection named `from`, which is then renamed over
+    /// this one. `was_there` is whether this collection existed before.
     pub(crate) fn tell_as_moved(&mut self, from: &Namespace, was_there: bool) {
         let collection = self.draft.collection();
         let (to, uuid) = (collection.namespace.clone(), collection.uuid);
@@ -113,17 +113,17 @@ impl Writer<'_, '_> {
         self.changed = true;
     }
 
-    /// Takes a record out, if it is there.
+    /// Removes a record, if it exists.
     pub(crate) fn remove(&mut self, record: RecordId) -> Result<(), ServerError> {
         self.write(record, None, false, None, None)
     }
 
-    /// The same, where its entry in the first index is known.
+    /// Removes a record whose entry in the first index is known.
     pub(crate) fn remove_found(&mut self, first: Placed) -> Result<(), ServerError> {
         self.write(first.record, Some(first), false, None, None)
     }
 
-    /// Whether somebody else's uncommitted write, or a newer committed one, stands in the way.
+    /// Refuses a record with another transaction's uncommitted write, or with a write committed since this one began.
     fn check_record(&self, record: RecordId) -> Result<(), ServerError> {
         if self.is_locked(self.locks.records.get(&record)) {
             return Err(write_conflict());
@@ -131,7 +131,7 @@ impl Writer<'_, '_> {
         if let Some(inside) = &self.inside
             && !inside.written.contains(&record)
         {
-            // Published versions follow one another, so that a record's stamp tells which write it is of.
+            // Published versions form a sequence, so a record's stamp identifies the write that stored it.
             let stamp = |version: Option<&Collection>| version?.stored(record)?.stamp();
             if stamp(inside.snapshot) != stamp(inside.published) {
                 return Err(write_conflict());
@@ -140,7 +140,8 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Whether an index that was made since the transaction began would have to change: it lacks what was there then.
+    /// Refuses a write that would change an index created since the transaction began: the transaction cannot maintain
+    /// that index.
     fn check_indexes(
         &self,
         before: Option<&RawDocument>,
@@ -224,8 +225,8 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Refuses keys that are in the way, index by index. What is in the way for sure is told at once, also where
-    /// somebody is about to take it away.
+    /// Refuses conflicting keys, index by index. A key that exists is a duplicate even if an uncommitted transaction
+    /// removes it.
     fn check_keys(&self, change: &Change, after: Option<&RawDocument>) -> Result<(), ServerError> {
         let collection = self.draft.settled();
         if self.inside.is_none() && self.locks.keys.is_empty() {
@@ -257,7 +258,7 @@ impl Writer<'_, '_> {
             let published = inside
                 .published
                 .and_then(|published| published.index(&index.spec.name));
-            // A key that was committed after the snapshot, by a record that is not ours.
+            // A key that another record committed after the snapshot.
             let newer = |other: &RecordId| {
                 *other != change.record
                     && !inside.written.contains(other)
@@ -288,7 +289,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// What those who watch are told of a write.
+/// The event of a write.
 fn told(
     collection: &Collection,
     before: Option<&RawDocument>,

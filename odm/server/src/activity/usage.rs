@@ -1,4 +1,4 @@
-//! How often collections were asked for, and how long that took.
+//! How many commands each collection had, and how long they took.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,11 +13,11 @@ pub(crate) enum Kind {
     Insert,
     Update,
     Remove,
-    /// Any other that reads.
+    /// Any other read.
     Read,
-    /// Any other that writes.
+    /// Any other write.
     Write,
-    /// One about the collection.
+    /// Any other command.
     Command,
 }
 
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// The commands on one collection, by their kinds.
+/// The latencies of the commands on one collection, by kind.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Usage([Latency; Kind::ALL.len()]);
 
@@ -78,7 +78,7 @@ impl Usage {
         }
     }
 
-    /// How often, and how many microseconds in all, for the kinds that are wanted.
+    /// The number of commands of the wanted kinds, and their total microseconds.
     pub(crate) fn total(&self, wanted: impl Fn(Kind) -> bool) -> (i64, i64) {
         let latency = self.sum(wanted);
         (latency.count, latency.micros)
@@ -98,7 +98,7 @@ impl Usage {
             reads: self.sum(Kind::reads),
             writes: self.sum(Kind::writes),
             commands: self.sum(|kind| kind == Kind::Command),
-            // These name no collection.
+            // The commands that end transactions name no collection.
             transactions: Latency::default(),
         }
     }
@@ -112,11 +112,11 @@ fn merge(latency: &mut Latency, other: &Latency) {
     }
 }
 
-/// Where a server's histograms begin to have two buckets for each power of two, and their last one.
+/// MongoDB's histograms have two buckets per power of two from `HALVED` on; `LAST` is the last bucket.
 const HALVED: i64 = 2_048;
 const LAST: i64 = 3 << 29;
 
-/// The least number of microseconds in the bucket of a server's histogram.
+/// The lower bound of a duration's bucket in MongoDB's histograms, in microseconds.
 fn bucket(micros: i64) -> i64 {
     if micros < 2 {
         return 0;
@@ -131,12 +131,12 @@ fn bucket(micros: i64) -> i64 {
     least.min(LAST)
 }
 
-/// The collections that were asked for, by database and name with a dot in between.
+/// The used collections, by full name (`database.collection`).
 #[derive(Debug, Default)]
 pub(crate) struct Usages(HashMap<String, Usage>);
 
 impl Usages {
-    /// Notes a command. A collection that nobody has asked for must be there: there is no end to other names.
+    /// Records a command. A new name must be that of an existing collection, so that made-up names do not fill the map.
     pub(super) fn add(
         &mut self,
         namespace: &str,
@@ -167,19 +167,19 @@ impl Usages {
         }
     }
 
-    /// The same for one collection.
+    /// Adds one collection's usage to `usage`.
     pub(super) fn merge_into(&self, namespace: &str, usage: &mut Usage) {
         if let Some(own) = self.0.get(namespace) {
             usage.merge(own);
         }
     }
 
-    /// Forgets the collections that are no more.
+    /// Removes the dropped collections.
     pub(super) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.0.retain(|namespace, _| is_there(namespace));
     }
 
-    /// All, in the order of their names.
+    /// All usages, sorted by name.
     pub(crate) fn into_sorted(self) -> Vec<(String, Usage)> {
         let mut all: Vec<_> = self.0.into_iter().collect();
         all.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));

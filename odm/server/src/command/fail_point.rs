@@ -1,4 +1,4 @@
-//! `configureFailPoint`, where the server takes test commands.
+//! `configureFailPoint`, if the server accepts test commands.
 
 use bson::raw::RawBsonRef;
 use bson::{Document, doc};

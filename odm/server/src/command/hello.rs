@@ -1,4 +1,4 @@
-//! The handshake: `hello`, and `isMaster` as it was called.
+//! The handshake: `hello`, and its older name `isMaster`.
 
 use std::time::Duration;
 
@@ -29,16 +29,16 @@ pub(super) const ISMASTER: Command = Command {
     ..IS_MASTER
 };
 
-/// How often the one member has changed its state: never.
+/// The topology counter: the only member never changes its state.
 const COUNTER: i64 = 0;
 
-/// How much a client may say of itself.
+/// The largest client metadata, in bytes.
 const LONGEST_METADATA: usize = 1024;
 
-/// The term that the one member was elected in.
+/// The election term of the only member.
 pub(super) const TERM: i64 = 1;
 
-/// Which state of which process clients see.
+/// The `topologyVersion` of this process.
 pub(crate) fn topology_version(host: &Host) -> RawDocumentBuf {
     rawdoc! { "processId": host.process, "counter": COUNTER }
 }
@@ -67,7 +67,7 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
         "secondary": false,
         "primary": &address,
         "me": &address,
-        // The form that a first election gives.
+        // The form of the id of a first election.
         "electionId": ObjectId::from_bytes([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1]),
         "lastWrite": {
             "opTime": optime.clone(),
@@ -99,8 +99,8 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     Ok(fields)
 }
 
-/// Begins to authenticate the client in the same round trip, where it asks for that. What fails, fails when it is asked
-/// again.
+/// Begins speculative authentication, if the client requests it. Errors are ignored: the client then sends `saslStart`,
+/// which reports them.
 fn authenticate(call: &mut Call<'_>) -> Option<Document> {
     let Some(RawBsonRef::Document(start)) = raw::get(call.command, "speculativeAuthenticate")
     else {
@@ -109,7 +109,7 @@ fn authenticate(call: &mut Call<'_>) -> Option<Document> {
     sasl::start(call.host, call.peer, start).ok()
 }
 
-/// The mechanisms of a user that the client names with its database.
+/// The authentication mechanisms of the user in `saslSupportedMechs`, which is named `database.user`.
 fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
     match raw::get(call.command, "saslSupportedMechs") {
         None => Ok(None),
@@ -128,7 +128,7 @@ fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
     }
 }
 
-/// Keeps what a client says of itself, which it may say once.
+/// Keeps the client metadata, which a client may send only once.
 fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
     let Some(RawBsonRef::Document(client)) = raw::get(call.command, "client") else {
         return Ok(());
@@ -165,7 +165,7 @@ fn agree_on_compressors(call: &mut Call<'_>) {
     }
 }
 
-/// A client that knows the current state waits for another one, until the server stops or the time is up.
+/// A client that sends the current `topologyVersion` waits for a change, until its time is up or the server stops.
 fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
     let given = |name| {
         let value = raw::get(call.command, name);
@@ -218,7 +218,7 @@ fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
         );
     }
     if counter == COUNTER {
-        // A day is longer than any client waits.
+        // No client waits for a day.
         let limit = Duration::from_millis(limit).min(Duration::from_secs(24 * 3600));
         call.host.wait_with(call.peer.id, limit, &call.peer.killed);
     }

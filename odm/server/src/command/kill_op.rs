@@ -1,4 +1,4 @@
-//! `killOp`: ends what another connection is doing.
+//! `killOp`: ends the operation of another connection.
 
 use bson::raw::RawBsonRef;
 use bson::{Document, doc};
@@ -18,7 +18,7 @@ fn kill_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
     let number = number(raw::get(call.command, "op"))?;
     call.host.kill(number);
-    // As a server says it, whether or not there is such an operation.
+    // MongoDB's answer, whether or not the operation exists.
     Ok(doc! { "info": "attempting to kill op" })
 }
 

@@ -1,4 +1,4 @@
-//! `listCommands`: what the server and the engine can do.
+//! `listCommands`: the commands of the server and the engine.
 
 use bson::{Document, doc};
 use odm_engine::known_commands;
@@ -13,7 +13,7 @@ pub(super) const LIST_COMMANDS: Command = Command {
         let of_engine = known_commands().iter();
         let of_engine = of_engine.map(|row| (row.name, is_open(row.name)));
         let mut all: Vec<_> = own.chain(of_engine).filter(|(name, _)| has(name)).collect();
-        // Of what both have, the server's counts: the engine asks nobody who he is.
+        // For a command that both have, the open row comes first and is kept.
         all.sort_unstable_by_key(|(name, is_open)| (*name, !is_open));
         all.dedup_by_key(|(name, _)| *name);
         let commands: Document = all

@@ -1,4 +1,4 @@
-//! What is going on: `currentOp`, and the stage `$currentOp` that it is made of.
+//! The running operations: `currentOp`, and the stage `$currentOp` behind it.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc, rawdoc};
@@ -29,12 +29,12 @@ const NAMES: &[&str] = &[
     "truncateOps",
 ];
 
-/// Which operations are wanted.
+/// Which operations to return.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// Of other users, too.
+    /// Include operations of other users.
     all_users: bool,
-    /// Connections that wait for a command, too.
+    /// Include connections that wait for a command.
     idle_connections: bool,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerErro
             ));
         }
     };
-    // The one that a server looks at before it knows where it is.
+    // MongoDB checks this option before the namespace.
     if let Some(all_users) = raw::get(options, "allUsers") {
         boolean("allUsers", all_users)?;
     }
@@ -83,7 +83,7 @@ fn parse(options: &RawDocument) -> Result<Wanted, ServerError> {
         match name {
             "allUsers" => wanted.all_users = is_set,
             "idleConnections" => wanted.idle_connections = is_set,
-            // One server has no others to ask, and shortens what it must in any case.
+            // These have no effect: there is only one server, and long commands are left out in any case.
             "localOps" | "truncateOps" => {}
             _ if is_set => {
                 return Err(ServerError::new(
@@ -113,7 +113,7 @@ fn boolean(name: &str, value: RawBsonRef<'_>) -> Result<bool, ServerError> {
     }
 }
 
-/// The command: `$currentOp`, of which its other fields are a filter.
+/// The command `currentOp`, whose other fields are a filter.
 fn current_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
     let is_set = |name| raw::get(call.command, name).is_some_and(args::truthy);
@@ -137,7 +137,7 @@ fn current_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
     Ok(doc! { "inprog": scratch.aggregate(stages)? })
 }
 
-/// What connections do, as a server shows it.
+/// The connections' operations in MongoDB's format.
 fn operations(call: &Call<'_>, wanted: &Wanted) -> Vec<Document> {
     let own = call.peer.user.as_ref();
     let all = call.host.activities.all();
@@ -204,7 +204,7 @@ fn show(call: &Call<'_>, seat: &Seat, operation: &Operation) -> Document {
     shown.insert("op", kind);
     let database = text("$db").unwrap_or_default();
     shown.insert("ns", format!("{database}.{collection}"));
-    // A password is nobody else's business.
+    // Authentication commands are secret.
     let is_secret = matches!(name, "saslStart" | "saslContinue")
         || raw::get(command, "speculativeAuthenticate").is_some();
     if !is_secret && let Ok(command) = Document::try_from(&**command) {

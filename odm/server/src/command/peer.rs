@@ -1,4 +1,4 @@
-//! `whatsmyuri` and `connectionStatus`: who is connected.
+//! `whatsmyuri` and `connectionStatus`: the client's address and user.
 
 use bson::doc;
 use bson::raw::RawBsonRef;

@@ -1,5 +1,4 @@
-//! The commands about cached plans and about filters of indexes. No plan is cached and no filter taken, so there is
-//! nothing to clear and nothing to list.
+//! The commands for cached plans and index filters. The engine has neither, so there is nothing to clear or list.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
@@ -58,7 +57,7 @@ fn collection<'a>(call: &Call<'a>) -> Result<&'a str, ServerError> {
     }
 }
 
-/// The parts of a query that names a plan.
+/// The other fields of a query shape.
 const SHAPE: &[&str] = &["projection", "sort", "collation"];
 
 fn clear(call: &mut Call<'_>) -> Result<Document, ServerError> {
@@ -75,7 +74,7 @@ fn clear(call: &mut Call<'_>) -> Result<Document, ServerError> {
         Some(RawBsonRef::Document(filter)) => filter,
         Some(_) => return refuse("required field query must be an object".to_owned()),
     };
-    // What would be a wrong query is one here, too.
+    // Explains the query to report its errors.
     let mut find = RawDocumentBuf::new();
     find.append(cstr!("find"), collection);
     find.append(cstr!("filter"), filter);

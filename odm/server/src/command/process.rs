@@ -1,4 +1,4 @@
-//! What the process is: `hostInfo`, its parameters and its logs.
+//! The server process: `hostInfo`, its parameters and its logs.
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, doc};
@@ -54,7 +54,7 @@ pub(super) const SET_PARAMETER: Command = Command {
     is_open: false,
 };
 
-/// The version is 6.0, and stays.
+/// The version is always 6.0.
 pub(super) const SET_FEATURE_COMPATIBILITY_VERSION: Command = Command {
     name: "setFeatureCompatibilityVersion",
     run: set_version,
@@ -67,7 +67,7 @@ pub(super) const HOST_INFO: Command = Command {
     is_open: false,
 };
 
-/// Nothing is logged: the logs that there are, are empty.
+/// The server writes no logs, so all of them are empty.
 fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
     let name = raw::get(call.command, call.name).and_then(RawBsonRef::as_str);
@@ -107,7 +107,7 @@ fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
     }
 }
 
-/// What can be read. Nothing of it can be changed.
+/// The readable parameters. None can be changed.
 fn parameters(host: &Host) -> Document {
     doc! {
         "acceptApiVersion2": false,
@@ -193,7 +193,7 @@ fn host_info(call: &Call<'_>) -> Document {
     doc! { "system": system, "os": os, "extra": {} }
 }
 
-/// The kind of system, as a server names it.
+/// The operating system's type in MongoDB's terms.
 fn family() -> &'static str {
     match std::env::consts::OS {
         "linux" => "Linux",
@@ -203,7 +203,7 @@ fn family() -> &'static str {
     }
 }
 
-/// The machine's memory in mebibytes, where the system tells it as Linux does.
+/// The machine's memory in mebibytes, on systems with Linux's `/proc`.
 fn memory() -> Option<i64> {
     let memory = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = memory

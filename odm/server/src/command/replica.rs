@@ -1,4 +1,4 @@
-//! The replica set of one: `replSetGetStatus`, `replSetGetConfig`, `getDefaultRWConcern`.
+//! The commands of a replica set with one member: `replSetGetStatus`, `replSetGetConfig`, `getDefaultRWConcern`.
 
 use bson::{DateTime, Document, doc};
 use odm_language::error::{Code, ServerError};
@@ -18,7 +18,7 @@ pub(super) const GET_CONFIG: Command = Command {
     is_open: false,
 };
 
-/// The set is there from the beginning.
+/// The replica set exists from the start.
 pub(super) const INITIATE: Command = Command {
     name: "replSetInitiate",
     run: |call| {

@@ -1,4 +1,4 @@
-//! `saslStart`, `saslContinue` and `logout`: who a client is.
+//! Authentication: `saslStart`, `saslContinue` and `logout`.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Binary, Document, doc, spec::BinarySubtype};
@@ -31,10 +31,10 @@ pub(super) const LOGOUT: Command = Command {
     is_open: false,
 };
 
-/// The one mechanism.
+/// The only supported mechanism.
 pub(super) const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// Conversations of a connection come one after the other.
+/// The id of every conversation: a connection has only one at a time.
 const CONVERSATION: i32 = 1;
 
 /// Begins a conversation; `hello` may carry the same fields.
@@ -122,7 +122,7 @@ fn go_on(call: &mut Call<'_>) -> Result<Document, ServerError> {
     }
 }
 
-/// What the client says next, as bytes or in Base64.
+/// The client's payload, as bytes or in Base64.
 fn payload(command: &RawDocument, name: &str) -> Result<Vec<u8>, ServerError> {
     use base64::Engine as _;
     match raw::get(command, "payload") {
@@ -156,7 +156,7 @@ fn missing(command: &str, field: &str) -> ServerError {
     )
 }
 
-/// It does not tell whether there is such a user.
+/// One error for all failures: it does not reveal whether the user exists.
 fn refused() -> ServerError {
     ServerError::new(Code::AUTHENTICATION_FAILED, "Authentication failed.")
 }

@@ -1,4 +1,4 @@
-//! Stages over documents that are in no collection.
+//! Runs aggregation stages over documents that are in no collection.
 
 use bson::raw::{RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc, rawdoc};
@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc, rawdoc};
 use odm_engine::{Context, Service};
 use odm_language::error::{Code, ServerError};
 
-/// An engine for documents that are in none.
+/// A temporary engine that holds the documents.
 pub(super) struct Scratch(Service);
 
 impl Scratch {

@@ -1,7 +1,6 @@
-//! The stages `$listLocalSessions` and `$listSessions`: the sessions that are remembered.
+//! The stages `$listLocalSessions` and `$listSessions`: the known sessions.
 //!
-//! Nothing is known of whose they are but that they are nobody's: a server has them all under one user, too, where it asks
-//! nobody who he is.
+//! Sessions do not record their user, so all are listed under the empty user, as in MongoDB without authentication.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::spec::BinarySubtype;
@@ -44,7 +43,7 @@ pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerErro
         .collect())
 }
 
-/// Whether the options leave any: those of users that there are not, are none.
+/// Whether the options match any sessions. A list of users matches none.
 fn options_of(stage: &str, options: RawBsonRef<'_>) -> Result<bool, ServerError> {
     let RawBsonRef::Document(options) = options else {
         return Err(ServerError::new(

@@ -1,7 +1,7 @@
-//! The pipelines that begin with what a server knows and no collection has.
+//! Pipelines that begin with a stage about the server, such as `$currentOp`.
 //!
-//! The server makes the documents of the first stage; the engine runs the other stages over them, so that they read and
-//! write its collections.
+//! The server produces the documents of the first stage. The engine runs the other stages over them, so that those can
+//! read and write its collections.
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_engine::InTransaction;
@@ -63,7 +63,7 @@ fn without_first(command: &RawDocument) -> RawDocumentBuf {
     other
 }
 
-/// The first stage.
+/// The name and operand of the first stage.
 pub(super) fn first(command: &RawDocument) -> Option<(&str, RawBsonRef<'_>)> {
     let RawBsonRef::Array(stages) = raw::get(command, "pipeline")? else {
         return None;
@@ -72,7 +72,7 @@ pub(super) fn first(command: &RawDocument) -> Option<(&str, RawBsonRef<'_>)> {
     raw::elements(first).next()
 }
 
-/// Refuses what may not be said to an `aggregate`, and these stages in a transaction.
+/// Checks the generic fields of the `aggregate`, and refuses these stages in a transaction.
 fn admit(call: &Call<'_>) -> Result<(), ServerError> {
     let rules = Rules {
         transaction: InTransaction::Allowed,

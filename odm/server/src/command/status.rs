@@ -1,4 +1,4 @@
-//! `serverStatus`: how the process is doing, as far as it is known.
+//! `serverStatus`: the state of the process.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,7 +12,7 @@ pub(super) const SERVER_STATUS: Command = Command {
     is_open: false,
 };
 
-/// The server connects to nobody: there are no pools.
+/// The server opens no connections, so it has no pools.
 pub(super) const CONN_POOL_STATS: Command = Command {
     name: "connPoolStats",
     run: |_| {
@@ -99,7 +99,7 @@ fn server_status(call: &Call<'_>) -> Document {
     status
 }
 
-/// The process's memory in mebibytes, where the system tells it as Linux does.
+/// The process's memory in mebibytes, on systems with Linux's `/proc`.
 fn memory() -> Option<Document> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let of = |name: &str| {

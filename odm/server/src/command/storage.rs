@@ -1,4 +1,4 @@
-//! `fsync`, `compact` and `reIndex`: what is about files, of which there are none.
+//! The commands about data files, of which the engine has none: `fsync`, `compact` and `reIndex`.
 
 use bson::raw::RawBsonRef;
 use bson::{Document, doc};
@@ -9,7 +9,7 @@ use odm_language::value::{kind, raw};
 
 use super::{Call, Command, only_admin};
 
-/// There is nothing to write to a disk. Writes are not held up: whoever asks for that is refused.
+/// Succeeds, as there is nothing to flush. The option `lock` is not supported.
 pub(super) const FSYNC: Command = Command {
     name: "fsync",
     run: |call| {
@@ -34,7 +34,7 @@ pub(super) const FSYNC_UNLOCK: Command = Command {
     is_open: false,
 };
 
-/// What is in memory has no holes that could be given back.
+/// Frees nothing: data in memory needs no compaction.
 pub(super) const COMPACT: Command = Command {
     name: "compact",
     run: compact,
@@ -85,7 +85,7 @@ fn compact(call: &mut Call<'_>) -> Result<Document, ServerError> {
     Ok(doc! { "bytesFreed": 0 })
 }
 
-/// No member of a replica set does it.
+/// MongoDB refuses it on members of a replica set.
 pub(super) const RE_INDEX: Command = Command {
     name: "reIndex",
     run: re_index,

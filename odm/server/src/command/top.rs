@@ -1,4 +1,4 @@
-//! `top`: how often collections were asked for, and how long that took.
+//! `top`: how many commands each collection had, and how long they took.
 
 use bson::{Document, doc};
 
@@ -18,7 +18,7 @@ pub(super) const TOP: Command = Command {
     is_open: false,
 };
 
-/// By what a server has locks for, and by kinds of commands.
+/// A usage by lock type and by kind of command, as in MongoDB.
 fn show(usage: &Usage) -> Document {
     let of = |wanted: &dyn Fn(Kind) -> bool| {
         let (count, micros) = usage.total(wanted);

@@ -1,4 +1,4 @@
-//! `usersInfo` and `rolesInfo`: the users that the server was started with, who may do everything.
+//! `usersInfo` and `rolesInfo`: the users that the server was started with. All have the role `root`.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
@@ -22,15 +22,15 @@ pub(super) const ROLES_INFO: Command = Command {
     is_open: false,
 };
 
-/// Where all users are, and the one role.
+/// The database of all users, and their only role.
 const HOME: &str = "admin";
 const ROLE: &str = "root";
 
-/// Whom a command asks about.
+/// The users or roles that a command requests.
 enum Asked<'a> {
-    /// All of its database.
+    /// All in the command's database.
     Database,
-    /// All there are.
+    /// All in any database.
     Everywhere,
     /// Names and databases.
     Named(Vec<(&'a str, &'a str)>),
@@ -95,7 +95,7 @@ fn roles_info(call: &mut Call<'_>) -> Result<Document, ServerError> {
     let database = database(call);
     let asked = asked(call, "RoleName", "role")?;
     let is_wanted = match asked {
-        // A role that comes with the server is told of where that is asked for.
+        // Built-in roles are listed only on request.
         Asked::Database | Asked::Everywhere => {
             let builtin = raw::get(call.command, "showBuiltinRoles");
             database == HOME && builtin.is_some_and(args::truthy)

@@ -1,10 +1,10 @@
-//! Little-endian fields, one after the other.
+//! Reads little-endian fields in sequence.
 
 use bson::raw::RawDocument;
 
 use super::Fault;
 
-/// What is left of a body. What is not there is [`Fault::Truncated`].
+/// The unread rest of a body. Reading past its end is [`Fault::Truncated`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'a>(&'a [u8]);
 

@@ -10,7 +10,7 @@ use ruzstd::encoding::{CompressionLevel, compress};
 
 use super::Fault;
 
-/// How messages are compressed.
+/// A compression algorithm for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compressor {
     Snappy,
@@ -19,7 +19,7 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// The name that clients and servers agree on in the handshake.
+    /// Finds a compressor by its name in the handshake.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         match name {
             "snappy" => Some(Self::Snappy),
@@ -45,7 +45,7 @@ impl Compressor {
         }
     }
 
-    /// What was compressed, which must have `size` bytes. No more than that is made of it, whatever it claims.
+    /// Decompresses bytes to exactly `size` bytes. It never produces more than one byte beyond that.
     pub(super) fn decompress(self, bytes: &[u8], size: usize) -> Result<Vec<u8>, Fault> {
         let fault = Fault::Compressed(self.name());
         let limit = size as u64 + 1;
@@ -84,7 +84,7 @@ impl Compressor {
         match self {
             Self::Snappy => match snap::raw::Encoder::new().compress_vec(bytes) {
                 Ok(compressed) => into.extend(compressed),
-                // Only what is longer than 4 GiB is refused, and no reply is.
+                // Fails only above 4 GiB, and no reply is that long.
                 Err(_) => into.clear(),
             },
             Self::Zlib => {

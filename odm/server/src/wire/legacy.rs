@@ -1,4 +1,4 @@
-//! `OP_QUERY` and `OP_REPLY`: the handshake of clients that don't know yet whom they talk to.
+//! `OP_QUERY` and `OP_REPLY`: the handshake of clients that do not know the server's version yet.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::value::raw;
@@ -6,13 +6,13 @@ use odm_language::value::raw;
 use super::bytes::Bytes;
 use super::{Fault, OP_REPLY, frame};
 
-/// The reply says that the server can wait for data.
+/// The flag of a server that supports awaiting data.
 const AWAIT_CAPABLE: u32 = 1 << 3;
 
-/// A command in the old form.
+/// A command in an `OP_QUERY`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Query {
-    /// With its database, as an `OP_MSG` has it.
+    /// The command, with its database in `$db` as in an `OP_MSG`.
     pub(crate) command: RawDocumentBuf,
 }
 
@@ -49,7 +49,7 @@ impl Query {
             .map_or("", |(name, _)| name)
     }
 
-    /// Whether the command may come in this form.
+    /// Whether the command is allowed in an `OP_QUERY`.
     pub(crate) fn is_for_handshake(&self) -> bool {
         matches!(
             self.name(),
@@ -68,7 +68,7 @@ impl Query {
 pub(crate) fn reply(id: i32, response_to: i32, document: &RawDocument) -> Vec<u8> {
     let mut body = Vec::with_capacity(20 + document.as_bytes().len());
     body.extend(AWAIT_CAPABLE.to_le_bytes());
-    // No cursor, from the first document on, one document.
+    // No cursor, starting at document 0, one document.
     body.extend(0_i64.to_le_bytes());
     body.extend(0_i32.to_le_bytes());
     body.extend(1_i32.to_le_bytes());

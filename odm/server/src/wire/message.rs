@@ -1,4 +1,4 @@
-//! `OP_MSG`: a command, with its documents in it or beside it.
+//! `OP_MSG`: a command, with its documents in the body or in document sequences.
 
 use bson::raw::{RawArrayBuf, RawDocument, RawDocumentBuf};
 use odm_language::expression::memory::too_large;
@@ -12,29 +12,30 @@ const CHECKSUM_PRESENT: u32 = 1;
 const MORE_TO_COME: u32 = 1 << 1;
 const EXHAUST_ALLOWED: u32 = 1 << 16;
 
-/// Flags that must be understood are the lower half.
+/// The required flags: unknown ones among them are an error.
 const REQUIRED: u32 = 0xffff;
 
 /// The length of a checksum.
 const CHECKSUM: usize = 4;
 
-/// The largest body, and the largest document beside it: it may hold a document that can be stored.
+/// The largest body, and the largest document in a sequence: the largest stored document plus 16 KiB.
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
 
-/// A command as a client sent it, its sequences of documents put into it as arrays.
+/// A client's command, with its document sequences added as arrays.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) command: RawDocumentBuf,
     /// The client does not wait for a reply.
     pub(crate) more_to_come: bool,
-    /// The client takes several replies.
+    /// The client accepts several replies.
     pub(crate) exhaust_allowed: bool,
-    /// It carried a checksum, and so may the reply.
+    /// The message had a checksum, so the reply may have one.
     pub(crate) checksum: bool,
 }
 
 impl Message {
-    /// Reads the body of a frame. A checksum is over its header, too, which what came compressed has not.
+    /// Reads the body of a frame. The checksum covers the header, too; compressed messages have no header, so theirs is
+    /// not checked.
     pub(super) fn parse(body: &[u8], header: Option<&[u8]>) -> Result<Self, Fault> {
         let flags = Bytes::new(body).u32()?;
         let unknown = flags & REQUIRED & !(CHECKSUM_PRESENT | MORE_TO_COME);
@@ -126,13 +127,13 @@ fn small_enough(document: &RawDocument) -> Result<&RawDocument, Fault> {
     ))
 }
 
-/// A reply, and how it goes out.
+/// A reply and its encoding.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) id: i32,
     pub(crate) response_to: i32,
     pub(crate) document: RawDocumentBuf,
-    /// Another reply follows unasked.
+    /// Another reply follows without a request.
     pub(crate) more_to_come: bool,
     pub(crate) checksum: bool,
     pub(crate) compressor: Option<Compressor>,
@@ -161,7 +162,7 @@ impl Reply {
         if !checksum {
             return frame(self.id, self.response_to, OP_MSG, &body);
         }
-        // The sum is over the header, too, whose length counts the sum.
+        // The checksum covers the header, whose length includes the checksum.
         body.extend([0; CHECKSUM]);
         let mut whole = frame(self.id, self.response_to, OP_MSG, &body);
         whole.truncate(whole.len() - CHECKSUM);

@@ -1,4 +1,4 @@
-//! What is told of how collections, views and indexes are made, changed and taken away.
+//! The events for collections, views and indexes that are created, modified and dropped.
 
 use bson::raw::RawDocumentBuf;
 use bson::spec::BinarySubtype;
@@ -9,7 +9,7 @@ use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::View;
 
-/// What became of a definition.
+/// What happened to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Definition {
     Create,
@@ -18,7 +18,7 @@ pub(crate) enum Definition {
     Modify,
 }
 
-/// A collection was made, under its own name or under the one that it had first, with its indexes.
+/// The events of a new collection and its indexes, under its own name or under the `first` one, before a rename.
 pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec<Change> {
     let name = first.unwrap_or(&collection.namespace);
     let mut options = collection.options.document.clone();
@@ -27,7 +27,7 @@ pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec
     }
     let told = |kind, description| define(name, Some(collection.uuid), kind, &description, None);
     let mut changes = vec![told(Definition::Create, options)];
-    // Each is built by itself while there are no documents.
+    // On an empty collection, MongoDB logs one event for each index.
     changes.extend(others(collection).map(|index| {
         let description = doc! { "indexes": [index] };
         told(Definition::CreateIndexes, description)
@@ -35,13 +35,13 @@ pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec
     changes
 }
 
-/// The same of one that is there for the time being only.
+/// Like [`created`], for a temporary collection: adds `temp: true`.
 pub(crate) fn created_for_now(collection: &Collection, first: &Namespace) -> Vec<Change> {
     let mut changes = created(collection, Some(first));
     if let Some(What::Define { description, .. }) = changes.first_mut().map(|it| &mut it.what)
         && let Ok(mut options) = Document::try_from(&**description)
     {
-        // It stands behind the bounds of a capped collection.
+        // `temp` comes after the bounds of a capped collection.
         let bounds = ["capped", "size", "max"];
         let bounds = bounds.map(|name| (name, options.remove(name)));
         let bounds = bounds
@@ -56,7 +56,7 @@ pub(crate) fn created_for_now(collection: &Collection, first: &Namespace) -> Vec
     changes
 }
 
-/// Indexes were built for a collection that was `before`.
+/// The events of the indexes that `after` has and `before` has not.
 pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Change> {
     let is_new = |index: &&Document| {
         let name = index.get_str("name").unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Ch
     }
 }
 
-/// Indexes with these names were dropped.
+/// The events of the dropped indexes with these names.
 pub(crate) fn indexes_dropped(before: &Collection, names: &[String]) -> Vec<Change> {
     let dropped = names.iter().filter_map(|name| before.index(name));
     dropped
@@ -93,7 +93,7 @@ pub(crate) fn indexes_dropped(before: &Collection, names: &[String]) -> Vec<Chan
         .collect()
 }
 
-/// Options of a collection changed, or those of an index, which it had as `index` tells.
+/// The event of a `collMod`. `index` has the earlier options of the modified index.
 pub(crate) fn modified(
     before: &Collection,
     description: &Document,
@@ -119,9 +119,9 @@ pub(crate) fn modified(
     )
 }
 
-/// A view was made or changed.
+/// The event of a view that was created or modified.
 pub(crate) fn viewed(view: &View, kind: Definition) -> Change {
-    // What can't be told now could not be listed before.
+    // `options` fails only for a view that could not have been listed in `system.views`.
     let mut description = view.options().unwrap_or_default();
     if !description.contains_key("pipeline") {
         description.insert("pipeline", Bson::Array(Vec::new()));
@@ -129,7 +129,7 @@ pub(crate) fn viewed(view: &View, kind: Definition) -> Change {
     define(&view.namespace, None, kind, &description, None)
 }
 
-/// A view is gone.
+/// The event of a dropped view.
 pub(crate) fn view_dropped(namespace: &Namespace) -> Change {
     Change {
         namespace: namespace.clone(),
@@ -138,7 +138,7 @@ pub(crate) fn view_dropped(namespace: &Namespace) -> Change {
     }
 }
 
-/// The indexes but for that of `_id`, as they are kept.
+/// The stored specifications of all indexes except that of `_id`.
 fn others(collection: &Collection) -> impl Iterator<Item = &Document> {
     let specs = collection.indexes.iter().map(|index| &index.spec);
     specs.filter(|spec| !spec.is_id()).map(|spec| &spec.kept)
@@ -162,7 +162,7 @@ fn define(
     }
 }
 
-/// What is kept came as BSON, and so becomes BSON again.
+/// The documents were read from BSON, so the conversion back does not fail.
 fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Where the events lie: in segments, one after the other, the oldest of which go when there are too many bytes.
+//! The storage of events: a queue of segments. The oldest segments are dropped when the log has too many bytes.
 //!
-//! Events outlive what else is written by far. Each as a handful of small allocations would keep the memory of documents
-//! that were between them from being given back, and a server has millions of them.
+//! Events live far longer than other allocations. Millions of small ones would fragment the heap, so that the memory of
+//! freed documents between them could not be returned.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use bson::{DateTime, Timestamp};
 use super::{Change, Definition, Event, Origin, Place, What};
 use crate::catalog::namespace::Namespace;
 
-/// How many bytes are kept while somebody watches.
+/// How many bytes are kept while the log is read.
 pub(super) const MOST_WATCHED: usize = 64 * 1024 * 1024;
 
-/// How many are kept while nobody does.
+/// How many bytes are kept while the log is not read.
 pub(super) const MOST_UNWATCHED: usize = 8 * 1024 * 1024;
 
-/// For how long those who watched may come back, in milliseconds.
+/// How long after the last read the log still counts as watched, in milliseconds.
 const RETURN: i64 = 10 * 60_000;
 
 /// How many bytes a segment has, unless one event needs more.
 const SEGMENT: usize = 128 * 1024;
 
-/// A segment's room grows by so many bytes of documents, and so many events.
+/// A segment grows by this many bytes of documents, and by this many events.
 const STEP: (usize, usize) = (16 * 1024, 128);
 
-/// How many bytes of documents are read at once, and one event more.
+/// A read ends after the event that passes this many bytes of documents.
 const READ_AT_ONCE: usize = 1024 * 1024;
 
 /// The log.
@@ -35,27 +35,27 @@ const READ_AT_ONCE: usize = 1024 * 1024;
 pub(super) struct Log {
     segments: VecDeque<Segment>,
     bytes: usize,
-    /// What was written before this place is not known, or not any more.
+    /// Events before this place were never logged or have been dropped.
     lost: Option<Place>,
     /// When it was read last.
     watched: Option<DateTime>,
 }
 
-/// What was read of the log.
+/// The result of reading the log.
 #[derive(Debug)]
 pub(crate) enum Read {
-    /// The events behind a place, as many as were asked for.
+    /// Events after the place.
     Events(Vec<Event>),
-    /// Some of them are not known.
+    /// Some events after the place are lost.
     Lost,
 }
 
-/// Events in their order, and their documents in one piece.
+/// Events in order, with their documents in one buffer.
 #[derive(Debug, Default)]
 struct Segment {
     entries: Vec<Entry>,
     documents: Vec<u8>,
-    /// The bytes of what stands elsewhere: the ids of sessions.
+    /// The bytes allocated outside of the segment: session ids.
     beside: usize,
 }
 
@@ -73,7 +73,7 @@ struct Entry {
     end: usize,
 }
 
-/// Which event it is, and which documents it has, in this order.
+/// The kind of an event, with its documents in the order of their bytes.
 #[derive(Debug)]
 enum Kind {
     /// The document.
@@ -90,7 +90,7 @@ enum Kind {
     Delete {
         has_image: bool,
     },
-    /// Where to, and whose place it took. There are few, so that the others need not be as large.
+    /// The new name, and the UUID of the replaced collection. Boxed, to keep the common kinds small.
     Rename(Box<(Namespace, Option<[u8; 16]>)>),
     /// The description, and perhaps the state before.
     Define {
@@ -102,17 +102,17 @@ enum Kind {
 }
 
 impl Log {
-    /// What was written before this place is not known.
+    /// Marks everything before this place as lost.
     pub(super) fn start(&mut self, from: Place) {
         self.lost = Some(from);
     }
 
-    /// The memory that it has.
+    /// The memory in use, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The place before which nothing is known.
+    /// The place before which events are lost.
     #[cfg(test)]
     pub(super) fn lost(&self) -> Option<Place> {
         self.lost
@@ -133,7 +133,7 @@ impl Log {
         }
     }
 
-    /// Adds an event. Whether it begins a segment: then another may soon be dropped.
+    /// Adds an event. Returns whether it begins a segment: then the oldest one may soon be dropped.
     pub(super) fn push(&mut self, event: Event) -> bool {
         let now = event.wall;
         let length = length(&event.change.what);
@@ -153,7 +153,7 @@ impl Log {
         begins
     }
 
-    /// Gives back what is too much.
+    /// Drops segments until the log is within its limit.
     pub(super) fn trim(&mut self, now: DateTime) {
         let most = self.most(now);
         if self.bytes > most {
@@ -162,7 +162,7 @@ impl Log {
         }
     }
 
-    /// Drops the oldest segments until there are no more bytes than these. The answer is one that can be used again.
+    /// Drops the oldest segments until at most `most` bytes are left. Returns a cleared segment for reuse.
     fn trim_to(&mut self, most: usize) -> Option<Segment> {
         let mut spare = None;
         while self.bytes > most {
@@ -177,7 +177,7 @@ impl Log {
         spare
     }
 
-    /// The events behind a place, `most` at most: fewer where they are large.
+    /// The events after a place: at most `most`, and fewer if they are large.
     pub(super) fn read(&mut self, behind: Place, most: usize, now: DateTime) -> Read {
         self.watched = Some(now);
         if self.lost.is_some_and(|lost| behind < lost) {
@@ -213,13 +213,13 @@ impl Segment {
         self.beside = 0;
     }
 
-    /// The memory that it has.
+    /// The memory in use, in bytes.
     fn bytes(&self) -> usize {
         let entries = self.entries.capacity() * size_of::<Entry>();
         entries + self.documents.capacity() + self.beside
     }
 
-    /// Whether another event with so many bytes goes in.
+    /// Whether another event with `length` bytes of documents fits.
     fn has_room(&self, length: usize) -> bool {
         let entries = (self.entries.len() + 1) * size_of::<Entry>();
         self.entries.is_empty() || entries + self.documents.len() + length <= SEGMENT
@@ -236,7 +236,7 @@ impl Segment {
             uuid,
             what,
         } = event.change;
-        // Doubling would leave a third of it unused.
+        // Doubling would leave about a third of the capacity unused.
         let (bytes, events) = STEP;
         let length = length(&what);
         if self.documents.capacity() - self.documents.len() < length {
@@ -284,7 +284,7 @@ impl Segment {
         });
     }
 
-    /// An event, and how many bytes its documents have. There is none where the bytes are not what was put in.
+    /// An event and the length of its documents. `None` if the bytes are not valid BSON documents.
     fn event(&self, at: usize) -> Option<(Event, usize)> {
         let entry = self.entries.get(at)?;
         let before = at
@@ -349,7 +349,7 @@ impl Entry {
     }
 }
 
-/// The documents of one event, which begin with their lengths.
+/// The bytes of one event's documents: each document begins with its length.
 struct Documents<'a>(&'a [u8]);
 
 impl Documents<'_> {
@@ -360,7 +360,7 @@ impl Documents<'_> {
         RawDocumentBuf::from_bytes(document.to_vec()).ok()
     }
 
-    /// The next one, if there is to be one.
+    /// The next document, if `is_there`.
     #[expect(clippy::option_option, reason = "the outer one is that of `next`")]
     fn next_if(&mut self, is_there: bool) -> Option<Option<RawDocumentBuf>> {
         if is_there {
@@ -371,7 +371,7 @@ impl Documents<'_> {
     }
 }
 
-/// The documents of what was written, in the order of [`Kind`].
+/// The documents of a change, in the order of [`Kind`].
 fn documents(what: &What) -> [Option<&RawDocumentBuf>; 4] {
     match what {
         What::Insert { document } => [Some(document), None, None, None],

@@ -1,6 +1,6 @@
-//! A signal that something was written, for those who wait for it outside of the engine: threads, and tasks.
+//! A signal for threads and tasks outside of the engine that wait for writes.
 //!
-//! Who waits says for what: a write somewhere else wakes nobody.
+//! Each waiter names its [`Interest`]: writes elsewhere do not wake it.
 
 use std::collections::HashMap;
 use std::mem;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::{Change, What};
 use crate::catalog::namespace::Namespace;
 
-/// What somebody waits for.
+/// The writes that a waiter waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Interest {
     Everything,
@@ -21,7 +21,7 @@ pub enum Interest {
 }
 
 impl Interest {
-    /// That of a cursor, by the name that it tells for its collection.
+    /// The interest of a cursor, from the namespace in its replies.
     pub fn of(namespace: &Namespace) -> Self {
         match (&*namespace.database, &*namespace.collection) {
             ("admin", "$cmd.aggregate") => Self::Everything,
@@ -30,7 +30,7 @@ impl Interest {
         }
     }
 
-    /// Whether a change may be worth a look.
+    /// Whether a change falls under this interest.
     fn is_of(&self, change: &Change) -> bool {
         match self {
             Self::Everything => true,
@@ -43,16 +43,17 @@ impl Interest {
     }
 }
 
-/// Counts what was logged, and wakes who waits for more.
+/// Counts the logged writes, and wakes the waiters.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     count: AtomicU64,
-    /// Whether tasks are still to be woken: waking them runs code of others, which must meet no lock of the engine.
+    /// Whether tasks are still to be woken. Waking runs foreign code, so it happens after all engine locks are
+    /// released.
     is_due: AtomicBool,
     waiting: Mutex<Waiting>,
 }
 
-/// Who waits, by the numbers of their listeners.
+/// The waiters, by listener number.
 #[derive(Debug, Default)]
 struct Waiting {
     listeners: u64,
@@ -62,7 +63,7 @@ struct Waiting {
     due: Vec<Waker>,
 }
 
-/// A thread that waits.
+/// A waiting thread.
 #[derive(Debug, Default)]
 struct Thread {
     is_woken: AtomicBool,
@@ -75,7 +76,7 @@ impl Waiting {
         self.listeners
     }
 
-    /// Wakes the threads that are concerned, and marks the tasks. Whether there are tasks to be woken.
+    /// Wakes the concerned threads and queues the concerned tasks. Returns whether there are tasks to wake.
     fn raise(&mut self, is_concerned: impl Fn(&Interest) -> bool) -> bool {
         for (interest, thread) in self.threads.values() {
             if is_concerned(interest) {
@@ -92,7 +93,7 @@ impl Waiting {
 }
 
 impl Signal {
-    /// How often it was raised: what a waiter has seen.
+    /// How often the signal was raised. Waiters pass it back as `seen`.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
@@ -101,10 +102,10 @@ impl Signal {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the threads that wait for one of these changes. Tasks are woken by [`wake`](Self::wake). Whoever looks
-    /// before the changes are there must wait for the log.
+    /// Wakes the threads that wait for one of these changes; [`wake`](Self::wake) wakes the tasks. The caller holds the
+    /// log's lock, so waiters that read too early wait for the changes.
     pub(super) fn raise(&self, changes: &[Change]) {
-        // Nobody is between having looked and waiting.
+        // Waiters compare `seen` and register under this lock, so none misses the signal in between.
         let mut waiting = self.waiting();
         self.count.fetch_add(1, Ordering::AcqRel);
         self.wake_those(&mut waiting, |interest| {
@@ -112,14 +113,14 @@ impl Signal {
         });
     }
 
-    /// Wakes everybody who waits, or is about to: something was written of which nobody was told.
+    /// Wakes all waiters, including those about to wait: unlogged writes were made.
     pub(super) fn start(&self) {
         let mut waiting = self.waiting();
         self.count.fetch_add(1, Ordering::AcqRel);
         self.wake_those(&mut waiting, |_| true);
     }
 
-    /// Wakes everybody who waits: what they looked at last may soon not be there any more.
+    /// Wakes all waiters: the log may soon drop events that they have not read.
     pub(super) fn raise_for_all(&self) {
         self.wake_those(&mut self.waiting(), |_| true);
     }
@@ -130,7 +131,7 @@ impl Signal {
         }
     }
 
-    /// Wakes the tasks that wait, if it was raised. Whoever wrote calls it when the engine has answered.
+    /// Wakes the queued tasks, if any. The service calls it after the engine has answered.
     #[inline]
     pub(crate) fn wake(&self) {
         if self.is_due.load(Ordering::Relaxed) {
@@ -147,12 +148,12 @@ impl Signal {
         tasks.into_iter().for_each(Waker::wake);
     }
 
-    /// The number by which a task waits.
+    /// A new listener number for a task.
     pub(crate) fn listener(&self) -> u64 {
         self.waiting().listener()
     }
 
-    /// Ready if it was raised since `seen`; else the listener's task is woken when it is for what it waits for.
+    /// Ready if the signal was raised since `seen`; otherwise the next change that matches `interest` wakes the task.
     pub(crate) fn poll(
         &self,
         listener: u64,
@@ -164,7 +165,7 @@ impl Signal {
         if self.count() != seen {
             return Poll::Ready(());
         }
-        // What was there is dropped behind the lock: it may be the last handle of a task.
+        // The earlier waker is dropped after the lock is released: it may be the last handle of a task.
         let waits = (interest.clone(), context.waker().clone());
         let replaced = waiting.tasks.insert(listener, waits);
         drop(waiting);
@@ -172,13 +173,13 @@ impl Signal {
         Poll::Pending
     }
 
-    /// The listener's task waits no more.
+    /// Removes the listener's task.
     pub(crate) fn forget(&self, listener: u64) {
         let forgotten = self.waiting().tasks.remove(&listener);
         drop(forgotten);
     }
 
-    /// Blocks until it was raised since `seen` for what is waited for, or for as long as the limit says.
+    /// Blocks until the signal was raised since `seen`, or a change matches `interest`, or `limit` has passed.
     pub(crate) fn wait(&self, interest: Interest, seen: u64, limit: Duration) {
         let mut waiting = self.waiting();
         if self.count() != seen {
@@ -258,7 +259,7 @@ mod tests {
         let wakers = counters.clone().map(Into::into);
         let [first, second] = wakers.each_ref().map(Context::from_waker);
         let seen = signal.count();
-        // However often it asks, it is one task that waits.
+        // A listener that polls repeatedly waits only once.
         for _ in 0..3 {
             assert!(signal.poll(one, &everything, seen, &first).is_pending());
         }
@@ -318,7 +319,7 @@ mod tests {
                 .map(|it| it.0.swap(0, Ordering::Relaxed));
             assert_eq!(woken, expected, "{changes:?}");
         }
-        // Before what was not looked at is gone, everybody looks.
+        // All waiters are woken before unread events are dropped.
         signal.raise_for_all();
         signal.wake();
         let woken = counters

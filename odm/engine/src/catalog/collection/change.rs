@@ -1,4 +1,4 @@
-//! What writing one document does to the indexes of its collection.
+//! The index changes of writing one document.
 
 use bson::raw::RawDocument;
 use odm_language::error::ServerError;
@@ -8,31 +8,31 @@ use crate::index::multikey::Arrays;
 use crate::index::tree::Way;
 use crate::index::{Index, Keys, Placed, RecordId, key_of};
 
-/// The entries that go and come. Most documents have few: all of them lie in one piece of memory.
+/// The removed and added index entries. Most documents have few, so one buffer holds them all.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
     pub(crate) record: RecordId,
-    /// Where the record lies, if that is known.
+    /// The path to the record in the tree, if known.
     pub(crate) at: Option<Way>,
-    /// The same of its entry that goes from the first index.
+    /// The path to the removed entry in the first index, if known.
     pub(super) first_at: Option<Way>,
     bytes: Vec<u8>,
-    /// In the order of the indexes, and of each what goes before what comes.
+    /// Ordered by index, and for each index the removed entries before the added ones.
     places: SmallVec<[Place; 2]>,
-    /// The arrays that make an index multikey.
+    /// The arrays that make each index multikey, by index position.
     arrays: Vec<(usize, Arrays)>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Of its index.
+    /// The position of the index.
     at: u32,
     comes: bool,
-    /// Where the entry ends.
+    /// Where the entry ends in the buffer.
     end: u32,
 }
 
-/// There are 64 indexes at most, and the keys of a document are far below 4 GB.
+/// A collection has at most 64 indexes, and the keys of a document are far below 4 GB.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -41,10 +41,10 @@ fn large(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// One entry that goes or comes.
+/// One removed or added entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'c> {
-    /// The place of its index among those of the collection.
+    /// The position of its index in the collection.
     pub(crate) index: usize,
     pub(crate) comes: bool,
     pub(crate) entry: &'c [u8],
@@ -57,7 +57,7 @@ impl<'c> Part<'c> {
 }
 
 impl Change {
-    /// The change of a record that is in no index.
+    /// The change of a record without index entries.
     pub(crate) fn nothing(record: RecordId) -> Self {
         Self {
             record,
@@ -65,7 +65,7 @@ impl Change {
         }
     }
 
-    /// The change that takes out a record of which the entry in the first index is known.
+    /// The removal of a record whose entry in the first index is known.
     pub(crate) fn of_first(first: Placed) -> Self {
         let mut change = Self {
             first_at: Some(first.way),
@@ -76,7 +76,7 @@ impl Change {
         change
     }
 
-    /// How many entries go and come.
+    /// How many entries are removed and added.
     pub(crate) fn keys(&self) -> usize {
         self.places.len()
     }
@@ -99,7 +99,7 @@ impl Change {
         &self.arrays
     }
 
-    /// The half that takes entries away.
+    /// The half that removes entries.
     pub(crate) fn removals(&self) -> Self {
         self.half(false)
     }
@@ -121,7 +121,7 @@ impl Change {
         half
     }
 
-    /// Adds what becomes of the record's keys in one index.
+    /// Adds the changes of the record's keys in one index.
     pub(super) fn add(
         &mut self,
         at: usize,
@@ -131,7 +131,7 @@ impl Change {
     ) -> Result<(), ServerError> {
         let start = self.bytes.len();
         if self.bytes.capacity() == 0 {
-            // Most documents have few keys of one value or two.
+            // Most documents have few keys, of one or two values each.
             self.bytes.reserve_exact(64);
         }
         if self.add_plain(at, index, before, after).is_some() {
@@ -150,7 +150,7 @@ impl Change {
                 Some(document) => index.keys(document, &mut buffer),
                 None => Ok((Keys::new(), Arrays::default())),
             };
-            // Without the keys of the stored document its old entries would stay in the index.
+            // An error here must not be ignored: the stored document's old entries would stay in the index.
             let (removed, _) = keys(before)?;
             let (added, arrays) = keys(after)?;
             (removed, added, arrays)
@@ -171,7 +171,8 @@ impl Change {
         Ok(())
     }
 
-    /// The same where each document has one key or none. `None` where it takes more to tell, and bytes may be left.
+    /// [`add`](Self::add) for documents with at most one key each. `None` if that does not apply; the buffer may then
+    /// have extra bytes.
     fn add_plain(
         &mut self,
         at: usize,
@@ -204,7 +205,7 @@ impl Change {
         Some(())
     }
 
-    /// What was appended last is an entry.
+    /// Ends an entry after the last byte of the buffer.
     fn end(&mut self, index: usize, comes: bool) {
         self.end_at(index, comes, self.bytes.len());
     }

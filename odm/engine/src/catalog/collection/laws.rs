@@ -1,4 +1,4 @@
-//! An index that was kept through updates has the entries of one that is built anew.
+//! Property test: an index maintained through updates has the same entries as a rebuilt one.
 
 use std::ops::Bound;
 
@@ -76,7 +76,7 @@ fn raw(fields: &Fields) -> RawDocumentBuf {
     document
 }
 
-/// What an update does to the fields of a document.
+/// One edit of a document's fields.
 #[derive(Debug, Clone)]
 enum Edit {
     Put(usize, RawBson),

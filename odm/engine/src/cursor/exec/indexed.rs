@@ -1,4 +1,4 @@
-//! A walk over an index as a step of a plan: what its entries are good for.
+//! An index scan as a step of a plan.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::index::{Index, RecordId};
 use crate::planner::conditions;
 use crate::planner::tree::IndexScan;
 
-/// What is wanted of an entry.
+/// What the step returns for an index entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gives {
-    /// The document of the one `_id`.
+    /// The document with the one `_id`.
     ById,
-    /// That it is there.
+    /// Only its existence.
     Count,
     Record,
-    /// What its key says, which is enough to make the result.
+    /// A result made of its key: the query is covered.
     Key,
 }
 
@@ -33,20 +33,20 @@ pub(super) enum Gives {
 pub(super) struct Indexed {
     walk: Walk,
     name: String,
-    /// Of a wildcard index, the path.
+    /// The path in a wildcard index.
     path: Option<String>,
-    /// What the index itself tests.
+    /// The conditions that the index scan tests.
     tests: Option<Matcher>,
-    /// Of an index where arrays may have made several keys of a record.
+    /// The records found so far, for multikey indexes: a record may have several keys.
     seen: Option<HashSet<RecordId>>,
     gives: Gives,
     done: bool,
-    /// The result that was made last.
+    /// The last result made of a key.
     made: Option<Arc<[u8]>>,
 }
 
 impl Indexed {
-    /// `None` if there is no such index.
+    /// `None` if the index does not exist.
     pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Gives) -> Option<Self> {
         let index = shared.collection.index(&scan.name)?;
         let multikey = match &scan.path {
@@ -76,7 +76,7 @@ impl Indexed {
         self.done
     }
 
-    /// It has found the one record that it looked for.
+    /// Whether an `_id` lookup has found its record.
     pub(super) fn is_exhausted(&self) -> bool {
         self.gives == Gives::ById && self.done
     }
@@ -102,7 +102,7 @@ impl Indexed {
                 return Ok(Work::Again);
             }
             Met::Last | Met::End => {
-                // A count takes what comes behind its last key for a key, even the end of the index.
+                // A count also examines the key after its last one, and the end of the index counts as a key.
                 let counted = self.gives == Gives::Count;
                 counters.keys += u64::from(matches!(met, Met::Last) || counted);
                 self.done = true;
@@ -129,7 +129,7 @@ impl Indexed {
             );
         }
         if let Some(tests) = &self.tests {
-            // The keys hold what is tested here, but only in order, not as values; the record has them.
+            // Keys keep the order of values but not the values themselves, so the stored document is tested.
             let passes = stored().map(|stored| tests.matches_bytes(stored.bytes));
             if !passes.unwrap_or(Ok(false))? {
                 shared.forget(record);
@@ -147,7 +147,8 @@ impl Indexed {
         Ok(Work::Row((record, Bytes::None)))
     }
 
-    /// The values of a key as a document, in the order of the index. A missing one is kept as null, and so it is here.
+    /// The values of a key as a document, in the order of the index. Indexes store a missing value as null, so the
+    /// result has null, too.
     fn made_of_key(&self, bytes: &[u8], index: &Index, shared: &Shared) -> Option<Arc<[u8]>> {
         let paths = shared
             .made_of

@@ -1,4 +1,4 @@
-//! A walk over the records in the order of their insertion.
+//! A collection scan: walks the records in insertion order.
 
 use std::hint::black_box;
 use std::ops::{Bound, Range};
@@ -16,9 +16,9 @@ use crate::index::tree::{Leaf, Leaves};
 pub(super) struct Natural {
     backwards: bool,
     last: Option<RecordId>,
-    /// The leaf that is being read, and the places in it that are still to come.
+    /// The current leaf, and the places in it that are still to be read.
     here: Option<(Leaves<Records>, Range<usize>)>,
-    /// The first unit of work only begins.
+    /// The first unit of work only starts the scan.
     begun: bool,
     done: bool,
 }
@@ -38,12 +38,12 @@ impl Natural {
         self.done
     }
 
-    /// Whether there is a place to go on from.
+    /// Whether the scan has a position to continue from.
     pub(super) fn has_place(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Goes on in a newer version of the collection, after the last record. If that one is gone, so is the place.
+    /// Continues in a newer version of the collection after the last record. Fails if that record is gone.
     pub(super) fn resume(&mut self, collection: &Collection) -> Result<(), ServerError> {
         if let Some(last) = self.last
             && collection.get(last).is_none()
@@ -61,7 +61,7 @@ impl Natural {
         Ok(())
     }
 
-    /// Works until a record matches, or for so many units.
+    /// Works until a record matches, for at most `units` units.
     pub(super) fn advance<'a>(
         &'a mut self,
         counters: &mut Counters,
@@ -86,8 +86,8 @@ impl Natural {
         })
     }
 
-    /// Shows every record that matches, for so many units of work. The answer tells whether that was all, and how many
-    /// they were.
+    /// Passes every matching record to `take`, for at most `units` units. Returns whether the scan is at its end, and
+    /// the number of records.
     pub(super) fn feed(
         &mut self,
         counters: &mut Counters,
@@ -104,7 +104,8 @@ impl Natural {
         Ok((end == Scanned::All, rows))
     }
 
-    /// Shows records that match, and their places in the leaf, while `goes_on` says so. Each record is a unit of work.
+    /// Passes matching records and their places in the leaf to `goes_on`, until it returns false. Each record is a unit
+    /// of work.
     fn scan(
         &mut self,
         counters: &mut Counters,
@@ -152,7 +153,7 @@ impl Natural {
         Ok(Scanned::Units)
     }
 
-    /// Goes to the leaf of the next record; false if there is none.
+    /// Moves to the leaf of the next record; false at the end.
     fn enter(&mut self, collection: &Collection) -> bool {
         if let Some((leaves, places)) = &mut self.here {
             if places.start < places.end {
@@ -179,8 +180,8 @@ impl Natural {
     }
 }
 
-/// Lets the next documents come from memory while those here are looked at. To find them takes three reads, one after the
-/// other: of the leaf, of where its documents are, of the documents. So each is made a leaf before the next.
+/// Prefetches the next documents while the current ones are read. Finding a document takes three dependent reads: the
+/// leaf, the place of the document, the document. So each is made one leaf earlier than the next.
 fn approach(leaves: &Leaves<Records>, backwards: bool) {
     let ahead = |count| leaves.ahead(count, backwards);
     black_box(ahead(3).map(Leaf::len));
@@ -195,10 +196,10 @@ fn approach(leaves: &Leaves<Records>, backwards: bool) {
 /// Why a scan ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Scanned {
-    /// It has done as much work as it may.
+    /// It used up its units.
     Units,
-    /// It was told to.
+    /// The caller stopped it.
     Enough,
-    /// There is nothing more.
+    /// There are no more records.
     All,
 }

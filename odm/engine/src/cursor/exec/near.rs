@@ -1,5 +1,5 @@
-//! What is near a point, nearest first: rings around it are read one after the other, each twice or four times as wide
-//! as the last. What lies within a ring is complete once the ring is read.
+//! Finds records near a point, nearest first. It reads rings around the point, each two or four times as wide as the
+//! last. Once a ring is read, all records within its radius are known.
 
 use std::collections::HashSet;
 
@@ -17,16 +17,16 @@ use crate::index::geo::{Grid, places};
 use crate::index::{Index, RecordId};
 use crate::planner::geo::NearPlan;
 
-/// A search that goes on where it stopped.
+/// A search that continues where it stopped.
 #[derive(Debug)]
 pub(super) struct Search {
     plan: NearPlan,
     center: Vector,
-    /// How far has been searched, and how far there is anything.
+    /// The radius searched so far; `end` is the largest one to search.
     reached: Option<f64>,
     end: f64,
     seen: HashSet<RecordId>,
-    /// What was found with its distance, the nearest last.
+    /// The found records with their distances, the nearest last.
     found: Vec<(f64, RecordId)>,
 }
 
@@ -56,7 +56,7 @@ impl Search {
         self.found.is_empty() && self.reached.is_some_and(|reached| reached >= self.end)
     }
 
-    /// One record, or one more ring.
+    /// Returns one record, or reads one more ring.
     pub(super) fn step<'a>(
         &mut self,
         counters: &mut Counters,
@@ -134,7 +134,7 @@ impl Search {
         near.least <= distance && (is_plane || distance <= near.most)
     }
 
-    /// The distance to the nearest of the document's places; in the plane, of those within the largest distance.
+    /// The distance to the nearest of the document's points. In a plane, only points within the maximum distance count.
     fn distance(&self, document: &RawDocument) -> Option<f64> {
         let near = &self.plan.near;
         match self.plan.grid {

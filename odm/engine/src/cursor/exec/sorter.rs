@@ -1,6 +1,7 @@
-//! Sorting what a step gives: all of it, or the first few.
+//! Sorts the rows of a step: all of them, or the first few.
 //!
-//! A candidate's key is made in one buffer and compared with the worst of the few: most candidates leave no trace.
+//! With a limit, each candidate's key is built in one buffer and compared with the last row kept: most candidates need
+//! no allocation.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::catalog::collection::document;
 use crate::cursor::exec::{Bytes, Lent, Shared};
 use crate::index::RecordId;
 
-/// A record that is kept for later. What is stored is found again by its id.
+/// A record that is kept for later. Stored documents are looked up again by record id.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kept {
     record: RecordId,
@@ -49,24 +50,24 @@ impl Kept {
     }
 }
 
-/// A kept record with its key; of equal keys, the one that came first is less.
+/// A kept record with its key and its number: among equal keys, the earlier record is less.
 type Keyed = (Vec<u8>, u64, Kept);
 
 #[derive(Debug)]
 pub(super) struct Sorter {
     limit: Option<usize>,
-    /// With a limit: the first so far, the last of them on top.
+    /// With a limit: the first rows so far, with the last of them on top.
     first: BinaryHeap<Keyed>,
-    /// Without one: all.
+    /// Without a limit: all rows.
     all: Vec<Keyed>,
     count: u64,
     /// The key of the candidate.
     key: Vec<u8>,
-    /// How the key of the last of the few begins, once there are as many as may be.
+    /// The head of the last kept row's key, once the limit is reached.
     bar: Option<Head>,
     sorted: Option<std::vec::IntoIter<Keyed>>,
     shown: Option<Kept>,
-    /// It has said that nothing more comes.
+    /// Whether it has reported the end.
     done: bool,
 }
 
@@ -143,7 +144,7 @@ impl Sorter {
     }
 }
 
-/// Appends the bytes by which a record is sorted.
+/// Appends a record's sort key.
 pub(super) fn key_into(
     (record, bytes): Lent<'_>,
     shared: &Shared,

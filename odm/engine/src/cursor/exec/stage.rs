@@ -1,4 +1,4 @@
-//! The steps of a plan as they run, with what each has counted.
+//! The running steps of a plan, each with its counters.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
@@ -17,7 +17,7 @@ use crate::index::RecordId;
 use crate::planner::special::Special;
 use crate::planner::tree::{IndexScan, Node, Step};
 
-/// What a step has done, in the words of `explain`.
+/// A step's counters, as `explain` reports them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counters {
     pub(crate) works: u64,
@@ -48,11 +48,11 @@ enum State {
     Near(Box<near::Search>),
     Listed(std::vec::IntoIter<RecordId>),
     Fetch {
-        /// Inputs have looked at the document and applied the filter.
+        /// The inputs have read the document and applied the filter.
         fetched: bool,
-        /// The bounds of the index say all that the filter does.
+        /// The index bounds cover the whole filter, so documents need no test.
         answered: bool,
-        /// Of an alternative, what that asks for.
+        /// The conditions of a branch of an `$or`.
         own: Option<Arc<Matcher>>,
     },
     Or {
@@ -68,16 +68,16 @@ enum State {
 
 #[derive(Debug)]
 struct Merge {
-    /// Inputs whose next record is not known.
+    /// Inputs whose next record is not read yet.
     waiting: VecDeque<usize>,
     heap: BinaryHeap<Reverse<(Vec<u8>, usize, Kept)>>,
     seen: HashSet<RecordId>,
-    /// The record that is shown.
+    /// The record returned last.
     shown: Option<Kept>,
 }
 
 impl Stage {
-    /// `alone` tells that what leaves this step need not meet another part of the filter.
+    /// `alone` is false for the inputs of an `$or`, where one branch's bounds are not the whole filter.
     pub(super) fn new(node: &Node, shared: &Shared, alone: bool) -> Self {
         let mut counters = Counters::default();
         let indexed = |scan: &IndexScan, gives| {
@@ -156,7 +156,7 @@ impl Stage {
         )
     }
 
-    /// Whether it is known that nothing more comes.
+    /// Whether the step is known to be at its end.
     pub(crate) fn is_at_end(&self) -> bool {
         let input = || self.inputs.first().is_none_or(Self::is_at_end);
         match &self.state {
@@ -173,7 +173,7 @@ impl Stage {
         }
     }
 
-    /// A limit has let all through that it may.
+    /// Whether a limit has returned all its rows, or an `_id` lookup its record.
     pub(crate) fn is_exhausted(&self) -> bool {
         match &self.state {
             State::Limit(left) => *left == 0,
@@ -183,8 +183,8 @@ impl Stage {
         }
     }
 
-    /// Goes on in a newer version of the collection, after the last record of a walk in natural order. If that one is
-    /// gone, so is the place.
+    /// Continues in a newer version of the collection, after the last record of a scan in natural order. Fails if that
+    /// record is gone.
     pub(super) fn resume(&mut self, collection: &Collection) -> Result<(), ServerError> {
         if let State::Records(natural) = &mut self.state {
             natural.resume(collection)?;
@@ -194,14 +194,14 @@ impl Stage {
             .try_for_each(|input| input.resume(collection))
     }
 
-    /// Whether a walk in natural order has a place to go on from.
+    /// Whether a scan in natural order has a position to continue from.
     pub(crate) fn has_place(&self) -> bool {
         matches!(&self.state, State::Records(natural) if natural.has_place())
             || self.inputs.iter().any(Self::has_place)
     }
 
-    /// Works until it has a row or is at its end, or for so many units, of which it takes off what it did. It may stop
-    /// before, and does one at least.
+    /// Works until it has a row or is at its end, for at most `units` units, and subtracts the units it used. It may
+    /// stop early, but uses at least one.
     pub(super) fn advance<'a>(
         &'a mut self,
         shared: &'a Shared,
@@ -231,7 +231,7 @@ impl Stage {
         Ok(work)
     }
 
-    /// Gives its rows away, for so many units of work. The answer tells whether it is at its end.
+    /// Passes its rows to `take`, for at most `units` units. Returns whether it is at its end.
     fn feed(
         &mut self,
         shared: &Shared,
@@ -260,7 +260,7 @@ impl Stage {
 }
 
 impl State {
-    /// What does one unit of work of its own leaves `units` as they are.
+    /// A state that does a single unit of work leaves `units` unchanged; the caller subtracts it.
     fn advance<'a>(
         &'a mut self,
         counters: &mut Counters,

@@ -1,7 +1,7 @@
 //! A walk over an index within the bounds of its fields.
 //!
-//! Where all keys that matter stand beside each other, it is one range. Elsewhere each key is checked field by field,
-//! and one that lies outside tells where to go on: keys between are not looked at.
+//! If all keys within the bounds are adjacent, the walk reads one range. Otherwise it checks each key field by field,
+//! and from a key outside the bounds it seeks to the next possible key.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ const HASH: usize = 8;
 /// One field's bounds, in the order of the walk.
 #[derive(Debug)]
 struct Field {
-    /// The stored bytes are those of the descending order.
+    /// The stored bytes are inverted, for descending order.
     flipped: bool,
     hashed: bool,
-    /// The walk meets the greater values first.
+    /// The walk visits greater values first.
     descends: bool,
     intervals: Arc<[Interval]>,
 }
@@ -31,44 +31,44 @@ struct Field {
 #[derive(Debug)]
 pub(super) struct Walk {
     backwards: bool,
-    /// What is left of the range, in the order of the index.
+    /// The rest of the range, in index order.
     low: Bound<Vec<u8>>,
     high: Bound<Vec<u8>>,
-    /// None where the range alone decides.
+    /// `None` if the range alone decides.
     fields: Option<Vec<Field>>,
     here: Option<Here>,
     done: bool,
-    /// How often the walk went to a place in the index.
+    /// How often the walk sought a position in the index.
     pub(super) seeks: u64,
-    /// The key of the entry that was met last, where keys are asked for.
+    /// The key of the last visited entry, if the query returns keys.
     pub(super) key: Option<Vec<u8>>,
 }
 
-/// The leaf that is being read, and the places in it that are still to come.
+/// The current leaf, and the places in it that are still to be read.
 #[derive(Debug)]
 struct Here {
     held: Held<Entries>,
     places: Range<usize>,
-    /// The range ends in this leaf.
+    /// Whether the range ends in this leaf.
     is_last: bool,
 }
 
-/// What became of one step.
+/// The outcome of one step.
 pub(super) enum Met {
     /// An entry within the bounds, by its record.
     Record(RecordId),
-    /// A key outside of them: the walk went on elsewhere.
+    /// A key outside of the bounds: the walk seeks on from there.
     Outside,
-    /// A key behind all of them.
+    /// A key after all bounds.
     Last,
     End,
 }
 
-/// What a key's fields say.
+/// The result of checking a key's fields.
 enum Checked {
     Within,
     Done,
-    /// Go on at this key.
+    /// Continue at this key.
     Seek(Bound<Vec<u8>>),
 }
 
@@ -148,7 +148,7 @@ impl Walk {
         walk
     }
 
-    /// Goes on at a key, or before it if the walk is backwards.
+    /// Continues at a key, or before it if the walk is backwards.
     fn seek(&mut self, at: Bound<Vec<u8>>) {
         if self.backwards {
             self.high = at;
@@ -158,7 +158,7 @@ impl Walk {
         self.here = None;
     }
 
-    /// The leaf where the range begins, with the places that are within it.
+    /// The leaf where the range begins, with its places within the range.
     fn enter(&self, index: &Index) -> Option<Here> {
         let (low, high) = (borrow(&self.low), borrow(&self.high));
         let (from, until) = if self.backwards {
@@ -197,7 +197,7 @@ impl Walk {
             if next.is_some() || here.is_last {
                 return next;
             }
-            // The next leaf is the one behind this one's last entry.
+            // The next leaf begins after this leaf's last entry.
             let leaf = here.held.leaf()?;
             let edge = if self.backwards {
                 0
@@ -244,7 +244,7 @@ impl Walk {
     }
 }
 
-/// Makes it one of hashes. Every value is every hash.
+/// Converts it to an interval of hashes. A range of values may have any hash.
 fn hash(interval: &mut Interval) {
     if interval.is_point() {
         let hash = Key::from_slice(&hash_key(&interval.low.key).to_be_bytes());
@@ -271,8 +271,8 @@ fn exclusive(bound: Bound<Vec<u8>>) -> Bound<Vec<u8>> {
     }
 }
 
-/// The first key of the walk that starts with a prefix, has an interval's values in field `at`, and later fields'
-/// first ones.
+/// The first key of the walk with this prefix, with the start of the given interval in field `at`, and with the start
+/// of the first interval in each later field.
 fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<Vec<u8>> {
     let mut bytes = prefix.to_vec();
     let backwards = fields
@@ -291,7 +291,7 @@ fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<V
         if !edge.inclusive {
             let mut here = bytes.clone();
             extend(&mut here, edge, field);
-            // Not the edge itself: what comes behind it in the walk.
+            // Skips the edge itself, which is exclusive.
             return match (backwards, field.flipped) {
                 (false, _) => match (field.flipped, is_value(edge)) {
                     (false, false) => Bound::Included(here),
@@ -301,7 +301,7 @@ fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<V
             };
         }
         extend(&mut bytes, edge, field);
-        // what comes next in a key stands behind a whole value, or hash
+        // The next field in a key can only follow a whole value or hash.
         let is_whole = if field.hashed {
             edge.key.len() == HASH
         } else {
@@ -318,7 +318,7 @@ fn start(prefix: &[u8], fields: &[Field], at: usize, interval: usize) -> Bound<V
     }
 }
 
-/// Whether an edge is a value, not the begin of a kind of values.
+/// Whether an edge is a whole value, not the start of a type's range.
 fn is_value(edge: &Edge) -> bool {
     key::length(&edge.key, false) == Some(edge.key.len())
 }
@@ -344,7 +344,7 @@ fn check(bytes: &[u8], fields: &[Field]) -> Checked {
             stored
         };
         let prefix = bytes.get(..at).unwrap_or_default();
-        // The first interval that does not lie behind the walk.
+        // The first interval that the walk has not passed.
         let behind = |interval: &Interval| {
             if field.descends {
                 is_below(value, &interval.low)

@@ -1,4 +1,4 @@
-//! Events as documents.
+//! Converts events to documents.
 
 use bson::raw::{CStr, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
@@ -14,13 +14,13 @@ use crate::cursor::point::{Equality, Found};
 use crate::cursor::stream::token::Token;
 use crate::cursor::stream::{Images, Lookup, Told, compact};
 
-/// The digest of no user's name, which a server adds to a session's id.
+/// The SHA-256 hash of an empty user name, which MongoDB adds to a session's id.
 const NOBODY: [u8; 32] = [
     0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
     0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55,
 ];
 
-/// The event's token; `is_end` for that of the stream's end behind it.
+/// The event's resume token. `is_end` is for the `invalidate` event after it.
 pub(super) fn token(event: &Event, is_end: bool) -> Token {
     Token::Of {
         time: event.time,
@@ -145,7 +145,7 @@ pub(super) fn document(
     Ok(document)
 }
 
-/// What was done to a definition.
+/// Appends the description of a rename or a definition.
 fn describe(document: &mut RawDocumentBuf, what: &What) {
     match what {
         What::Rename { to, replaced } => {
@@ -176,7 +176,7 @@ fn uuid_of(uuid: [u8; 16]) -> Binary {
     }
 }
 
-/// The event behind which the stream ends.
+/// The `invalidate` event, which ends the stream.
 pub(super) fn end(event: &Event) -> RawDocumentBuf {
     rawdoc! {
         "_id": token(event, true).document(),
@@ -209,7 +209,7 @@ fn session(lsid: &[u8]) -> RawDocumentBuf {
     session
 }
 
-/// The document of an update as it is now.
+/// The current version of an updated document.
 fn current(event: &Event, key: &RawDocument, catalog: &Catalog) -> Option<RawDocumentBuf> {
     let collection = catalog.collection(&event.change.namespace)?;
     if Some(collection.uuid) != event.change.uuid {

@@ -1,6 +1,6 @@
-//! Resume tokens: where a change stream stands, as a string that sorts as its events do.
+//! Resume tokens: the position of a change stream as a string. The strings sort in event order.
 //!
-//! They have the form of a server's, but for the document's key, which no event needs to be found again.
+//! They have MongoDB's format, but without the document key: this engine finds events without it.
 
 use std::fmt::Write as _;
 
@@ -12,23 +12,23 @@ use odm_language::value::raw;
 use crate::catalog::changes::Place;
 use crate::cursor::stream::compact;
 
-/// A place in a stream.
+/// A position in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// Before all that has this time.
+    /// Before all events of this time.
     Before(Timestamp),
     Of {
         time: Timestamp,
         number: u32,
         uuid: Option<[u8; 16]>,
-        /// Behind the event, the stream ended.
+        /// Whether it is the token of the `invalidate` event after this event.
         is_end: bool,
     },
 }
 
 const TIMESTAMP: u8 = 0x82;
 const ZERO: u8 = 0x29;
-/// Positive integers of one byte; those of more follow.
+/// The type of one-byte positive integers. The types of longer ones follow.
 const POSITIVE: u8 = 0x2B;
 const FALSE: u8 = 0x6E;
 const TRUE: u8 = 0x6F;
@@ -36,12 +36,12 @@ const BINARY: u8 = 0x5A;
 const END: u8 = 0x04;
 const UUID: u8 = 4;
 
-/// What tokens of events have in the place of their kind.
+/// The token kind of events.
 const EVENT: u32 = 128;
 const VERSION: u32 = 1;
 
 impl Token {
-    /// The place behind which the stream goes on.
+    /// The place in the log after which the stream continues.
     pub(crate) fn place(&self) -> Place {
         match self {
             Self::Before(time) => (*time, 0),
@@ -53,7 +53,7 @@ impl Token {
     pub(crate) fn document(&self) -> RawDocumentBuf {
         let mut text = String::new();
         for byte in self.bytes() {
-            // A string takes whatever is written to it.
+            // Writing to a string does not fail.
             let _ = write!(text, "{byte:02X}");
         }
         let mut document = RawDocumentBuf::new();
@@ -156,7 +156,7 @@ impl Token {
     }
 }
 
-/// The bytes of a number and their count tell its order: twice the number, with no leading zeros.
+/// Appends a number so that the bytes sort in numeric order: its length, then twice the number without leading zeros.
 fn write_integer(bytes: &mut Vec<u8>, number: u32) {
     if number == 0 {
         bytes.push(ZERO);

@@ -1,4 +1,4 @@
-//! What there is of collections and views is of now, also for a transaction; their documents are of its moment.
+//! A transaction sees the current catalog of collections and views, with the documents of its snapshot.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::txn::transaction::Transaction;
 use crate::txn::{TRANSIENT, changed_catalog};
 
 impl Transaction {
-    /// Learns, before it uses a name for the first time, what has become of it since. It refuses a collection that was
-    /// made since: nobody knows what would have been in it. What it has used stays as it was: on a server, whoever would
-    /// change that waits for the transaction.
+    /// Brings a name up to date with the current catalog before its first use. Refuses a collection that was created
+    /// since the snapshot. A name that was used before keeps its state: in MongoDB, changes to it wait for the
+    /// transaction.
     pub(crate) fn follow(&mut self, now: &Root, namespace: &Namespace) -> Result<(), ServerError> {
         let mut namespace = namespace;
         while self.used.insert(namespace.clone()) {
@@ -53,8 +53,8 @@ impl Transaction {
     }
 }
 
-/// A collection with its documents of then, under its options of now. An index that is gone is not used, and neither is
-/// one that was made since; that there is one, the older version tells.
+/// The collection's documents at the snapshot, under its current options. It has only the indexes that exist in both,
+/// and keeps the older version number if newer indexes are missing.
 fn adapted(then: &Collection, now: &Collection) -> Collection {
     let mut adapted = then.clone();
     adapted.indexes.retain(|index| index.is_among(&now.indexes));

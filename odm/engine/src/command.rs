@@ -1,7 +1,7 @@
 //! The commands: a command document in, the reply document out.
 //!
-//! [`dispatch`] finds a command in [`table`] and runs it; each command has its file. [`declare`] says what a row of the table
-//! is, [`state`] what an engine keeps, and [`call`] what a command has at hand while it runs.
+//! [`dispatch`] looks up a command in [`table`] and runs it; each command has its own file. [`declare`] defines a row
+//! of the table, [`state`] the state of an engine, and [`call`] the context of a running command.
 
 mod aggregate;
 mod api;

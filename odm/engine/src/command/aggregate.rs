@@ -36,7 +36,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("let", Kind::Object),
     field("collation", Kind::Object),
     field("$queryOptions", Kind::Object),
-    // What a router says of what it asks for, of which a server's reply tells nothing.
+    // These describe a request of mongos, and do not change mongod's reply.
     field("fromMongos", Kind::FindBool),
     field("isMapReduceCommand", Kind::FindBool),
 ];
@@ -53,24 +53,24 @@ pub(crate) const AGGREGATE: Command = Command {
     explain: Some(aggregation::explain),
 };
 
-/// How many documents the first batch holds unless the command says so.
+/// How many documents the first batch holds if the command sets no batch size.
 pub(crate) const FIRST_BATCH: u64 = 101;
 
-/// The parts of an `aggregate`, also as `explain` sees it.
+/// A parsed `aggregate`, to run or to explain.
 #[derive(Debug)]
 pub(crate) struct Aggregate<'a> {
     pub(crate) namespace: Namespace,
-    /// What the pipeline starts from: of a view, what the view is on.
+    /// The collection that the pipeline reads; for a view, the view's source.
     pub(crate) base: Namespace,
     pub(crate) pipeline: Pipeline,
     pub(crate) leading: Leading,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
-    /// Some stage asks for what is known of a document beyond its fields.
+    /// Whether a stage reads a document's metadata.
     asks: bool,
 }
 
-/// A pipeline and what goes with it.
+/// A pipeline with its options.
 #[derive(Debug)]
 pub(crate) struct Asked<'s, 'a> {
     pub(crate) stages: &'s RawArray,
@@ -109,7 +109,7 @@ impl<'a> Aggregate<'a> {
         let root = call.root();
         let collection = root.collection(&namespace).cloned();
         let view = match tells_of(asked.stages) {
-            // That of a view is told of the view itself.
+            // `$collStats` reports on the view itself, not on its source.
             Some("$collStats") => None,
             _ => root.resolve(&namespace)?,
         };
@@ -172,7 +172,7 @@ impl<'a> Aggregate<'a> {
         })
     }
 
-    /// The query that the leading stages are.
+    /// The query that the leading stages are equivalent to.
     pub(crate) fn query(&self) -> Query<'_> {
         Query {
             filter: self.leading.filter.as_deref(),
@@ -188,7 +188,7 @@ impl<'a> Aggregate<'a> {
         }
     }
 
-    /// All documents that come out of the pipeline.
+    /// All result documents of the pipeline.
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let collection = call.find_collection(&self.base);
         let prepared = self
@@ -239,7 +239,7 @@ impl<'a> Aggregate<'a> {
     }
 }
 
-/// The stages, which must be documents.
+/// The stages of the pipeline, each of which must be a document.
 fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
     let stages = match args.get("pipeline") {
         Some(RawBsonRef::Array(stages)) => stages,
@@ -265,13 +265,13 @@ fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
     Ok(stages)
 }
 
-/// The first stage, if it is to tell of the collection.
+/// The name of the first stage, if it reports statistics of the collection.
 fn tells_of(stages: &RawArray) -> Option<&str> {
     let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
     matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
 }
 
-/// Refuses to tell of a collection where there is none, and in a transaction.
+/// Refuses a statistics stage without a collection, and in a transaction.
 fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<(), ServerError> {
     if &*namespace.collection == "$cmd.aggregate" {
         return Err(ServerError::new(
@@ -295,7 +295,7 @@ fn not_inside(stage: &str) -> ServerError {
     )
 }
 
-/// Refuses `$unionWith` in a transaction, however deep in other stages.
+/// Refuses `$unionWith` in a transaction, also inside other stages.
 fn check_unions(stages: &RawArray) -> Result<(), ServerError> {
     for stage in raw::values(stages).filter_map(RawBsonRef::as_document) {
         let Some((name, value)) = raw::elements(stage).next() else {
@@ -321,7 +321,7 @@ fn check_unions(stages: &RawArray) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What an `aggregate` is of.
+/// The namespace that an `aggregate` reads.
 pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Namespace, ServerError> {
     let namespace = match target {
         RawBsonRef::String(collection) => Namespace::new(call.database, collection),
@@ -348,7 +348,7 @@ pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Names
     Ok(namespace)
 }
 
-/// The documents of a query; what is known of each is said before it is given on.
+/// The documents of a query. Sets the metadata of each document before it yields it.
 fn documents(
     mut found: Found,
     globals: &Globals,
@@ -369,7 +369,7 @@ fn documents(
     })
 }
 
-/// Refuses to write where the last stage would.
+/// Refuses targets that the last stage must not write to.
 fn check_target(
     call: &Call<'_>,
     target: pipeline::Target<'_>,
@@ -428,7 +428,7 @@ fn check_target(
     }
 }
 
-/// The server's two spellings.
+/// mongod spells the message differently for the two stages.
 fn cannot(stage: &str) -> String {
     if stage == "$merge" {
         format!("Cannot {stage}")
@@ -466,7 +466,7 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             ));
         }
     }
-    // Of the command's fields, what is missing is noticed after what is of the wrong type.
+    // mongod reports a field of the wrong type before a missing field.
     if call.args.get("pipeline").is_some() {
         stages_of(&call.args)?;
     }
@@ -530,7 +530,7 @@ fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
     }
 }
 
-/// The results of a pipeline. The server learns of their end by asking for one more.
+/// The results of a pipeline. As on mongod, the cursor learns of the end only by requesting one more document.
 #[derive(Debug)]
 struct Output(std::vec::IntoIter<RawDocumentBuf>);
 

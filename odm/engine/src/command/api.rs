@@ -1,11 +1,11 @@
-//! The versioned API: what a client that declares a version, and to be strict about it, may ask.
+//! The Stable API: which commands and fields a client may use that sends `apiVersion`, and perhaps `apiStrict`.
 
 use bson::raw::{RawBsonRef, RawDocument};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{kind, raw};
 
-/// The commands of version 1, sorted, each with its fields that are no part of the version.
+/// The commands of version 1, sorted, each with the fields that version 1 excludes.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("abortTransaction", &[]),
     (
@@ -76,7 +76,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("update", &["encryptionInformation"]),
 ];
 
-/// The stages that are no part of version 1, sorted.
+/// The stages that version 1 excludes, sorted.
 const STAGES: &[&str] = &[
     "$_internalInhibitOptimization",
     "$currentOp",
@@ -90,7 +90,7 @@ const STAGES: &[&str] = &[
     "$planCacheStats",
 ];
 
-/// Refuses a version that there is not, and what is not in the version of a client that is strict.
+/// Refuses unknown versions and, from strict clients, everything outside their version.
 pub(crate) fn check(name: &str, command: &RawDocument) -> Result<(), ServerError> {
     let strict = flag(command, "apiStrict")?;
     let deprecation_errors = flag(command, "apiDeprecationErrors")?;
@@ -161,7 +161,7 @@ fn check_strict(name: &str, command: &RawDocument) -> Result<(), ServerError> {
     }
 }
 
-/// Refuses a stage, and those of the pipelines in it.
+/// Refuses a stage outside version 1, also in nested pipelines.
 fn check_stage(stage: RawBsonRef<'_>) -> Result<(), ServerError> {
     let Some((name, value)) = stage
         .as_document()

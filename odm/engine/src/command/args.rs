@@ -1,4 +1,4 @@
-//! Command fields, checked against the command's declaration as the server's parser does.
+//! Command fields, checked against the command's declaration as mongod's parser does.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use odm_language::refusal;
 use odm_language::value::decimal::Decimal;
 use odm_language::value::raw;
 
-/// What a field of a command may hold. The messages of a refusal depend on it.
+/// The type that a command's field accepts. It also selects the error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Any,
     Object,
-    /// An array of objects. As in every array of one type, nulls among them don't count, while a null in its place is
+    /// An array of objects. As in every typed array, null elements are ignored, while a null in place of the array is
     /// refused.
     Objects,
     /// An array of strings.
@@ -26,19 +26,19 @@ pub enum Kind {
     Longs,
     Str,
     Bool,
-    /// A boolean or any number: "safe bool" in the server's words.
+    /// A boolean or any number: MongoDB's "safe bool".
     SafeBool,
-    /// Any number: "safe int".
+    /// Any number: MongoDB's "safe int".
     SafeInt,
-    /// An object and not null, with the older message that `find` keeps.
+    /// An object, not null, with the older error message that `find` still uses.
     FindObject,
     /// A 32-bit integer.
     Int,
-    /// A boolean, null no more than another type, with the older message that `find` keeps.
+    /// A boolean, not null, with the older error message that `find` still uses.
     FindBool,
-    /// Known to the server, not done here: refused by name, unless absent, null or false.
+    /// A field that MongoDB has and the engine does not: refused by name, unless absent, null or false.
     Unsupported,
-    /// The same of what has the type of [`Kind::FindBool`].
+    /// Like [`Kind::Unsupported`], for fields of the type [`Kind::FindBool`].
     UnsupportedBool,
 }
 
@@ -48,15 +48,15 @@ pub struct Field {
     pub name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) required: bool,
-    /// What a value of the right type must be like besides, said before the fields behind it are looked at.
+    /// An extra check of a value of the right type. It runs before the fields behind this one are parsed.
     check: Option<Check>,
 }
 
-/// Checks a value of the field that is called so, the command's name in front.
+/// Checks the value of a field, whose name comes with the command's name in front.
 type Check = fn(&str, RawBsonRef<'_>) -> Result<(), ServerError>;
 
 impl Kind {
-    /// What the elements of such an array are.
+    /// The type of the array's elements; `None` for other kinds.
     fn of_elements(self) -> Option<ElementType> {
         match self {
             Self::Objects => Some(ElementType::EmbeddedDocument),
@@ -95,7 +95,7 @@ pub const fn required(name: &'static str, kind: Kind) -> Field {
     }
 }
 
-/// Refuses to call a collection a time series' own: there are none.
+/// Refuses `isTimeseriesNamespace: true`: the engine has no time series collections.
 pub(crate) fn is_of_no_series(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
     if value != RawBsonRef::Boolean(true) {
         return Ok(());
@@ -106,7 +106,8 @@ pub(crate) fn is_of_no_series(_name: &str, value: RawBsonRef<'_>) -> Result<(), 
     ))
 }
 
-/// The fields that any command takes. Their meaning is read at the door; here they are only known.
+/// The fields that every command accepts. Other modules read them; this list only keeps them from being refused as
+/// unknown.
 pub const GENERIC: &[&str] = &[
     "$clusterTime",
     "$configServerState",
@@ -133,7 +134,7 @@ pub const GENERIC: &[&str] = &[
     "writeConcern",
 ];
 
-/// The commands that look past fields that they don't know, by the names that messages have for them.
+/// The commands that ignore unknown fields, by the names used in error messages.
 const LENIENT: &[&str] = &[
     "KillAllSessionsByPatternCmd",
     "KillAllSessionsCmd",
@@ -148,7 +149,7 @@ const LENIENT: &[&str] = &[
     "validate",
 ];
 
-/// The fields of one command or one of its statements, after the check.
+/// The checked fields of a command or of one of its statements.
 #[derive(Debug)]
 pub struct Args<'a> {
     values: Vec<(&'static str, RawBsonRef<'a>)>,
@@ -160,7 +161,7 @@ impl<'a> Args<'a> {
         Self { values: Vec::new() }
     }
 
-    /// The fields of a `find`, which may be for one document.
+    /// The fields of a `find`, of one document if `one`.
     pub(crate) fn of_find(filter: &'a RawDocument, one: bool) -> Self {
         let mut values = Vec::with_capacity(3);
         values.push(("filter", RawBsonRef::Document(filter)));
@@ -171,7 +172,7 @@ impl<'a> Args<'a> {
         Self { values }
     }
 
-    /// The fields of a command; its first element is the command's name and is not checked here.
+    /// The fields of a command. The first element is the command's name and is not checked here.
     pub(crate) fn of_command(
         command: &'a RawDocument,
         idl: &str,
@@ -251,7 +252,7 @@ impl<'a> Args<'a> {
             .map(|(_, value)| *value)
     }
 
-    /// Whether nothing but these is given.
+    /// Whether no fields other than these are given.
     pub(crate) fn has_only(&self, names: &[&str]) -> bool {
         self.values.iter().all(|(name, _)| names.contains(name))
     }
@@ -263,13 +264,13 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The document, unless it is `{}`: several options mean nothing when empty.
+    /// The document, unless it is `{}`: several options have no effect when empty.
     pub(crate) fn filled(&self, name: &str) -> Option<&'a RawDocument> {
         self.document(name)
             .filter(|document| !is_empty_document(document))
     }
 
-    /// The index to use, by its name or its key.
+    /// The `hint`: the name or the key of an index.
     pub(crate) fn hint(&self) -> Result<Option<RawBsonRef<'a>>, ServerError> {
         match self.get("hint") {
             hint @ (None | Some(RawBsonRef::String(_) | RawBsonRef::Document(_))) => Ok(hint),
@@ -287,7 +288,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The array; an empty one if it is absent.
+    /// The array, or an empty one if the field is absent.
     pub(crate) fn array_or_empty(&self, name: &str) -> &'a RawArray {
         const EMPTY: &[u8] = b"\x05\0\0\0\0";
         self.array(name)
@@ -314,7 +315,7 @@ impl<'a> Args<'a> {
         self.get(name).and_then(whole)
     }
 
-    /// A number that may not be negative, as `limit`, `skip` and `batchSize`.
+    /// A number that must not be negative, such as `limit`, `skip` and `batchSize`.
     pub(crate) fn natural(&self, name: &str) -> Result<Option<u64>, ServerError> {
         let Some(number) = self.int(name) else {
             return Ok(None);
@@ -328,8 +329,8 @@ impl<'a> Args<'a> {
     }
 }
 
-/// True for what the server takes as true: every number but zero, and every value that is neither
-/// false, null nor undefined.
+/// Whether mongod treats the value as true: every number but zero, and every value that is neither false, null nor
+/// undefined.
 pub fn truthy(value: RawBsonRef<'_>) -> bool {
     match value {
         RawBsonRef::Boolean(value) => value,
@@ -342,7 +343,7 @@ pub fn truthy(value: RawBsonRef<'_>) -> bool {
     }
 }
 
-/// A number as a whole one, held within 64 bits: doubles are cut, decimals rounded.
+/// Converts a number to 64 bits with saturation: doubles are truncated, decimals rounded.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "`as` saturates, which is the meaning wanted"
@@ -361,7 +362,7 @@ pub fn whole(value: RawBsonRef<'_>) -> Option<i64> {
     }
 }
 
-/// The command's `maxTimeMS`, of any numeric type; 0 is no limit.
+/// The command's `maxTimeMS`, of any numeric type; 0 means no limit.
 pub fn max_time(command: &RawDocument) -> Option<Duration> {
     let millis = u64::try_from(whole(raw::get(command, "maxTimeMS")?)?).ok()?;
     (millis > 0).then(|| Duration::from_millis(millis))
@@ -371,7 +372,7 @@ pub fn is_empty_document(document: &RawDocument) -> bool {
     document.as_bytes().len() <= 5
 }
 
-/// The server's name of a BSON type in its messages.
+/// The name of a BSON type in mongod's error messages.
 pub(crate) fn type_name(kind: ElementType) -> &'static str {
     match kind {
         ElementType::Double => "double",
@@ -447,7 +448,7 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
     let (name, found) = (field.name, type_name(found));
     let message = match field.kind {
         Kind::FindObject => format!("Expected field {name}to be of type object"),
-        // The server's own words for a boolean.
+        // mongod's message for this boolean names an object, without a space after the field name.
         Kind::FindBool if name == "oplogReplay" => {
             format!("Expected field {name}to be of type object")
         }
@@ -459,7 +460,7 @@ fn check(idl: &str, field: &Field, value: RawBsonRef<'_>) -> Result<(), ServerEr
     Err(ServerError::new(Code::TYPE_MISMATCH, message))
 }
 
-/// The server's refusal of a field, which is expected to be of one `type '…'`, or of one of several `types '[…']`.
+/// mongod's error for a field of the wrong type. `expected` is one `type '…'` or several `types '[…']`.
 pub fn wrong_type(field: &str, found: RawBsonRef<'_>, expected: &str) -> ServerError {
     ServerError::new(
         Code::TYPE_MISMATCH,
@@ -470,7 +471,7 @@ pub fn wrong_type(field: &str, found: RawBsonRef<'_>, expected: &str) -> ServerE
     )
 }
 
-/// The refusal of a null for an array of values of one type.
+/// The error for a null in place of a typed array.
 pub(crate) fn null_list(name: &str) -> ServerError {
     ServerError::new(
         Code::location(10065),
@@ -478,7 +479,7 @@ pub(crate) fn null_list(name: &str) -> ServerError {
     )
 }
 
-/// The array, if what is in it is of the type, or null.
+/// The array, if all of its elements are of the type or null.
 pub(crate) fn check_list<'a>(
     name: &str,
     value: RawBsonRef<'a>,
@@ -500,7 +501,7 @@ fn is_null(value: RawBsonRef<'_>) -> bool {
     matches!(value, RawBsonRef::Null | RawBsonRef::Undefined)
 }
 
-/// The documents of an array of objects, past its nulls.
+/// The documents of an array of objects, without its nulls.
 pub(crate) fn objects(array: &RawArray) -> impl Iterator<Item = &RawDocument> + Clone {
     raw::values(array).filter_map(|value| match value {
         RawBsonRef::Document(document) => Some(document),

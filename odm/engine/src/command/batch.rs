@@ -26,7 +26,7 @@ pub(crate) fn transaction_of(mode: &Mode) -> Option<(Vec<u8>, i64)> {
     }
 }
 
-/// The first batch of a new cursor, which is kept if something may come after it.
+/// The first batch of a new cursor. The engine keeps the cursor if more documents may follow.
 pub(crate) fn first_batch(
     call: &Call<'_>,
     mut cursor: Cursor,
@@ -48,10 +48,10 @@ pub(crate) fn first_batch(
     Ok(batch.of(id, namespace).at(time).with_token(token))
 }
 
-/// How many documents a change stream reads for a batch that may hold any number.
+/// How many documents a change stream reads ahead for a batch without a size.
 const READ_AHEAD: u64 = 1000;
 
-/// Has a change stream read what a batch needs.
+/// Lets a change stream read the events that a batch needs.
 pub(crate) fn catch_up(call: &Call<'_>, cursor: &mut Cursor, batch_size: Option<u64>) {
     let wanted = batch_size.unwrap_or(READ_AHEAD).min(READ_AHEAD);
     cursor
@@ -59,7 +59,7 @@ pub(crate) fn catch_up(call: &Call<'_>, cursor: &mut Cursor, batch_size: Option<
         .catch_up(&call.engine.catalog, usize::try_from(wanted).unwrap_or(0));
 }
 
-/// Fills one batch. The flag tells whether the cursor stays open.
+/// Fills one batch. The flag is true if the cursor stays open.
 pub(crate) fn fill(
     cursor: &mut Cursor,
     batch_size: Option<u64>,

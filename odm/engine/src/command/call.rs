@@ -1,4 +1,4 @@
-//! One command under way: what its file needs of the engine, of the session and of the clock.
+//! The context of one running command: the engine, the session and the clock.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -34,23 +34,23 @@ pub(crate) struct Call<'a> {
     pub(crate) context: &'a Context,
     pub(crate) command: &'a RawDocument,
     pub(crate) database: &'a str,
-    /// What the command names; only the database where it names no collection.
+    /// The command's namespace; its collection is empty if the command names none.
     pub(crate) namespace: &'a Namespace,
     pub(crate) args: Args<'a>,
     pub(crate) mode: Mode,
     /// The transaction that the command belongs to.
     pub(crate) transaction: Option<&'a mut Transaction>,
-    /// What the transaction began with, in its first statement: that can't find anything changed since.
+    /// The catalog at the start of the transaction. Set only in the first statement, which sees no later change.
     pub(crate) began: Option<Root>,
-    /// The moment that the command reads, where it asks for one.
+    /// The snapshot that the command reads, if it requests one.
     pub(crate) snapshot: Option<Snapshot>,
     /// What a retryable write has done so far.
     pub(crate) statements: Option<&'a mut Statements>,
     pub(crate) now: DateTime,
-    /// Whether the command got as far as the lock of a write: if it fails after that, its reply still reports the write
+    /// Whether the command reached the lock of a write. If it fails after that, its reply still reports the write
     /// concern.
     pub(crate) locked: Cell<bool>,
-    /// What the profiler wants to know of it.
+    /// Collects what the profiler records; `None` if the command is not profiled.
     pub(crate) profile: Option<&'a Watch>,
 }
 
@@ -83,7 +83,7 @@ impl Call<'_> {
         self.namespace.clone()
     }
 
-    /// The state that a transaction or a snapshot gives.
+    /// The catalog of the transaction or of the snapshot; `None` outside both.
     fn fixed(&self) -> Option<&Root> {
         match (&self.transaction, &self.snapshot) {
             (Some(transaction), _) => Some(transaction.root()),
@@ -91,7 +91,8 @@ impl Call<'_> {
         }
     }
 
-    /// Has a transaction learn what has become of a name since it began.
+    /// Updates the transaction's view of a namespace that it uses for the first time. Fails if the collection was
+    /// created since.
     pub(crate) fn follow(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
         match &mut self.transaction {
             Some(transaction) => match &self.began {
@@ -102,12 +103,12 @@ impl Call<'_> {
         }
     }
 
-    /// The time of the moment that the command reads, where it asks for one.
+    /// The cluster time of the snapshot that the command reads, if it requests one.
     pub(crate) fn read_time(&self) -> Option<Timestamp> {
         self.snapshot.as_ref().map(|snapshot| snapshot.time)
     }
 
-    /// The state that the command reads.
+    /// The catalog that the command reads.
     pub(crate) fn root(&self) -> Root {
         match self.fixed() {
             Some(root) => root.clone(),
@@ -146,14 +147,14 @@ impl Call<'_> {
             .tallied(self.profile.map(|profile| Arc::clone(&profile.tally)))
     }
 
-    /// Records a plan for the profiler that the planner did not choose.
+    /// Records the name of a plan that the planner did not choose, such as `EOF`, for the profiler.
     pub(crate) fn name_plan(&self, plan: &str) {
         if let Some(profile) = self.profile {
             profile.tally.name_plan(plan);
         }
     }
 
-    /// Has a collection looked at for as long as it takes to read one thing of it: see [`Catalog::look`].
+    /// Runs `look` on a collection, only to read a few of its documents: see [`Catalog::look`].
     ///
     /// [`Catalog::look`]: crate::catalog::Catalog::look
     pub(crate) fn look<T>(
@@ -167,8 +168,8 @@ impl Call<'_> {
         }
     }
 
-    /// The environment of filters and expressions: the clock, the collation (its own, or else the collection's), and
-    /// the variables of `let`.
+    /// The environment of filters and expressions: the clock, the collation (the command's, or else the collection's),
+    /// and the variables of `let`.
     pub(crate) fn globals(
         &self,
         collation: Option<&RawDocument>,
@@ -179,7 +180,7 @@ impl Call<'_> {
         self.globals_under(collation, variables, met)
     }
 
-    /// The same, where the collection's collation is known.
+    /// Like [`Self::globals`], for callers that already have the collection's collation.
     pub(crate) fn globals_under(
         &self,
         collation: Option<&RawDocument>,
@@ -219,7 +220,7 @@ impl Call<'_> {
                     "Command let Expression tried to access a field, but this is not allowed because Command let Expressions run before the query examines any documents.",
                 ));
             }
-            // One that removes ($$REMOVE) stays missing.
+            // A variable whose value is `$$REMOVE` stays missing.
             let value = expression
                 .eval(raw::empty_document(), &globals)?
                 .into_owned();
@@ -228,13 +229,13 @@ impl Call<'_> {
         Ok(globals)
     }
 
-    /// Makes a collection as its first document does, unless it is there.
+    /// Creates a collection, as inserting its first document does, unless it exists.
     pub(crate) fn ensure(&mut self, namespace: &Namespace) -> Result<(), ServerError> {
         self.ensure_logged(namespace, true).map(drop)
     }
 
-    /// Creates a collection that is absent, without a change event, and returns whether it did: watchers of `$out` see the
-    /// rename of a temporary collection instead.
+    /// Creates an absent collection without a change event, and returns whether it did. Change streams on the target of
+    /// `$out` see the rename of a temporary collection instead.
     pub(crate) fn ensure_quietly(&mut self, namespace: &Namespace) -> Result<bool, ServerError> {
         self.ensure_logged(namespace, false)
     }
@@ -287,8 +288,8 @@ impl Call<'_> {
         (bits | version | variant).to_be_bytes()
     }
 
-    /// Opens a collection for writing, in the transaction or outside; `None` if there is no such collection. A write
-    /// conflict, told by the outer `Err`, undoes all that `write` did.
+    /// Opens a collection for writing, in the transaction or outside; returns `None` if the collection does not exist.
+    /// A write conflict, returned as the outer `Err`, undoes all that `write` did.
     pub(crate) fn write<T>(
         &mut self,
         namespace: &Namespace,
@@ -303,7 +304,7 @@ impl Call<'_> {
         self.engine.write(namespace, bypass_validation, write)
     }
 
-    /// Opens a collection for writing, which is made if there is none, again where another thread drops it in between.
+    /// Opens a collection for writing, and creates it if it is absent. Retries if another thread drops it in between.
     pub(crate) fn write_ensured<T>(
         &mut self,
         namespace: &Namespace,
@@ -318,7 +319,7 @@ impl Call<'_> {
         }
     }
 
-    /// Changes a collection's options or indexes. Uncommitted writes of a transaction stand in its way.
+    /// Changes a collection's options or indexes. Uncommitted writes of a transaction block the change.
     pub(crate) fn alter<T>(
         &mut self,
         namespace: &Namespace,

@@ -1,4 +1,4 @@
-//! `aggregate` that begins with `$changeStream`.
+//! Pipelines that begin with `$changeStream`.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument};
 use bson::rawdoc;
@@ -28,7 +28,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("startAtOperationTime", Kind::Any),
 ];
 
-/// The stages that may stand behind it.
+/// The stages that may follow `$changeStream`.
 const ALLOWED: &[&str] = &[
     "$_internalInhibitOptimization",
     "$addFields",
@@ -41,7 +41,7 @@ const ALLOWED: &[&str] = &[
     "$unset",
 ];
 
-/// Whether a pipeline watches.
+/// Whether a pipeline begins with `$changeStream`.
 pub(crate) fn begins(stages: &RawArray) -> bool {
     first(stages).is_some_and(|(name, _)| name == STAGE)
 }
@@ -57,7 +57,7 @@ fn named(stage: RawBsonRef<'_>) -> Option<(&str, RawBsonRef<'_>)> {
     }
 }
 
-/// Opens the stream.
+/// Opens a change stream and returns its first batch.
 pub(crate) fn open(
     call: &mut Call<'_>,
     target: RawBsonRef<'_>,
@@ -66,7 +66,7 @@ pub(crate) fn open(
 ) -> Result<Page, ServerError> {
     let namespace = aggregate::namespace(call, target)?;
     outline::check(stages, namespace.place())?;
-    // By its outline, it is one.
+    // `outline::check` ensures that this is a document.
     let spec = first(stages).and_then(|(_, spec)| spec.as_document());
     let spec = spec.unwrap_or_else(|| raw::empty_document());
     let args = Args::of_statement(spec, STAGE, FIELDS)?;
@@ -82,7 +82,7 @@ pub(crate) fn open(
     };
     let from = from(&args)?;
     let mut behind = RawArrayBuf::new();
-    // What may only be first is not behind the stream.
+    // The extra first stage makes the parser refuse stages that may only be first.
     behind.push(rawdoc! { "$match": {} });
     for stage in raw::values(stages).skip(1) {
         if let Some((name, _)) = named(stage)
@@ -129,7 +129,7 @@ pub(crate) fn open(
         .map_err(|error| error.within("PlanExecutor error during aggregation"))
 }
 
-/// The stage that a server makes of one before it looks whether it may stand there.
+/// The stage that mongod rewrites a stage to before it checks whether a change stream allows it.
 fn made_of(name: &str) -> &str {
     match name {
         "$bucket" | "$bucketAuto" | "$count" | "$sortByCount" => "$group",
@@ -138,7 +138,7 @@ fn made_of(name: &str) -> &str {
     }
 }
 
-/// Refuses where no server lets it run.
+/// Refuses a change stream in a transaction, and with a read concern other than `majority`.
 fn check_place(call: &Call<'_>) -> Result<(), ServerError> {
     if call.transaction.is_some() {
         return Err(general::not_in_transaction("$changeStream"));
@@ -219,7 +219,7 @@ fn images(args: &Args<'_>) -> Result<Images, ServerError> {
     }
 }
 
-/// Where it begins, if that is said.
+/// The token at which the stream begins, if the command names one.
 fn from(args: &Args<'_>) -> Result<Option<Token>, ServerError> {
     let time = match args.get("startAtOperationTime") {
         None => None,

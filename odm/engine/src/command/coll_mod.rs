@@ -46,14 +46,14 @@ const FIELDS: &[Field] = &[
     field("dryRun", Kind::SafeBool),
 ];
 
-/// What is kept of a validation, in a server's order, and what it is where nothing was said.
+/// The stored options of validation, in MongoDB's order, with their defaults.
 const KEPT: [(&str, Option<&str>); 3] = [
     ("validator", None),
     ("validationLevel", Some("strict")),
     ("validationAction", Some("error")),
 ];
 
-/// A collection's options with all that is kept of a validation, in front of the options that come behind it.
+/// A collection's options with the validation options and their defaults, placed as MongoDB stores them.
 fn with_validation(options: &Document) -> Document {
     let behind = ["viewOn", "pipeline", "collation"];
     let (after, before): (Vec<_>, Vec<_>) = options
@@ -72,7 +72,7 @@ fn with_validation(options: &Document) -> Document {
         .collect()
 }
 
-/// A collection's options with what is kept of documents as they were, if that is there, in its place.
+/// A collection's options with the options of pre-images moved to where MongoDB stores them.
 fn with_images(mut options: Document) -> Document {
     let kept = [RECORDED, IMAGES].map(|name| Some((name.to_owned(), options.remove(name)?)));
     let is_behind =
@@ -144,7 +144,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         if KEPT.iter().any(|(name, _)| changes.contains_key(*name)) {
             document = with_validation(&document);
         }
-        // Whatever else is changed, it is off where it is not asked for.
+        // Every `collMod` turns `recordPreImages` off unless it sets the option.
         document.remove(RECORDED);
         if records {
             document.remove(IMAGES);
@@ -188,7 +188,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
 }
 
-/// As the server words it, for which a collection that is missing is a view where it only tries.
+/// The error for a missing collection. For a `dryRun`, mongod reports it as a view.
 fn no_collection(args: &Args<'_>, namespace: &Namespace) -> ServerError {
     if args.flag("dryRun") {
         return invalid("option not supported on a view: index");
@@ -204,7 +204,7 @@ fn no_collection(args: &Args<'_>, namespace: &Namespace) -> ServerError {
     )
 }
 
-/// Why an option cannot change a plain collection.
+/// The error for an option that a plain collection does not have.
 fn elsewhere(args: &Args<'_>) -> Option<&'static str> {
     let reasons = [
         ("pipeline", "option only supported on a view: pipeline"),
@@ -224,7 +224,7 @@ fn elsewhere(args: &Args<'_>) -> Option<&'static str> {
     Some(reason)
 }
 
-/// The options to change, by the names under which they are kept; `{}` takes a validator away.
+/// The options to change, by their stored names; `{}` removes a validator.
 fn options(args: &Args<'_>) -> Result<Document, ServerError> {
     let mut changes = Document::new();
     if let Some(validator) = args.document("validator") {
@@ -237,7 +237,7 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
     }
     if let Some(images) = args.document(IMAGES) {
         let kept = keeps_images(images);
-        // An empty one takes away what is there.
+        // An empty document removes the stored option.
         let images = if kept {
             to_document(images)?
         } else {
@@ -254,7 +254,7 @@ fn options(args: &Args<'_>) -> Result<Document, ServerError> {
     Ok(changes)
 }
 
-/// The options to change, as those are told who watch.
+/// The options to change, as change streams show them.
 fn described(args: &Args<'_>) -> Result<Document, ServerError> {
     let mut described = Document::new();
     for name in ["validator", IMAGES] {
@@ -277,7 +277,7 @@ fn described(args: &Args<'_>) -> Result<Document, ServerError> {
     Ok(described)
 }
 
-/// What those who watch are told: `reply` has what changed of the index.
+/// The change event of a `collMod`: `reply` has what changed of the index.
 fn told(
     was: &Collection,
     index: Option<&index::Change>,
@@ -294,7 +294,7 @@ fn told(
     definition::modified(was, &description, before)
 }
 
-/// Gives a view another source, another pipeline, or both.
+/// Changes the source of a view, its pipeline, or both.
 fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, ServerError> {
     let other = FIELDS
         .iter()

@@ -31,7 +31,7 @@ pub(crate) const LIST_COLLECTIONS: Command = Command {
         field("nameOnly", Kind::Bool),
         field("authorizedCollections", Kind::Bool),
         field("cursor", Kind::Object),
-        // No drop is pending when it is answered.
+        // A drop is never pending here.
         field("includePendingDrops", Kind::SafeBool),
     ],
     target: Target::Database,
@@ -103,7 +103,7 @@ pub(crate) fn batch_size(
     Ok(size)
 }
 
-/// A cursor over documents that are all there.
+/// A cursor over a complete list of documents.
 pub(crate) fn listing(
     call: &Call<'_>,
     namespace: Namespace,
@@ -296,7 +296,7 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     root.remove(&source);
     let is_copied = source.database != target.database;
     if is_copied {
-        // Between databases the server copies, and the copy is a new collection.
+        // A rename between databases copies the documents into a new collection.
         renamed.uuid = call.uuid();
     }
     renamed.namespace = target;
@@ -314,7 +314,7 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(doc! {})
 }
 
-/// What those who watch are told of a collection that has another name now.
+/// The change event of a renamed collection.
 fn moved(from: Namespace, renamed: &Collection, replaced: Option<[u8; 16]>) -> Change {
     Change {
         namespace: from,
@@ -326,7 +326,7 @@ fn moved(from: Namespace, renamed: &Collection, replaced: Option<[u8; 16]>) -> C
     }
 }
 
-/// The same of one that went to another database: there it was filled, and got its name.
+/// The change events of a rename to another database: a new collection is created and filled, then renamed.
 fn copied(
     source: &Namespace,
     uuid: [u8; 16],

@@ -1,4 +1,5 @@
-//! Read and write concern, read preference: on one node that keeps everything in memory, each that can be met is met.
+//! Read concern, write concern and read preference. The engine is one node in memory, and meets every concern that a
+//! single node can meet.
 
 mod preference;
 
@@ -14,7 +15,7 @@ use crate::command::general::Rules;
 use crate::txn::session::Mode;
 use crate::txn::snapshot::Moment;
 
-/// Refuses what is malformed or unknown, and what a read asks that cannot be met.
+/// Refuses malformed and unknown concerns, and read concerns that the engine or the command cannot meet.
 pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<(), ServerError> {
     if let Some(concern) = raw::get(command, "readConcern") {
         check_read(rules, concern, mode)?;
@@ -54,7 +55,7 @@ pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<
     }
 }
 
-/// The fields of a read concern as a refusal shows them, with a comma behind each.
+/// The fields of a read concern as error messages print them, with a comma behind each.
 fn shown(concern: &RawDocument) -> String {
     let of = |name: &str| {
         let value = raw::get(concern, name)?;
@@ -67,7 +68,7 @@ fn shown(concern: &RawDocument) -> String {
     fields.into_iter().filter_map(of).collect()
 }
 
-/// Why the command can't run at the level, which others can.
+/// The reason why the command does not support the read concern's level; `None` if it does.
 fn unsupported(
     rules: Rules,
     command: &RawDocument,
@@ -92,7 +93,7 @@ fn unsupported(
                 .then_some("$out cannot be used with a 'linearizable' read concern level")
         }
         ("create" | "createIndexes", "majority" | "snapshot") => Some(NOT_SUPPORTED),
-        // The first command of a transaction says it for all of them.
+        // A transaction's first command sets the read concern for all of its commands.
         _ if matches!(mode, Mode::Transaction { .. }) => None,
         ("abortTransaction" | "aggregate" | "count" | "distinct" | "find" | "getMore", _) => None,
         _ => Some(NOT_SUPPORTED),
@@ -112,7 +113,7 @@ fn not_supported(name: &str, whose: &str, concern: &RawDocument, why: &str) -> S
     )
 }
 
-/// Refuses a later command of a transaction that can't run with the read concern of the first.
+/// Refuses a later command of a transaction that cannot run with the read concern of the first command.
 pub(crate) fn check_later(name: &str, first: Option<&RawDocument>) -> Result<(), ServerError> {
     let level = first.and_then(|concern| raw::get(concern, "level")?.as_str());
     match (first, level) {
@@ -198,7 +199,7 @@ fn check_read(rules: Rules, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(), 
     Ok(())
 }
 
-/// Refuses fields that no write concern has, and values that they cannot have.
+/// Refuses unknown fields of a write concern, and invalid values.
 fn check_write_fields(concern: &RawDocument) -> Result<(), ServerError> {
     for (name, value) in raw::elements(concern) {
         let kind = type_name(value.element_type());
@@ -271,7 +272,7 @@ fn check_write(rules: Rules, concern: RawBsonRef<'_>, mode: &Mode) -> Result<(),
     Ok(())
 }
 
-/// The moment that a read concern asks for.
+/// The moment of the snapshot that a read concern requests.
 pub(crate) fn snapshot(
     command: &RawDocument,
     mode: &Mode,
@@ -329,7 +330,7 @@ pub(crate) fn snapshot(
             ));
         }
     }
-    // A transaction has its own moment, unless it begins with one of before.
+    // A transaction reads at its own start, unless its first command names an earlier time.
     let asked = level == "snapshot" && (at.is_some() || !matches!(mode, Mode::Transaction { .. }));
     Ok(asked.then(|| at.map_or(Moment::Present, Moment::At)))
 }
@@ -342,7 +343,7 @@ pub(crate) fn has_timeout(command: &RawDocument) -> bool {
         .is_some_and(|time| time > 0)
 }
 
-/// What a reply says of a write concern that one node can't meet: the command was executed all the same.
+/// The write concern error if a single node cannot meet the write concern. The command was executed all the same.
 pub(crate) fn unmet(command: &RawDocument) -> Option<Document> {
     let Some(RawBsonRef::Document(concern)) = raw::get(command, "writeConcern") else {
         return None;

@@ -126,7 +126,7 @@ fn no_source(namespace: &Namespace) -> ServerError {
     )
 }
 
-/// A capped collection of the last documents that fit. Its only index is that of the ids, as on the server.
+/// A capped collection of the last documents that fit. As on mongod, its only index is the `_id` index.
 fn capped(
     source: &Collection,
     namespace: Namespace,
@@ -143,7 +143,7 @@ fn capped(
     let id = Index::new(Spec::id(options.collation.as_ref()).into());
     id.spec.uses.begin(now);
     let mut made = Collection::new(namespace, uuid, options, vec![id]);
-    // From the end: what is not going to fit is not copied.
+    // Going backwards copies only the documents that fit.
     let mut left = u64::try_from(size).unwrap_or(0);
     let mut kept = Vec::new();
     let all: Vec<&[u8]> = source.all().map(|stored| stored.bytes).collect();

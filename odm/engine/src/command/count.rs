@@ -104,7 +104,7 @@ fn count_view(
         .and_then(|counted| raw::get(counted, "n"))
         .and_then(whole)
         .unwrap_or(0);
-    // The server's reply from a pipeline has a whole number here.
+    // mongod replies with an integer `ok` to a `count` that runs as a pipeline.
     let reply = doc! { "n": int(n), "ok": 1 };
     RawDocumentBuf::try_from(&reply)
         .map_err(|e| ServerError::new(Code::INTERNAL_ERROR, e.to_string()))

@@ -34,7 +34,7 @@ const FIELDS: &[Field] = &[
     field("collation", Kind::Object).checked(is_collation),
     field("idIndex", Kind::Object),
     field("autoIndexId", Kind::SafeBool),
-    // A server does nothing by them.
+    // mongod accepts these and ignores them.
     field("flags", Kind::SafeInt),
     field("storageEngine", Kind::Object),
     field("indexOptionDefaults", Kind::Object).checked(are_index_defaults),
@@ -61,10 +61,10 @@ pub(crate) const CREATE: Command = Command {
     explain: None,
 };
 
-/// Whether change streams can tell documents as they were and as they became.
+/// The option that lets change streams show documents before and after a change.
 pub(super) const IMAGES: &str = "changeStreamPreAndPostImages";
 
-/// Whether the log keeps documents as they were, for nobody who reads it here.
+/// The older option that records documents before a change. The engine stores the option but records nothing.
 pub(super) const RECORDED: &str = "recordPreImages";
 
 /// Capped sizes are multiples of this.
@@ -90,7 +90,7 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     check_images(args)?;
     let keeps_images = args.document(IMAGES).is_some_and(keeps_images);
-    // What is said of the option is read even if it is off.
+    // mongod warns about the option even if it is `false`.
     let note = args.get("autoIndexId").map_or(Document::new(), |_| {
         doc! { "note": "The autoIndexId option is deprecated and will be removed in a future release" }
     });
@@ -114,12 +114,12 @@ fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         )));
     }
     call.locked.set(true);
-    // Whether the name is free is asked before what the options mean.
+    // mongod checks that the name is free before it parses the options.
     let catalog = &call.engine.catalog;
     let is_view = catalog.view(&namespace).is_some();
     let mut is_free = !is_view && catalog.collection(&namespace).is_none();
     if is_free {
-        // A transaction may have made it, or still know one that is gone.
+        // The transaction may have created the collection, or still see one that was dropped.
         call.follow(&namespace)?;
         is_free = call.find_collection(&namespace).is_none();
     }
@@ -170,7 +170,7 @@ fn check_together(args: &Args<'_>) -> Result<(), ServerError> {
     check_id_index(index, args.filled("collation"))
 }
 
-/// What the options come to.
+/// Parses and checks the collection's options.
 fn options(namespace: &Namespace, args: &Args<'_>) -> Result<Options, ServerError> {
     let options = Options::compile(document(args)?)?;
     if args.bool("autoIndexId") == Some(false) {
@@ -228,7 +228,7 @@ fn invalid(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, message)
 }
 
-/// Refuses to keep documents as they were in two places.
+/// Refuses both options that record documents before a change.
 pub(super) fn check_images(args: &Args<'_>) -> Result<(), ServerError> {
     if args.flag(RECORDED) && args.document(IMAGES).is_some_and(keeps_images) {
         return Err(invalid(format!(
@@ -238,7 +238,7 @@ pub(super) fn check_images(args: &Args<'_>) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What `changeStreamPreAndPostImages` says.
+/// Whether `changeStreamPreAndPostImages` is enabled.
 pub(super) fn keeps_images(images: &RawDocument) -> bool {
     raw::get(images, "enabled") == Some(RawBsonRef::Boolean(true))
 }
@@ -299,7 +299,7 @@ pub(crate) fn rounded(size: i64) -> i64 {
     (size + CAPPED_STEP - 1) / CAPPED_STEP * CAPPED_STEP
 }
 
-/// How many documents a capped collection may hold; nothing and less stand for as many as fit.
+/// The maximum number of documents of a capped collection; a `max` below 1 means no limit.
 pub(crate) fn filled(max: i64) -> i64 {
     if max < 1 { i64::from(i32::MAX) } else { max }
 }
@@ -319,7 +319,7 @@ fn check_id_index(index: &RawDocument, collation: Option<&RawDocument>) -> Resul
     Ok(())
 }
 
-/// The server keeps validators out of its own databases and collections.
+/// mongod allows no validators in its internal databases and collections.
 pub(crate) fn check_validator_place(
     namespace: &Namespace,
     uuid: [u8; 16],

@@ -28,7 +28,7 @@ const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),
     field("commitQuorum", Kind::Any).checked(is_quorum),
     field("ignoreUnknownIndexOptions", Kind::SafeBool),
-    // A server does nothing by these, and here are no time series.
+    // mongod ignores these, and the engine has no time series collections.
     field("v", Kind::SafeInt),
     field("isTimeseriesNamespace", Kind::Bool),
 ];
@@ -70,12 +70,12 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         spec.uses.begin(call.now);
     }
     let created = existing.is_none();
-    // What can't be built makes no collection.
+    // Indexes that cannot be built must not create the collection.
     if created {
         let others: Vec<_> = specs.iter().filter(|spec| !spec.is_id()).collect();
         check_all(&namespace, 1, &others)?;
     }
-    // Nothing is to be built, so no transaction with writes on the collection is waited for.
+    // If all indexes exist, the command does not wait for transactions with writes on the collection.
     let unchanged = match &existing {
         Some(existing) if missing(existing, &specs)?.is_empty() => Some(existing.indexes.len()),
         _ => None,
@@ -152,7 +152,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
-/// In a transaction, indexes are only made for an empty collection that the transaction has made itself.
+/// In a transaction, indexes can only be created on an empty collection that the transaction created.
 fn check_new(namespace: &Namespace, is_own: bool, is_empty: bool) -> Result<(), ServerError> {
     let which = match (is_own, is_empty) {
         (true, true) => return Ok(()),
@@ -167,7 +167,7 @@ fn check_new(namespace: &Namespace, is_own: bool, is_empty: bool) -> Result<(), 
     ))
 }
 
-/// Refuses to hide indexes of system collections, but for the buckets of time series.
+/// Refuses to hide indexes of system collections, except for time series buckets.
 pub(super) fn check_hides(namespace: &Namespace) -> Result<(), ServerError> {
     if namespace.is_system() && !namespace.collection.starts_with("system.buckets.") {
         return Err(ServerError::new(
@@ -178,10 +178,10 @@ pub(super) fn check_hides(namespace: &Namespace) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The most that a quorum may be, however many members there are.
+/// The largest commit quorum, whatever the number of members.
 const MOST_NODES: u8 = 50;
 
-/// Refuses what is no quorum at all.
+/// Parses the commit quorum, and refuses malformed ones.
 fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
     let failed = |why: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, why));
     match value {
@@ -206,7 +206,7 @@ fn is_quorum(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
     quorum(Some(value)).map(drop)
 }
 
-/// Refuses a quorum that a single node can't be.
+/// Refuses a quorum that a single node cannot meet.
 fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
     match quorum {
         Bson::String(mode) if !matches!(&**mode, "majority" | "votingMembers") => {
@@ -223,7 +223,7 @@ fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
     }
 }
 
-/// The specifications, of which the form is looked at.
+/// Reads the index specifications and checks their form.
 fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerError> {
     let given = objects(array).map(|spec| Given::read(spec, ignore_unknown));
     let given = given.collect::<Result<Vec<_>, _>>()?;
@@ -236,7 +236,7 @@ fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerErr
     Ok(given)
 }
 
-/// Checks them in turns, the last of which is about each beside the indexes of the collection.
+/// Checks the specifications in mongod's order: expiry, collations, then each one against the existing indexes.
 fn specs(given: Vec<Given>, existing: Option<&Collection>) -> Result<Vec<Arc<Spec>>, ServerError> {
     given.iter().try_for_each(Given::check_expiry)?;
     let inherited = existing.and_then(|existing| existing.options.collation.as_ref());
@@ -253,7 +253,7 @@ fn specs(given: Vec<Given>, existing: Option<&Collection>) -> Result<Vec<Arc<Spe
     Ok(specs)
 }
 
-/// Those that the collection does not have yet.
+/// The indexes that the collection does not have yet.
 fn missing<'s>(
     collection: &Collection,
     specs: &'s [Arc<Spec>],
@@ -267,7 +267,8 @@ fn missing<'s>(
     Ok(missing)
 }
 
-/// Whether the collection has the index; an error if it can't have it beside what it has.
+/// Whether the collection has the index. Returns an error if the index conflicts with the collection or with another
+/// index.
 fn is_there(collection: &Collection, spec: &Spec) -> Result<bool, ServerError> {
     if spec.ttl.is_some() && collection.options.capped.is_some() {
         return Err(ServerError::new(

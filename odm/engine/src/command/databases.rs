@@ -119,7 +119,8 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let Some(unmet) = unmet.filter(|_| dropped > 0) else {
         return reply(doc! {});
     };
-    // MongoDB waits for the collections' drops before it drops the database, and then gives up.
+    // MongoDB waits for the write concern of the collections' drops before it drops the database, and gives up if that
+    // fails.
     call.locked.set(true);
     let time = catalog.clock.now();
     let (code, why) = if concern::has_timeout(call.command) {
@@ -144,8 +145,8 @@ fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     ))
 }
 
-/// Drops every collection of a database at once, or none, and returns how many there were. The database goes, too, if
-/// `entirely`.
+/// Drops every collection of a database at once, or none, and returns their number. With `entirely`, drops the database
+/// too.
 fn drop_all(catalog: &Catalog, database: &str, entirely: bool) -> Result<usize, ServerError> {
     loop {
         let root = catalog.root();
@@ -160,7 +161,7 @@ fn drop_all(catalog: &Catalog, database: &str, entirely: bool) -> Result<usize, 
         let mut published = catalog.publish();
         let which = |it: &Version| (it.namespace.clone(), Arc::as_ptr(&it.shared));
         let now = published.database(database).map(which);
-        // Else one came or went while we waited for the locks.
+        // If they differ, a collection was created or dropped during the wait for the locks.
         if !now.eq(all.iter().map(|then| which(then))) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What a row of the table of commands is.
+//! The rows of the command table.
 
 use bson::raw::RawDocumentBuf;
 use odm_language::error::ServerError;
@@ -8,29 +8,29 @@ use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
 use crate::command::general::{InTransaction, Rules};
 
-/// A command: how it is called, what it takes, what runs it.
+/// A command: its name, its fields, and the function that runs it.
 #[derive(Debug)]
 pub struct Command {
     pub name: &'static str,
-    /// The name before its fields in messages.
+    /// The name that precedes its fields in error messages.
     pub(crate) idl: &'static str,
     pub fields: &'static [Field],
-    /// What the value of the command's own name is.
+    /// The meaning of the command's first value.
     pub(crate) target: Target,
     pub(crate) transaction: InTransaction,
-    /// A `txnNumber` outside of a transaction asks for it to be executed once.
+    /// Whether a `txnNumber` outside of a transaction makes the command a retryable write.
     pub(crate) retryable: bool,
-    /// It takes a write concern.
+    /// Whether the command takes a write concern.
     pub(crate) writes: bool,
     pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
-    /// Explains it; `None` where `explain` refuses the command.
+    /// Explains the command; `None` if `explain` refuses it.
     pub(crate) explain: Option<Explain>,
 }
 
 pub(crate) type Explain = fn(&mut Call<'_>, &Explained<'_>) -> Result<RawDocumentBuf, ServerError>;
 
 impl Command {
-    /// What may be said to it besides its own fields.
+    /// The general fields that the command accepts beside its own.
     pub(crate) const fn rules(&self) -> Rules {
         Rules {
             name: self.name,
@@ -43,7 +43,7 @@ impl Command {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The command is for the database, or reads its value itself.
+    /// The command applies to the database, or interprets the value itself.
     Database,
     /// The value names a collection.
     Collection,

@@ -32,7 +32,7 @@ const FIELDS: &[Field] = &[
     field("ordered", Kind::Bool),
     field("isTimeseriesNamespace", Kind::FindBool).checked(is_of_no_series),
     field("let", Kind::Object),
-    // What is deleted is not validated, but a server knows the word.
+    // mongod accepts the option, although deletes validate nothing.
     field("bypassDocumentValidation", Kind::SafeBool),
     STATEMENT_ID,
     STATEMENT_IDS,
@@ -57,7 +57,7 @@ pub(crate) const DELETE: Command = Command {
     explain: Some(explain),
 };
 
-/// Inside a transaction, nothing is deleted from a capped collection.
+/// Refuses deletes from a capped collection inside a transaction.
 fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
     if writer.inside.is_some() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The statement as the profiler writes it.
+    /// The statement in the form of a profiler entry.
     fn shown(&self) -> Document {
         let mut shown = doc! {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
     pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
         let args = Args::of_statement(statement, "delete.deletes", STATEMENT)?;
         let limit = args.get("limit").unwrap_or(RawBsonRef::Null);
-        // What is no number counts as zero, as on the server.
+        // As on mongod, non-numeric limits count as 0.
         let multi = match Number::from_raw(limit).map(Number::to_f64) {
             None | Some(0.0) => true,
             Some(1.0) => false,
@@ -136,11 +136,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is to be removed.
+/// A parsed `delete`.
 #[derive(Debug)]
 pub(crate) struct Delete<'a> {
     pub(crate) statements: &'a [Row<'a>],
-    /// Whether the first failure is the end.
+    /// Whether the first error ends the command.
     pub(crate) ordered: bool,
     pub(crate) variables: Option<&'a RawDocument>,
 }
@@ -172,7 +172,7 @@ impl Delete<'_> {
             return Ok(written);
         }
         let mut total = Written::default();
-        // Nobody holds what is about to change: its writer would have to copy it.
+        // `look` holds no version of the collection: holding one would force the writer below to copy it.
         let collection = call.look(namespace, |it| it.options.collation.clone());
         if collection.is_none()
             && let Err(error) = call.check_not_view(namespace)
@@ -193,7 +193,7 @@ impl Delete<'_> {
                         total.n += before;
                         continue;
                     }
-                    // It was another command's.
+                    // A statement of another command had this id; it counts as 1.
                     Some(_) => {
                         total.n += 1;
                         continue;
@@ -241,7 +241,7 @@ impl Delete<'_> {
         Ok(total)
     }
 
-    /// The `_id` of the document to be removed, if that is all there is to the statement.
+    /// The `_id` to remove, if the statement has no other condition and no options.
     fn only_id<'q>(&self, call: &Call<'_>, statement: &Row<'q>) -> Option<Equality<'q>> {
         let is_plain = statement.collation.is_none()
             && statement.hint.is_none()
@@ -250,7 +250,7 @@ impl Delete<'_> {
         Equality::of(statement.q).filter(|it| is_plain && it.is_of_id())
     }
 
-    /// Checks each statement, as far as that needs no document.
+    /// Parses each statement and runs all checks that need no document.
     fn prepare<'s>(
         &'s self,
         call: &Call<'_>,
@@ -275,14 +275,14 @@ impl Delete<'_> {
     }
 }
 
-/// Removes the document with an `_id`: nothing has to be planned, and nothing evaluated. `None` where that is not so,
-/// or where there is no such collection.
+/// Removes the document with an `_id`, without a plan. Returns `None` if the statement needs a plan or the collection
+/// does not exist.
 fn by_id(call: &mut Call<'_>, id: &Equality<'_>) -> Result<Option<Written>, ServerError> {
     let removed = call.write(call.namespace, true, |writer| remove(writer, id))?;
     Ok(removed.flatten())
 }
 
-/// The same in a collection that is open for writing.
+/// Like [`by_id`], in a collection that is open for writing.
 pub(crate) fn remove(
     writer: &mut Writer<'_, '_>,
     id: &Equality<'_>,

@@ -1,5 +1,5 @@
-//! Finds the command that a document names, prepares what it shares with the others (the check of its fields, its
-//! database, the session), and runs it.
+//! Looks up the command that a document names, does the work that all commands share (checks its fields, database and
+//! session), and runs it.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -21,17 +21,17 @@ use crate::context::Context;
 use crate::txn::TRANSIENT;
 use crate::txn::session::{Mode, lock};
 
-/// Whether a server has the command, and the engine has not.
+/// Whether the engine does not implement the command.
 pub fn is_absent(name: &str) -> bool {
     table::find(name).is_none()
 }
 
-/// How often the engine looks after what expires, in milliseconds, as the server's TTL monitor does.
+/// The interval between two expiry runs in milliseconds, the same as that of mongod's TTL monitor.
 const TICK: i64 = 60_000;
 
 impl Engine {
-    /// Answers one command as a driver sends it in an `OP_MSG`: its name first, then its fields, with
-    /// `$db` and the session's fields among them. A failure is a reply too (`ok: 0`).
+    /// Runs one command as a driver sends it in an `OP_MSG`: its name first, then its fields, with `$db` and the
+    /// session's fields among them. A failure is a reply too (`ok: 0`).
     pub(crate) fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
         match self.watch(context, database) {
@@ -54,7 +54,7 @@ impl Engine {
         let before = clock.now();
         let locked = Cell::new(false);
         let outcome = self.dispatch(context, command, &locked, watch);
-        // What is logged has had its time, which is the one that the reply is to tell.
+        // A logged write has advanced the clock already, and the reply must report that time.
         let has_time = self.catalog.changes.is_on() && clock.now() != before;
         if writes(command) && !has_time {
             clock.tick(context.now());
@@ -64,7 +64,8 @@ impl Engine {
             (Ok(reply), None) => reply,
             (Err(error), None) => reply::failed(&error),
             (Ok(reply), Some(unmet)) => reply::with(&reply, cstr!("writeConcernError"), &unmet),
-            // That a transaction is gone is no reason to run it again while it is unknown what became of it.
+            // With an unmet write concern, the outcome of the transaction is unknown, so the reply must not carry the
+            // labels that invite a retry.
             (Err(error), Some(unmet)) => {
                 let reply = reply::failed(&error.without_labels());
                 reply::with(&reply, cstr!("writeConcernError"), &unmet)
@@ -118,7 +119,7 @@ impl Engine {
         let (args, namespace) = match parse() {
             Ok(parsed) => parsed,
             Err(error) => {
-                // These are read when the transaction goes on already.
+                // mongod parses these two inside the transaction, so their parse errors abort it.
                 if matches!(row.name, "distinct" | "find") {
                     self.give_up(&mode, now)?;
                 }
@@ -161,7 +162,7 @@ impl Engine {
             };
             let snapshot = call.snapshot.insert(snapshot);
             match target {
-                // Its name is in its own value.
+                // The command's own value names the collection.
                 RawBsonRef::String(name) if row.target == Target::Database => {
                     snapshot.check(&self.catalog, &Namespace::new(database, name))?;
                 }
@@ -211,13 +212,13 @@ impl Engine {
                 let runs = concern::check_later(row.name, transaction.concern());
                 call.transaction = Some(transaction);
                 let followed = runs.and_then(|()| match target {
-                    // It asks whether there is a collection now.
+                    // `create` itself checks whether the collection exists now.
                     _ if row.name == create::CREATE.name => Ok(()),
                     RawBsonRef::String(name) => call.follow(&Namespace::new(database, name)),
                     _ => Ok(()),
                 });
                 let outcome = followed.and_then(|()| run(&mut call));
-                // After any failure the transaction is over, as on the server.
+                // As on mongod, any failure aborts the transaction.
                 match outcome {
                     Ok(reply) => {
                         if raw::get(&reply, "writeErrors").is_some() {
@@ -234,7 +235,7 @@ impl Engine {
         }
     }
 
-    /// Refuses what may not be said to a command that somebody else answers.
+    /// Checks the general fields of a command that runs outside the engine, and returns its mode.
     pub(crate) fn admit(
         &self,
         rules: general::Rules,
@@ -248,7 +249,7 @@ impl Engine {
         Ok(mode)
     }
 
-    /// Remembers the session that a command is of, also where it means nothing to the command.
+    /// Records the session of a command, even where the command does not use it.
     fn note(
         &self,
         rules: general::Rules,
@@ -263,7 +264,8 @@ impl Engine {
         }
     }
 
-    /// Ends the transaction of a command that is none, the first or a later one.
+    /// Aborts the transaction of a command that cannot run. If the command is the transaction's first, it starts the
+    /// transaction before.
     fn give_up(&self, mode: &Mode, now: bson::DateTime) -> Result<(), ServerError> {
         let Mode::Transaction {
             session,
@@ -285,7 +287,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Now and then: what has expired goes.
+    /// Runs the periodic expiry.
     pub(crate) fn tick(&self, now: i64) {
         if self.catalog.changes.is_on() {
             self.catalog
@@ -303,7 +305,7 @@ impl Engine {
         if now.saturating_sub(last).abs() < TICK {
             return;
         }
-        // One of several threads does it.
+        // Only one of several threads runs it.
         if self
             .ticked
             .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
@@ -319,7 +321,7 @@ impl Engine {
     }
 }
 
-/// Whether a reply without an error reports the write concern, whatever the command found to do.
+/// Whether a successful reply reports the write concern even if the command wrote nothing.
 fn always_waits(command: &RawDocument) -> bool {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     !matches!(name, "abortTransaction" | "aggregate")
@@ -331,7 +333,7 @@ fn writes(command: &RawDocument) -> bool {
     table::find(name).is_some_and(|row| row.writes)
 }
 
-/// Inside a transaction, these errors mean: try the whole transaction again.
+/// Labels the errors after which a client retries the whole transaction.
 fn label(error: ServerError) -> ServerError {
     let transient = matches!(
         error.code(),

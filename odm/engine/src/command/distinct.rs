@@ -57,7 +57,7 @@ pub(crate) const DISTINCT: Command = Command {
     explain: Some(explain),
 };
 
-/// The most that the values may take in the reply.
+/// The maximum size of the values in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
 
 fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -74,7 +74,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let filter = call.args.document("query");
     let globals = call.globals(call.args.document("collation"), None, collection.as_deref())?;
     if let Err(refusal) = check_path(key) {
-        // A server meets what is wrong with the filter first.
+        // mongod reports errors in the filter first.
         filter
             .map(|filter| Matcher::parse_query(filter, &globals))
             .transpose()?;
@@ -130,7 +130,7 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             }
         }
         if let (Some(profile), Some(index)) = (call.profile, scanned) {
-            // mongod goes from each value to the next.
+            // mongod seeks from each value to the next, and so examines one key for each value.
             profile.tally.take();
             profile.tally.name_plan(&index);
             let values = u64::try_from(values.found.len()).unwrap_or(u64::MAX);
@@ -142,7 +142,8 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(values.into_reply(call, RawBson::Double(1.0)))
 }
 
-/// What keeps one field. A path with a number in it is read in documents: its keys don't tell what is an element.
+/// A projection to one field. A path with a number needs the whole document, since index keys do not show which field
+/// is an array element.
 pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
     if key.split('.').skip(1).any(path::is_number) {
         return None;
@@ -157,8 +158,8 @@ pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
     Some(only)
 }
 
-/// The index whose keys are the values: a server reads these, and so answers null for what is missing, and undefined
-/// for an array without elements.
+/// The index whose keys provide the values. mongod reads them, and so returns null for missing values, and undefined
+/// for empty arrays.
 fn index_of<'c>(
     collection: &'c Collection,
     path: &Path,
@@ -179,14 +180,14 @@ fn index_of<'c>(
         .map(|index| index.spec.name.as_str())
 }
 
-/// The values at a path. Unlike elsewhere, a number in it stands for an element alone where there is an array, and not
-/// for a field of the array's documents, too.
+/// The values at a path. Unlike in filters, a number in the path selects only an element of an array, not also a field
+/// of the documents in it.
 fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonRef<'a>>) {
     let Some((head, rest)) = path.split_first() else {
         found.push(value);
         return;
     };
-    // A field whose name is all the rest of the path stands in the way of a longer one.
+    // A field named like the whole rest of the path, such as `"a.b"`, takes precedence over nested fields.
     if let (RawBsonRef::Document(document), [_, ..]) = (value, rest) {
         let names: Vec<_> = path.iter().map(Segment::name).collect();
         if let Some(value) = raw::get(document, &names.join(".")) {
@@ -219,15 +220,15 @@ fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonR
     }
 }
 
-/// The values so far, in the order of values, as on the server.
+/// The distinct values so far, in sort order, as on mongod.
 #[derive(Debug)]
 struct Values<'c> {
     path: Path,
-    /// Whether the values are those of an index.
+    /// Whether the values are index keys.
     by_keys: bool,
     collation: Option<&'c Collator>,
-    /// Whether the values of one document are taken in the order of their bytes: of those that a collation makes equal,
-    /// a server shows the first. Behind a view it takes them as they stand.
+    /// Whether to add the values of one document in binary order. Of values that a collation makes equal, mongod shows
+    /// the first in this order, but on a view the first in the document.
     in_order: bool,
     found: BTreeMap<Vec<u8>, RawBson>,
     size: usize,
@@ -245,7 +246,7 @@ impl<'c> Values<'c> {
         }
     }
 
-    /// Adds what a document has; of an array, its elements.
+    /// Adds the values of a document; an array adds its elements.
     fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
         let mut found = Vec::new();
         if self.by_keys {
@@ -314,7 +315,7 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
     let mut query = report::plain(call, namespace, args.document("query"), collation)?;
     let key = args.str("key").unwrap_or_default();
     let only = projection(key);
-    // mongod keeps one field where an index has it.
+    // mongod shows the projection if an index contains the field.
     let has_key = |index: &Index| index.spec.key.contains_key(key);
     let collection = call.find_collection(namespace);
     let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));

@@ -44,7 +44,7 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let which = call.args.get("index").unwrap_or(RawBsonRef::Null);
     if let (RawBsonRef::Document(key), Some(collection)) = (which, call.find_collection(&namespace))
     {
-        // An unknown key is refused before a transaction with writes on the collection is waited for.
+        // mongod refuses an unknown key before it waits for a transaction with writes on the collection.
         by_key(&collection, &to_document(key)?)?;
     }
     let dropped = call.alter(&namespace, |collection| {
@@ -69,7 +69,7 @@ fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
-/// Whether indexes can be chosen like this: by a name, by names or by a key.
+/// Checks the type of `index`: a name, a list of names, or a key.
 fn is_choice(_name: &str, which: RawBsonRef<'_>) -> Result<(), ServerError> {
     let values = match which {
         RawBsonRef::String(_) | RawBsonRef::Document(_) => return Ok(()),
@@ -95,7 +95,7 @@ fn is_choice(_name: &str, which: RawBsonRef<'_>) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The indexes that are meant.
+/// The names of the indexes to drop.
 fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, ServerError> {
     match which {
         which if is_all(which) => Ok(all(collection)),
@@ -103,7 +103,7 @@ fn names(collection: &Collection, which: RawBsonRef<'_>) -> Result<Vec<String>, 
         RawBsonRef::Array(names) => {
             let mut found: Vec<String> = Vec::new();
             for name in raw::values(names).filter_map(RawBsonRef::as_str) {
-                // One that is named twice is gone when it is named again.
+                // A name that occurs twice is not found the second time.
                 if found.iter().any(|known| known == name) {
                     return Err(not_found(name));
                 }
@@ -152,7 +152,7 @@ fn named(collection: &Collection, name: &str) -> Result<String, ServerError> {
     }
 }
 
-/// Whether all are meant: whatever else is in a list is gone with them.
+/// Whether to drop all indexes: `"*"`, or a list that begins with it.
 fn is_all(which: RawBsonRef<'_>) -> bool {
     let first = match which {
         RawBsonRef::Array(names) => raw::values(names).next(),

@@ -1,6 +1,6 @@
-//! `explain`: the plan as a tree of stages, and what running it would look at.
+//! `explain`: the plan as a tree of stages, and the counts of keys and documents that running it examines.
 //!
-//! Each command that can be explained says so in its row of the table, by a function that hands its query to
+//! A command that supports `explain` has a function in its row of the command table, which passes its query to
 //! [`report`].
 
 pub(crate) mod aggregation;

@@ -34,10 +34,10 @@ use crate::cursor::sort::Order;
 use crate::index::RecordId;
 use crate::pipeline::projection::Projection;
 
-/// How many documents the first batch holds unless the command says so.
+/// How many documents the first batch holds if the command sets no batch size.
 const FIRST_BATCH: u64 = 101;
 
-/// The most documents of a batch that is not full: a full one keeps its cursor.
+/// The largest batch that is not full: a full batch keeps its cursor open.
 pub(crate) const LONGEST_BATCH: usize = 100;
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -52,7 +52,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("singleBatch", Kind::FindBool),
     field("let", Kind::Object),
     field("noCursorTimeout", Kind::FindBool),
-    // These two change nothing where no disk and no shards are.
+    // These two have no effect, because the engine has neither a disk nor shards.
     field("allowDiskUse", Kind::FindBool),
     field("allowPartialResults", Kind::FindBool),
     field("min", Kind::FindObject),
@@ -61,7 +61,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("showRecordId", Kind::FindBool),
     field("tailable", Kind::FindBool),
     field("awaitData", Kind::FindBool),
-    // A server does nothing by these either, or nothing that can be seen.
+    // mongod accepts these too, without a visible effect.
     field("oplogReplay", Kind::FindBool),
     field("readOnce", Kind::FindBool),
     field("allowSpeculativeMajorityRead", Kind::FindBool),
@@ -70,7 +70,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("ntoreturn", Kind::SafeInt).checked(is_no_count),
 ];
 
-/// Refuses the older `limit`, whatever it is.
+/// Refuses `ntoreturn`, the older `limit`, with any value.
 fn is_no_count(_name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
     let count = whole(value).unwrap_or_default();
     Err(if count < 0 {
@@ -98,14 +98,14 @@ pub(crate) const FIND: Command = Command {
     explain: Some(explain),
 };
 
-/// The parts of a `find`, also as `explain` sees it.
+/// A parsed `find`, to run or to explain.
 #[derive(Debug)]
 pub(crate) struct Find<'a> {
     pub(crate) query: Query<'a>,
     pub(crate) projection: Option<Projection>,
     pub(crate) projection_document: Option<&'a RawDocument>,
     pub(crate) sort: Option<&'a RawDocument>,
-    /// The projection asks for what it is sorted by.
+    /// Whether the projection shows the sort key.
     pub(crate) shows_sort: bool,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Find<'a> {
         let shows_sort = projection_document.is_some_and(|projection| {
             meta::mentions(RawBsonRef::Document(projection), Some("sortKey"))
         });
-        // The keys of a collation are bytes of its data, which a server has in another version.
+        // Sort keys under a collation depend on the version of its data, and mongod uses another version.
         let sees_sort = if globals.collator().is_none() {
             globals.clone().with_sort_keys()
         } else {
@@ -189,12 +189,12 @@ impl<'a> Find<'a> {
     }
 }
 
-/// Whether a projection asks for what is known of a document beyond its fields.
+/// Whether a projection reads a document's metadata.
 pub(crate) fn asks_for_metadata(projection: Option<&RawDocument>) -> bool {
     projection.is_some_and(|projection| meta::mentions(RawBsonRef::Document(projection), None))
 }
 
-/// Refuses to show a score where there is none to be had.
+/// Refuses a projection of the text score if the query has no `$text`.
 fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), ServerError> {
     if !meta::mentions(RawBsonRef::Document(projection), Some("textScore")) {
         return Ok(());
@@ -206,7 +206,7 @@ fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), Server
     }
 }
 
-/// Parses a projection. What is wrong with the filter comes before what is wrong with it.
+/// Parses a projection. Errors in the filter are reported before errors in the projection.
 pub(crate) fn projected(
     projection: &RawDocument,
     filter: Option<&RawDocument>,
@@ -222,9 +222,9 @@ fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(run(call)?.to_reply(cstr!("firstBatch")))
 }
 
-/// The first batch.
+/// Runs a `find` and returns the first batch.
 pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
-    // A plan tells the profiler what it looks at.
+    // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
     let is_profiled = call.profile.is_some();
     if !is_profiled
         && call.args.has_only(&["filter", "limit", "singleBatch"])
@@ -278,7 +278,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
         if let Some(collection) = &collection {
             check_capped(collection, call, &find)?;
         }
-        // Whatever the filter and the hint, it walks in natural order.
+        // A tailable cursor reads in natural order, whatever the filter and the hint.
         prepared.use_no_index();
         if let Some(collection) = &collection {
             let scans = &collection.shared.scans;
@@ -335,7 +335,8 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
 }
 
-/// The answer to the simplest commands, which look for one value in one place; `None` to any other.
+/// The batch for a filter that compares one field with one value, read directly. Returns `None` if the command needs a
+/// plan.
 pub(crate) fn short(
     collection: &Collection,
     equality: &Equality<'_>,
@@ -363,7 +364,8 @@ pub(crate) fn short(
     Some(batch)
 }
 
-/// The answer to a command that looks for a few values in one place; `None` to any other.
+/// The page for a filter that compares one field with a few values, read directly. Returns `None` if the command needs
+/// a plan.
 fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
     let options = ["filter", "limit", "singleBatch", "batchSize"];
     if !call.args.has_only(&options) || call.deadline().is_some() {
@@ -393,7 +395,7 @@ fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
     Some(first_batch(call, cursor, Some(batch_size), single))
 }
 
-/// What the options of a `find` say about its end.
+/// The kind of tail that the options of a `find` request.
 fn tail(args: &Args<'_>) -> Result<Tail, ServerError> {
     let refuse = |message| Err(ServerError::new(Code::BAD_VALUE, message));
     match (args.flag("tailable"), args.flag("awaitData")) {
@@ -422,7 +424,7 @@ fn tail(args: &Args<'_>) -> Result<Tail, ServerError> {
     })
 }
 
-/// Only a capped collection has an end at which to wait.
+/// Refuses a tailable cursor on a collection that is not capped.
 fn check_capped(
     collection: &Collection,
     call: &Call<'_>,
@@ -446,7 +448,7 @@ fn check_capped(
     Err(pictured.named(&error))
 }
 
-/// A projected document; the filter says which element the positional `$` means.
+/// A projected document. The filter determines which element the positional `$` stands for.
 pub(crate) fn project(
     projection: &Projection,
     matcher: Option<&Matcher>,
@@ -466,21 +468,21 @@ pub(crate) fn project(
 struct Projected {
     found: Found,
     projection: Option<Projection>,
-    /// Of a projection with a positional `$`.
+    /// Set if the projection has a positional `$`.
     matcher: Option<Matcher>,
     globals: Globals,
-    /// The projection asks for what is known beyond the fields.
+    /// Whether the projection reads metadata.
     tells: bool,
-    /// The order, where it asks for what it is sorted by.
+    /// The sort order, if the projection shows the sort key.
     sort: Option<Order>,
-    /// Each document has the id of its record.
+    /// Whether each document gets its record id as `$recordId`.
     numbered: bool,
-    /// Nothing is shown but the keys that records were found by, and what they are sorted by under these names.
+    /// With `returnKey`, only the index keys are shown, and the sort keys under these names.
     keyed: Option<Vec<String>>,
     tailable: bool,
 }
 
-/// The fields of a projection that show what documents are sorted by.
+/// The fields of a projection that show the sort key.
 fn sort_keys(projection: Option<&RawDocument>) -> Vec<String> {
     let fields = projection.into_iter().flat_map(raw::elements);
     let wanted = |value| matches!(value, RawBsonRef::Document(meta) if raw::get(meta, "$meta") == Some(RawBsonRef::String("sortKey")));
@@ -502,7 +504,7 @@ impl Projected {
         Item::Made(key)
     }
 
-    /// What is made of a record.
+    /// The result document for a record.
     fn shown(&self, row: Row) -> Result<Item, ServerError> {
         let record = i64::try_from(row.0).ok();
         let score = if self.tells {

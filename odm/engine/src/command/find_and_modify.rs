@@ -44,7 +44,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("new", Kind::SafeBool),
     field("bypassDocumentValidation", Kind::SafeBool),
     field("let", Kind::Object),
-    // A server knows these two here, and does nothing by them.
+    // mongod accepts these two here and ignores them.
     field("batchSize", Kind::Int),
     field("singleBatch", Kind::Bool),
     STATEMENT_ID,
@@ -73,7 +73,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     call.locked.set(true);
     call.check_not_view(&namespace)?;
     call.locked.set(false);
-    // Nobody holds what is about to change: its writer would have to copy it.
+    // `look` holds no version of the collection: holding one would force the writer below to copy it.
     let collection = call.look(&namespace, |it| it.options.collation.clone());
     let is_there = collection.is_some();
     let met = collection.flatten();
@@ -104,7 +104,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .map(|change| change.check(&target))
         .transpose()?;
     check_filter(&target)?;
-    // A server reads the whole query where it needs to know what matched.
+    // mongod includes the sort of a lookup by `_id` only if the update needs the position of the match.
     let has_position = checked
         .as_ref()
         .is_some_and(|checked| checked.update.needs_position());
@@ -125,12 +125,12 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let upsert = args.flag("upsert");
     let projection = match projection {
         Err(error) if is_there => return Err(error),
-        // An upsert makes the collection before its projection is read.
+        // An upsert creates the collection before mongod parses the projection.
         Err(error) if upsert => {
             call.write_ensured(&namespace, bypass, |_| Ok(()))?;
             return Err(error);
         }
-        // Where nothing can be found, nobody reads it.
+        // Without a collection there is no document to project.
         Err(_) => None,
         Ok(projection) => projection,
     };
@@ -162,7 +162,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let project = |document: &RawDocument| match &projection {
         None => Ok(document.to_owned()),
         Some(projection) => {
-            // Which element matched is known of the document as it was.
+            // The positional `$` refers to the match in the document before the change.
             let matcher = Matcher::parse_query(target.filter, &target.globals)?.as_written();
             project_one(projection, Some(&matcher), document, &target.globals)
         }
@@ -193,7 +193,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields(last, value))
 }
 
-/// The projection of what is returned.
+/// The projection of the returned document.
 fn returned(
     fields: &RawDocument,
     target: &Wanted<'_>,
@@ -215,7 +215,7 @@ fn returned(
     Ok(projection)
 }
 
-/// The answer to what was executed before: the document comes whole, whatever `fields` says, as from a server.
+/// The reply to a retried command. As on mongod, it holds the whole document, without the projection of `fields`.
 fn again(
     call: &Call<'_>,
     before: Statement,
@@ -252,7 +252,7 @@ fn again(
     reply(fields)
 }
 
-/// Whether the query is an `_id` and no more: of one document, no order is asked.
+/// Whether the query consists of one `_id` only, so that the sort has no effect.
 fn is_of_one(args: &Args<'_>) -> bool {
     let mut query = args.document("query").into_iter().flat_map(raw::elements);
     let is_plain = match query.next() {
@@ -266,7 +266,7 @@ fn is_of_one(args: &Args<'_>) -> bool {
     is_plain && query.next().is_none() && args.get("collation").is_none()
 }
 
-/// The command without what any command may have.
+/// Prints the command without its general fields.
 fn pictured(command: &RawDocument) -> String {
     let mut own = RawDocumentBuf::new();
     for (name, value) in command.iter().flatten() {
@@ -297,7 +297,7 @@ fn fields(last: Document, value: Option<RawDocumentBuf>) -> Document {
     doc! { "lastErrorObject": last, "value": value }
 }
 
-/// The server names the executor in front of what an update of its own kind refuses.
+/// mongod puts the executor's name in front of errors that occur while the plan runs.
 fn with_hint(
     error: ServerError,
     call: &Call<'_>,
@@ -306,7 +306,7 @@ fn with_hint(
     if error.message().starts_with("planner returned error") {
         return explain_hint(error, namespace, &call.args);
     }
-    // Refused before there was an executor.
+    // These errors occur before mongod creates an executor.
     if error.message().starts_with("error processing query")
         || is_of_search(&error)
         || matches!(
@@ -331,7 +331,7 @@ fn with_hint(
     }
 }
 
-/// Whether a `$text` or the scores of one were refused.
+/// Whether the error is about `$text` or its scores.
 fn is_of_search(error: &ServerError) -> bool {
     matches!(
         error.message(),
@@ -345,7 +345,7 @@ fn is_of_search(error: &ServerError) -> bool {
     ) || error.message().starts_with("unsupported language: ")
 }
 
-/// The combinations that make no sense.
+/// Refuses combinations of options that contradict each other.
 pub(crate) fn check(args: &Args<'_>) -> Result<(), ServerError> {
     let fault = |message: &str| Err(ServerError::new(Code::FAILED_TO_PARSE, message));
     let update = args.get("update");

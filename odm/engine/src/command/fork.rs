@@ -1,6 +1,6 @@
-//! Many commands that become visible at once, or not at all: those that load a folder of files.
+//! Many commands whose effects become visible together or not at all, such as those that load a folder of files.
 //!
-//! It is no transaction: collections and views are made, and indexes built, of any size.
+//! A fork is not a transaction: it may create collections, views and indexes of any size.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ use crate::command::request::{Answer, Request};
 use crate::command::state::Engine;
 use crate::context::Context;
 
-/// An engine that begins with the state of another, until it is [merged](Self::merge) into it.
+/// A copy of an engine's state, which changes apart from it until it is [merged](Self::merge) back.
 #[derive(Debug)]
 pub struct Fork<'e> {
     origin: &'e Engine,
@@ -36,12 +36,12 @@ impl Engine {
 }
 
 impl Fork<'_> {
-    /// The state with all that was done here.
+    /// The catalog with all changes of the fork.
     pub fn root(&self) -> Root {
         self.copy.catalog.root()
     }
 
-    /// Answers a command that names its database.
+    /// Runs a command, which names its database in `$db`.
     pub fn run(&self, context: &Context, command: &RawDocument) -> RawDocumentBuf {
         self.rest();
         self.copy.run(context, command)
@@ -57,12 +57,12 @@ impl Fork<'_> {
         self.copy.answer(context, namespace, request)
     }
 
-    /// What expires is the origin's business.
+    /// Prevents expiry in the fork: only the origin expires documents.
     fn rest(&self) {
         self.copy.ticked.store(0, Ordering::Relaxed);
     }
 
-    /// Makes visible what was done here: all of it, or nothing where somebody else has written to the same collections.
+    /// Publishes all changes of the fork, or none if another writer has changed the same collections.
     pub fn merge(self, context: &Context) -> Result<(), ServerError> {
         let now = context.now();
         if self.origin.catalog.changes.is_on() {
@@ -71,7 +71,7 @@ impl Fork<'_> {
         let catalog = &self.origin.catalog;
         catalog.merge(&self.base, &self.root())?;
         catalog.clock.tick(now);
-        // No lock is held here, and nobody else knows that something was written.
+        // No lock is held here. The merge wakes the waiting change streams itself, since no write does.
         catalog.changes.signal.wake();
         Ok(())
     }

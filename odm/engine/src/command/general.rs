@@ -1,4 +1,4 @@
-//! What commands have in common, whatever they do: fields of sessions and transactions, of concerns, of the API's version.
+//! The fields that all commands share: those of sessions, transactions, concerns and the API version.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
@@ -13,32 +13,32 @@ use crate::txn::session::Mode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InTransaction {
     Allowed,
-    /// Allowed, but not as the first.
+    /// Allowed, but not as the transaction's first command.
     NotFirst,
-    /// Refused by name.
+    /// Refused with an error that names the command.
     Refused,
-    /// Refused as commands that have nothing to do with data are.
+    /// Refused with the general error for commands that do not touch data.
     Never,
-    /// Allowed, and no part of it: what it says of the transaction means nothing.
+    /// Allowed, but not part of the transaction: its transaction fields are ignored.
     Beside,
-    /// It ends the transaction.
+    /// Ends the transaction.
     Ends,
 }
 
-/// What may be said to a command besides its own fields.
+/// The general fields that a command accepts beside its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// As it is spelled in messages.
+    /// The name in error messages.
     pub name: &'static str,
     pub transaction: InTransaction,
-    /// A `txnNumber` outside of a transaction asks for it to be executed once.
+    /// Whether a `txnNumber` outside of a transaction makes the command a retryable write.
     pub retryable: bool,
-    /// It takes a write concern.
+    /// Whether the command takes a write concern.
     pub writes: bool,
 }
 
 impl Rules {
-    /// A command about the server, not about its data.
+    /// The rules of a command about the server, not about its data.
     pub const fn of_server(name: &'static str) -> Self {
         Self {
             name,
@@ -48,7 +48,7 @@ impl Rules {
         }
     }
 
-    /// The same, to which sessions mean nothing.
+    /// The same rules for a command that ignores sessions.
     #[must_use]
     pub const fn without_session(self) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Rules {
     }
 }
 
-/// Refuses what may not be said to the command, and tells what it is part of.
+/// Refuses general fields that the command does not accept, and returns the mode in which it runs.
 pub(crate) fn check(
     rules: Rules,
     command: &RawDocument,
@@ -75,7 +75,7 @@ pub(crate) fn check(
     Ok(mode)
 }
 
-/// Checks what the members of a cluster say to each other; what comes of it is nothing here.
+/// Checks the fields that cluster members send to each other; the engine does not use their values.
 fn check_internal(command: &RawDocument) -> Result<(), ServerError> {
     // Most commands hold none of these.
     for (name, value) in raw::elements(command).skip(1) {
@@ -107,7 +107,7 @@ fn is_uuid(value: RawBsonRef<'_>) -> bool {
         if binary.subtype == BinarySubtype::Uuid && binary.bytes.len() == 16)
 }
 
-/// Refuses a stage in a transaction.
+/// The error for a stage that cannot run in a transaction.
 pub fn not_in_transaction(stage: &str) -> ServerError {
     ServerError::new(
         Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
@@ -118,7 +118,7 @@ pub fn not_in_transaction(stage: &str) -> ServerError {
     )
 }
 
-/// Refuses what may not run in a transaction, or not be retried.
+/// Refuses commands that cannot run in a transaction, or that are not retryable.
 fn check_mode(
     rules: Rules,
     mode: &Mode,

@@ -101,7 +101,8 @@ pub(crate) fn next(
     Ok(batch.of(id, namespace).at(time).with_token(token))
 }
 
-/// Refuses another collection's cursor, and another transaction's.
+/// Refuses a cursor of another collection, session or transaction, and a `maxTimeMS` for a cursor that does not await
+/// data.
 fn check(
     call: &Call<'_>,
     cursor: &Cursor,
@@ -126,7 +127,7 @@ fn check(
     check_session(call, cursor, id)
 }
 
-/// Refuses another session's cursor, and another transaction's.
+/// Refuses a cursor of another session or transaction.
 fn check_session(call: &Call<'_>, cursor: &Cursor, id: i64) -> Result<(), ServerError> {
     let refuse = |code, which: String| {
         Err(ServerError::new(
@@ -174,7 +175,7 @@ fn check_session(call: &Call<'_>, cursor: &Cursor, id: i64) -> Result<(), Server
     }
 }
 
-/// The collection of a cursor has gone, or gone elsewhere.
+/// The error for a cursor whose collection was dropped or renamed.
 fn gone(root: &Root, namespace: &Namespace, uuid: [u8; 16]) -> ServerError {
     let now = root
         .database(&namespace.database)
@@ -194,7 +195,7 @@ fn gone(root: &Root, namespace: &Namespace, uuid: [u8; 16]) -> ServerError {
 
 fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("cursors");
-    // Whatever collection they are of.
+    // As on mongod, the cursors may belong to any collection.
     let (killed, unknown): (Vec<i64>, Vec<i64>) = raw::values(array)
         .filter_map(RawBsonRef::as_i64)
         .partition(|id| call.engine.cursors.kill(*id));

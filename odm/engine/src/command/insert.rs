@@ -22,7 +22,7 @@ use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
 use crate::updater::{check_id, check_insert};
 
-/// The most documents of one command.
+/// The maximum number of documents in one command.
 const MOST: usize = 100_000;
 
 const FIELDS: &[Field] = &[
@@ -46,7 +46,7 @@ pub(crate) const INSERT: Command = Command {
     explain: None,
 };
 
-/// Most batches are of one.
+/// Most batches hold one document.
 type Batch<'a> = SmallVec<[&'a RawDocument; 1]>;
 
 /// The documents or statements of a batch.
@@ -68,7 +68,7 @@ pub(crate) fn check_count(documents: Batch<'_>) -> Result<Batch<'_>, ServerError
     Ok(documents)
 }
 
-/// What stops the whole command, whatever `ordered` says.
+/// Whether the error stops the whole command, whatever `ordered` says.
 pub(crate) fn is_fatal(error: &ServerError) -> bool {
     matches!(
         error.code(),
@@ -76,14 +76,14 @@ pub(crate) fn is_fatal(error: &ServerError) -> bool {
     )
 }
 
-/// What is to be inserted.
+/// A parsed `insert`.
 #[derive(Debug)]
 pub(crate) struct Insert<'a> {
     pub(crate) documents: Batch<'a>,
-    /// Whether the first failure is the end, as it is in a transaction.
+    /// Whether the first error ends the command, as every error does in a transaction.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
-    /// Whether these are documents of a collection as it was: all is stored as it stands.
+    /// Whether the documents are restored: the engine stores them unchanged, except for a missing `_id`.
     pub(crate) restores: bool,
 }
 
@@ -144,7 +144,7 @@ impl Insert<'_> {
                 written.errors.push((0, error));
                 return Ok(written);
             }
-            // A trial takes neither an id nor a time of the engine.
+            // The trial must not consume an id or a cluster time of the engine.
             let new_id = || bson::oid::ObjectId::from_bytes([0; 12]);
             let apart = Clock::default();
             let trial = || {
@@ -163,7 +163,7 @@ impl Insert<'_> {
             if is_any_stored {
                 call.write_ensured(namespace, self.bypass, write)?;
             } else {
-                // No collection is created for documents that none can hold.
+                // If no document can be stored, the collection is not created.
                 let refused = self
                     .documents
                     .iter()
@@ -187,7 +187,7 @@ impl Insert<'_> {
     }
 }
 
-/// The refusal of a document with two `_id` fields.
+/// The error for a document with two `_id` fields.
 pub(crate) fn several_ids() -> ServerError {
     ServerError::new(
         Code::BAD_VALUE,
@@ -197,15 +197,15 @@ pub(crate) fn several_ids() -> ServerError {
 
 const TIMESTAMP: u8 = ElementType::Timestamp as u8;
 
-/// Where empty timestamps get their times from.
+/// The source of the values of empty timestamps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times<'t> {
     pub(crate) clock: &'t Clock,
     pub(crate) now: bson::DateTime,
 }
 
-/// The document as it is stored: with an `_id`, which comes first. With `times`, each empty timestamp at the top becomes
-/// a time of its own.
+/// The document as it is stored: with an `_id`, which comes first. With `times`, each empty top-level timestamp gets a
+/// cluster time of its own.
 pub(crate) fn prepare<'d>(
     document: &'d RawDocument,
     new_id: impl FnOnce() -> bson::oid::ObjectId,
@@ -235,7 +235,7 @@ pub(crate) fn prepare<'d>(
         nests |= element.children().is_some();
     }
     check_insert(document, nests)?;
-    // A replacement may have left two, and a restored document is stored as it was.
+    // A replacement may leave two `_id` fields, and a restored document is stored unchanged.
     if ids > 1 && times.is_some() {
         return Err(several_ids());
     }

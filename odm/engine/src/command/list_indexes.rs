@@ -30,7 +30,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
 
 fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
-    // No index is being built when it is listed.
+    // No index is ever under construction when it is listed.
     let in_parts = call.args.flag("includeIndexBuildInfo");
     if in_parts && call.args.flag("includeBuildUUIDs") {
         return Err(ServerError::new(

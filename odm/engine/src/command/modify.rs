@@ -1,4 +1,4 @@
-//! Changing and removing documents that match: what `update`, `delete` and `findAndModify` share.
+//! Changes and removes matching documents: the code that `update`, `delete` and `findAndModify` share.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::txn::write_conflict;
 use crate::txn::writer::Writer;
 use crate::updater::{Update, check_id, upsert};
 
-/// Which documents, and in which order if it matters.
+/// The documents to change, and their order if it matters.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) filter: &'a RawDocument,
@@ -33,12 +33,12 @@ pub(crate) struct Target<'a> {
     /// The collation of the collection as it was when the command was read.
     pub(crate) met: Option<Collator>,
     pub(crate) multi: bool,
-    /// Whether what was found or made is asked for.
+    /// Whether the command returns the document.
     pub(crate) returns: bool,
     pub(crate) deadline: Deadline,
 }
 
-/// What to make of them.
+/// The update to apply.
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
     pub(crate) update: RawBsonRef<'a>,
@@ -46,24 +46,24 @@ pub(crate) struct Change<'a> {
     pub(crate) upsert: bool,
 }
 
-/// The collation of a collection, if there is one and it has one.
+/// The collation of a collection, if it exists and has a default collation.
 pub(crate) fn collation_of(collection: Option<&Collection>) -> Option<Collator> {
     collection?.options.collation.clone()
 }
 
-/// What was done.
+/// The result of a write.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) matched: i64,
     pub(crate) modified: i64,
-    /// The `_id` of the document that was inserted.
+    /// The `_id` of the upserted document.
     pub(crate) upserted: Option<Bson>,
-    /// The last document, as it was and as it is, where that is asked for.
+    /// The last document before and after the change, if the command returns it.
     pub(crate) before: Option<Arc<[u8]>>,
     pub(crate) after: Option<Arc<[u8]>>,
 }
 
-/// An update that has passed the checks which need no document.
+/// An update that has passed all checks that need no document.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) update: Update,
@@ -81,7 +81,7 @@ impl Change<'_> {
         if self.upsert
             && let Err(refusal) = upsert::check_filter(target.filter)
         {
-            // A server meets what is wrong in front of it first.
+            // mongod parses the filter up to `$expr` first, so its errors take precedence.
             Matcher::parse_query(&upsert::before_expr(target.filter), &target.globals)?;
             return Err(refusal);
         }
@@ -89,32 +89,32 @@ impl Change<'_> {
     }
 }
 
-/// Most writes are of one.
+/// Most writes change one document.
 type Records = SmallVec<[RecordId; 1]>;
 
-/// What was found to be changed.
+/// The records to change.
 #[derive(Debug, Default)]
 struct Matching {
     records: Records,
-    /// What finds the position of a match; none where no array was met.
+    /// Finds the position of a match in an array; `None` if no array was searched.
     matcher: Option<Arc<Matcher>>,
-    /// What ended the walk early: a document of which it can't be said whether it matches. Those before it are changed
-    /// all the same, as on a server.
+    /// The error that ended the scan early: the filter failed on a document. As on mongod, the documents before it are
+    /// changed all the same.
     failure: Option<ServerError>,
 }
 
-/// Finds the matching records of the writer's collection. The walk ends before anything is changed, so no change is
-/// met twice.
+/// Finds the matching records of the writer's collection. The scan ends before anything is changed, so it never meets a
+/// changed document again.
 fn find(
     writer: &mut Writer<'_, '_>,
     target: &Target<'_>,
     collation: &str,
 ) -> Result<Matching, ServerError> {
-    // Another was made since in its place: the command is read again.
+    // The collection was replaced by one with another collation, so the command must be parsed again.
     if writer.collection().options.collation != target.met {
         return Err(write_conflict());
     }
-    // A plan tells the profiler what it looks at.
+    // Profiled commands always run a plan, because the shortcut counts nothing for the profiler.
     if target.deadline.tally().is_none()
         && target.sort.is_none()
         && target.hint.is_none()
@@ -125,7 +125,7 @@ fn find(
         let records = match found {
             point::Found::Record(index::Placed { record, .. }) => {
                 if !target.multi {
-                    // For what is returned of it.
+                    // The projection of the returned document may read this metadata.
                     target.globals.set_known(Known {
                         text_score: None,
                         record: i64::try_from(record).ok(),
@@ -136,7 +136,7 @@ fn find(
             }
             point::Found::Nothing => Records::new(),
         };
-        // No array was met on the way to an `_id`, so there is no position.
+        // The path `_id` enters no array, so there is no position.
         return Ok(Matching {
             records,
             ..Matching::default()
@@ -150,7 +150,7 @@ fn find(
         limit: (!target.multi).then_some(1),
         globals: target.globals.clone(),
         shape: Shape {
-            // For what is returned of one.
+            // The projection of a returned document may read its score.
             scored: !target.multi,
             ..Shape::default()
         },
@@ -162,7 +162,7 @@ fn find(
             filter: Some(target.filter),
             sort: target.sort,
             projection: None,
-            // A server limits what it sorts, and takes the first of what it does not.
+            // mongod adds the limit only to a sorted query, and otherwise takes the first match.
             window: target
                 .sort
                 .map_or_else(String::new, |_| " limit=1".to_owned()),
@@ -184,7 +184,7 @@ fn find(
             }
         };
         if !target.multi {
-            // For what is returned of it.
+            // The projection of the returned document may read this metadata.
             target.globals.set_known(Known {
                 text_score: found.score(&row),
                 record: i64::try_from(row.0).ok(),
@@ -196,7 +196,7 @@ fn find(
     Ok(matching)
 }
 
-/// Updates the matching documents. With `writer` absent there is no collection, and nothing matches.
+/// Updates the matching documents, or upserts one if none matches.
 pub(crate) fn update(
     writer: &mut Writer<'_, '_>,
     target: &Target<'_>,
@@ -257,17 +257,17 @@ pub(crate) fn update(
     Ok(outcome)
 }
 
-/// Whether an index may be on one of the arrays that were sorted, or a validator looks at the document.
+/// Whether the collection validates documents, or an index may cover one of the re-sorted arrays.
 fn is_resorted(collection: &Collection, paths: &[String]) -> bool {
     let mut indexes = collection.indexes.iter();
     let is_validated = !paths.is_empty() && collection.options.is_validated();
     is_validated || indexes.any(|index| paths.iter().any(|path| index.spec.may_cover(path)))
 }
 
-/// The code of an update that makes a document too large.
+/// The error code of an update that makes a document too large.
 const TOO_LARGE: Code = Code::location(17419);
 
-/// The document of an upsert.
+/// The document that an upsert inserts.
 fn inserted(
     target: &Target<'_>,
     checked: &Checked,
@@ -301,7 +301,7 @@ fn inserted(
     Ok(with_id)
 }
 
-/// Removes the matching documents; the last of them is returned where only one is wanted.
+/// Removes the matching documents. With `target.returns`, the outcome holds the last of them.
 pub(crate) fn delete(
     writer: &mut Writer<'_, '_>,
     target: &Target<'_>,
@@ -319,7 +319,7 @@ pub(crate) fn delete(
     found.failure.map_or(Ok(outcome), Err)
 }
 
-/// Inside a transaction, a capped collection takes no writes.
+/// Refuses writes to a capped collection inside a transaction.
 pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
     if writer.inside.is_some() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(

@@ -1,4 +1,4 @@
-//! The query that a refusal names, as the server pictures it.
+//! Prints the query of a failed command in the form of mongod's error messages.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::ServerError;
@@ -9,10 +9,10 @@ use crate::catalog::namespace::Namespace;
 use crate::command::args::Args;
 use crate::cursor::query::NO_COLLECTION;
 
-/// What the server adds for updates and pipelines.
+/// The line that mongod adds for updates and pipelines.
 pub(crate) const SIMPLE: &str = "Collation: { locale: \"simple\" }\n";
 
-/// Names the query of a command in a refusal of its hint, as the server does.
+/// Adds the command's query to an error about its hint, as mongod does.
 pub(crate) fn explain_hint(
     error: ServerError,
     namespace: &Namespace,
@@ -31,7 +31,7 @@ pub(crate) fn explain_hint(
     pictured.explain_hint(error)
 }
 
-/// The same for `find`, of which a server also tells how much it reads.
+/// Like [`explain_hint`], for `find`: mongod also prints the batch size, limit and skip.
 pub(crate) fn explain_find(
     error: ServerError,
     namespace: &Namespace,
@@ -76,20 +76,20 @@ fn given_collation(args: &Args<'_>) -> String {
         .unwrap_or_default()
 }
 
-/// A query to name.
+/// A query to print in an error message.
 pub(crate) struct Pictured<'a> {
     pub(crate) namespace: &'a Namespace,
     pub(crate) filter: Option<&'a RawDocument>,
     pub(crate) sort: Option<&'a RawDocument>,
     pub(crate) projection: Option<&'a RawDocument>,
-    /// How many documents are read, in the server's words, and nothing where all are.
+    /// The batch size, limit and skip as mongod prints them, such as ` limit=1`; empty if there are none.
     pub(crate) window: String,
-    /// Nothing, [`SIMPLE`], or the one that was given.
+    /// Empty, [`SIMPLE`], or the command's collation.
     pub(crate) collation: &'a str,
 }
 
 impl Pictured<'_> {
-    /// Names the query in a refusal of its hint.
+    /// Adds the query to an error about its hint.
     pub(crate) fn explain_hint(&self, error: ServerError) -> ServerError {
         if let Some(why) = error.message().strip_suffix(NO_COLLECTION) {
             let message = format!("{why} (no such collection '{}')", self.namespace);
@@ -101,12 +101,12 @@ impl Pictured<'_> {
         self.named(&error)
     }
 
-    /// Names the query in any failure.
+    /// Adds the query to any error.
     pub(crate) fn named(&self, error: &ServerError) -> ServerError {
         let shown = |document: Option<&RawDocument>| {
             document.map_or_else(|| "{}".to_owned(), odm_language::value::print::document)
         };
-        // A server takes it for a hint.
+        // mongod treats a `$natural` sort as a hint.
         let is_hint = |sort: &&RawDocument| raw::get(sort, "$natural").is_some();
         let tree = match self.filter {
             None => "$and\n".to_owned(),
@@ -127,7 +127,8 @@ impl Pictured<'_> {
     }
 }
 
-/// The server's picture of a filter of plain equalities; of others, the filter itself.
+/// The filter as mongod prints it, one condition a line. Conditions other than comparisons and `$near` stand as
+/// written.
 fn tree(filter: &RawDocument) -> String {
     use std::fmt::Write as _;
 
@@ -154,10 +155,10 @@ fn tree(filter: &RawDocument) -> String {
     })
 }
 
-/// The comparisons, in the order in which a server sorts conditions.
+/// The comparisons, in the order in which mongod sorts conditions.
 const COMPARISONS: &[&str] = &["$eq", "$lte", "$lt", "$gt", "$gte"];
 
-/// The conditions on a field and their places among others: comparisons in the server's picture, others as they are.
+/// The conditions on a field and their ranks in the sorted output: comparisons in mongod's form, others as written.
 fn condition_lines(path: &str, value: RawBsonRef<'_>) -> Vec<(usize, String)> {
     let line = |name: &str, operand| {
         format!(
@@ -185,7 +186,7 @@ fn has_operators(document: &RawDocument) -> bool {
     first.is_some_and(|(name, _)| name.starts_with('$'))
 }
 
-/// A `$near` in the server's picture.
+/// A `$near` as mongod prints it.
 fn near_line(path: &str, operators: &RawDocument) -> Option<String> {
     let near = Near::parse(operators).ok()?;
     Some(format!(

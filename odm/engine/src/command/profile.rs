@@ -32,7 +32,7 @@ pub(crate) const PROFILE: Command = Command {
     explain: None,
 };
 
-/// How many bytes `system.profile` holds.
+/// The size of `system.profile` in bytes.
 const SIZE: i32 = 1024 * 1024;
 
 fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
@@ -98,7 +98,7 @@ fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(before)
 }
 
-/// Makes the profiler's collection, unless it is there. Its documents have no `_id`, so it has no index.
+/// Creates `system.profile` unless it exists. Its documents have no `_id`, so it has no index.
 fn ensure(call: &Call<'_>) -> Result<(), ServerError> {
     let namespace = Namespace::new(call.database, Namespace::PROFILE);
     let options = Options::compile(doc! { "capped": true, "size": SIZE })?;

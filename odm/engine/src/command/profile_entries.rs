@@ -1,4 +1,4 @@
-//! What the profiler writes to `system.profile`.
+//! The entries that the profiler writes to `system.profile`.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
@@ -35,14 +35,14 @@ const COMMANDS: &[&str] = &[
 ];
 
 impl Engine {
-    /// Begins to profile a command, if its database is profiled.
+    /// Starts profiling a command if its database is profiled.
     pub(crate) fn watch(&self, context: &Context, database: Option<&str>) -> Option<Watch> {
         // A getMore that waits runs again and again under a hold. Only its first run is profiled.
         let is_covered = database.is_some_and(|it| self.profiler.covers(it));
         (is_covered && context.hold().is_none()).then(|| Watch::new(context))
     }
 
-    /// Writes what a command did, of which this is the reply.
+    /// Writes the entry of a command from its reply.
     pub(crate) fn profile(
         &self,
         context: &Context,
@@ -57,7 +57,7 @@ impl Engine {
         let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
         let database = database.unwrap_or_default();
         let code = raw::get(reply, "code").and_then(RawBsonRef::as_i32);
-        // Such a command is run again.
+        // Outside a transaction, a command with a write conflict runs again.
         if code == Some(Code::WRITE_CONFLICT.number()) && raw::get(command, "autocommit").is_none()
         {
             return;
@@ -84,7 +84,7 @@ impl Engine {
             "insert" => "insert",
             "find" => "query",
             "getMore" => "getmore",
-            // It reads no collection.
+            // A pipeline without a collection gets no entry.
             "aggregate" if collection.is_none() => return,
             name if COMMANDS.binary_search(&name).is_ok() => "command",
             _ => return,
@@ -92,7 +92,7 @@ impl Engine {
         if let Some(code) = code {
             let is_too_early = match name {
                 "getMore" | "drop" | "create" => true,
-                // A stage without a name is found before the collection is looked for.
+                // mongod refuses a stage without a name before it looks up the collection.
                 "aggregate" => code == 40324,
                 _ => false,
             };
@@ -139,7 +139,7 @@ impl Engine {
         self.write_entries(context, watch, database, &namespace);
     }
 
-    /// Writes what a request did, of which this is the answer.
+    /// Writes the entry of a request from its answer.
     pub(crate) fn profile_request(
         &self,
         context: &Context,
@@ -205,7 +205,8 @@ impl Engine {
     }
 }
 
-/// The operation and the command that a request is, unless it is of statements.
+/// The `op` and the command document that correspond to a request; `None` for updates and deletes, which have an entry
+/// for each statement.
 fn spelled(request: &Request<'_>, namespace: &Namespace) -> Option<(&'static str, Document)> {
     let collection = &*namespace.collection;
     let (op, mut command) = match request {

@@ -1,4 +1,4 @@
-//! What the profiler is set to, and what it notes of a command under way.
+//! The settings of the profiler, and what it records of a running command.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -14,14 +14,14 @@ use crate::command::modify::Outcome;
 use crate::context::Context;
 use crate::cursor::tally::{Examined, Tally};
 
-/// The levels of the databases. Without any, a command costs one load of a flag.
+/// The profiling levels of the databases. If no database is profiled, a command costs one load of a flag.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {
     is_on: AtomicBool,
     settings: Mutex<Settings>,
 }
 
-/// As on mongod, each database has a level; the rest is for all of them.
+/// The settings. As on mongod, each database has its own level and shares the other settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) slow_ms: i64,
@@ -88,7 +88,7 @@ impl Profiler {
         match settings.levels.get(database) {
             Some(2) => true,
             Some(1) if millis >= settings.slow_ms => {
-                // 53 random bits are a fraction that a double holds exactly.
+                // A double holds a fraction of 53 bits exactly.
                 #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
                 let drawn = (context.random() >> 11) as f64 / (1_u64 << 53) as f64;
                 drawn < settings.sample_rate
@@ -98,16 +98,16 @@ impl Profiler {
     }
 }
 
-/// One command that is profiled.
+/// The record of one profiled command.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) began: DateTime,
     pub(crate) tally: Arc<Tally>,
-    /// What a write command has done, a document for each statement.
+    /// The effects of a write command, one document for each statement.
     pub(crate) statements: RefCell<Vec<Document>>,
-    /// The command's own name, however the client spells it, once it was read without a fault and is executed.
+    /// The command's canonical name, set once the command is parsed and starts to run.
     pub(crate) reached: Cell<Option<&'static str>>,
-    /// What a `findAndModify` has done.
+    /// The effects of a `findAndModify`.
     pub(crate) changed: RefCell<Document>,
 }
 
@@ -122,12 +122,12 @@ impl Watch {
         }
     }
 
-    /// Notes that the command is executed.
+    /// Records that the command starts to run.
     pub(crate) fn reach(&self, command: &'static str) {
         self.reached.set(Some(command));
     }
 
-    /// Notes a statement of an `update` or a `delete`, and takes the counts so far as its own.
+    /// Records a statement of an `update` or a `delete`, and attributes the counts since the previous statement to it.
     pub(crate) fn statement(
         &self,
         op: &str,
@@ -150,7 +150,7 @@ impl Watch {
         self.statements.borrow_mut().push(entry);
     }
 
-    /// Notes what a `findAndModify` has done.
+    /// Records the effects of a `findAndModify`.
     pub(crate) fn changed(&self, outcome: &Outcome, removes: bool) {
         self.changed.replace(counts(outcome, removes));
     }
@@ -199,7 +199,7 @@ pub(crate) fn fail(entry: &mut Document, code: Code, message: &str) {
     entry.insert("errCode", code.number());
 }
 
-/// The counts of a cursor's batch. `asked` is the cursor of a `getMore`.
+/// Adds the counts of a cursor's batch. `asked` is the cursor of a `getMore`.
 pub(crate) fn batch(entry: &mut Document, returned: usize, id: i64, asked: Option<i64>) {
     match (id, asked) {
         (0, None) => {}

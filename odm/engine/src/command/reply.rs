@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::catalog::namespace::Namespace;
 use crate::cursor::open::Item;
 
-/// The most that a batch may hold, in bytes.
+/// The maximum size of a batch in bytes.
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// A successful reply: the fields, then `ok: 1`.
@@ -46,10 +46,10 @@ fn raw(document: &Document) -> RawDocumentBuf {
     })
 }
 
-/// Most batches are of one document.
+/// Most batches hold one document.
 type Items = SmallVec<[Item; 1]>;
 
-/// A batch under way.
+/// A batch that is being filled.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     documents: Items,
@@ -76,7 +76,7 @@ impl Batch {
         self.documents.push(item);
     }
 
-    /// The batch of a cursor, which goes on under `id` unless that is 0.
+    /// The batch as a page of the cursor `id`; 0 means that the cursor is closed.
     pub(crate) fn of(self, id: i64, namespace: Namespace) -> Page {
         Page {
             documents: self.documents,
@@ -88,27 +88,27 @@ impl Batch {
     }
 }
 
-/// A batch of a cursor, and under which id the next is to be had.
+/// A batch of a cursor, and the cursor id that returns the next one.
 #[derive(Debug)]
 pub struct Page {
     pub documents: Items,
-    /// Zero behind the last batch.
+    /// 0 in the last batch.
     pub id: i64,
     pub namespace: Namespace,
-    /// The moment that the cursor is of, where the client asked for one.
+    /// The cluster time of the snapshot that the cursor reads, if the client requested one.
     pub(crate) time: Option<Timestamp>,
-    /// Where a change stream can be resumed.
+    /// The resume token of a change stream.
     pub token: Option<RawDocumentBuf>,
 }
 
 impl Page {
-    /// The batch of a change stream, and where it can be resumed.
+    /// Adds the resume token of a change stream.
     pub(crate) fn with_token(mut self, token: Option<RawDocumentBuf>) -> Self {
         self.token = token;
         self
     }
 
-    /// The batch of a cursor over one moment.
+    /// Adds the cluster time of the snapshot that the cursor reads.
     pub(crate) fn at(mut self, time: Option<Timestamp>) -> Self {
         self.time = time;
         self
@@ -137,30 +137,30 @@ impl Page {
     }
 }
 
-/// What a write command did.
+/// The results of a write command.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// Inserted, deleted, or matched and upserted.
+    /// The number of documents inserted, deleted, or matched and upserted.
     pub n: i64,
-    /// Of an update alone.
+    /// The number of modified documents; `None` unless the command is an update.
     pub modified: Option<i64>,
-    /// The statement, and the `_id` that it upserted.
+    /// The index of each upserting statement, and the `_id` that it inserted.
     pub upserted: Vec<(usize, Bson)>,
-    /// The statements that failed.
+    /// The index and the error of each statement that failed.
     pub errors: Vec<(usize, ServerError)>,
-    /// The statements that had been executed before.
+    /// The ids of the statements that had been executed before.
     pub(crate) retried: Vec<i32>,
 }
 
 impl Written {
-    /// Adds what one update did.
+    /// Adds the counts of one update.
     pub(crate) fn update(&mut self, index: usize, n: i64, modified: i64, upserted: Option<Bson>) {
         self.n += n;
         self.modified = self.modified.map(|sum| sum + modified);
         self.upserted.extend(upserted.map(|id| (index, id)));
     }
 
-    /// Fails the statements that could not be prepared, where there was nothing to run them on.
+    /// Records the errors of statements that could not be prepared, where there is no collection to run them on.
     pub(crate) fn fail<T>(
         &mut self,
         prepared: impl IntoIterator<Item = Result<T, ServerError>>,
@@ -174,7 +174,7 @@ impl Written {
             .extend(failed.take(if ordered { 1 } else { usize::MAX }));
     }
 
-    /// `{n, writeErrors, upserted, nModified, retriedStmtIds, ok: 1}`, as far as there is something to say.
+    /// `{n, writeErrors, upserted, nModified, retriedStmtIds, ok: 1}`, without the fields that are empty.
     pub fn to_reply(&self) -> Result<RawDocumentBuf, ServerError> {
         let mut fields = doc! { "n": int(self.n) };
         if !self.errors.is_empty() {

@@ -1,11 +1,10 @@
-//! The commands of documents in parts, as a caller in this process has them.
+//! The commands on documents as Rust values, for callers in this process.
 //!
-//! To spell a command as a document, only to have it read again, costs more than to find one document and answer it. A
-//! [`Request`] means exactly what the command of its fields means, and is run by that command's file; the answer is
-//! what the reply would tell.
+//! Building a command document only to parse it again costs more than to find one document and return it. A [`Request`]
+//! means exactly what the command with the same fields means, and that command's file runs it. The answer holds what
+//! the reply would contain.
 //!
-//! What this module is not: it knows no options, no sessions and no concerns. Whoever has those to tell sends a
-//! command document.
+//! Requests have no options, sessions or concerns: callers that need these send a command document.
 
 use std::cell::Cell;
 
@@ -29,7 +28,7 @@ use crate::context::Context;
 use crate::cursor::point::Equality;
 use crate::txn::session::Mode;
 
-/// One of the commands that documents are read and written by, with no options but these.
+/// A command that reads or writes documents, with these options only.
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
     Find {
@@ -45,10 +44,10 @@ pub enum Request<'a> {
     Insert {
         documents: &'a [RawDocumentBuf],
     },
-    /// `insert` of documents that a collection had before: nothing in them is filled in but an `_id`.
+    /// `insert` of documents that a collection had before: the engine only adds a missing `_id`.
     Restore {
         documents: &'a [RawDocumentBuf],
-        /// Whether they need not pass the validator.
+        /// Whether to skip the collection's validator.
         bypass: bool,
     },
     Update {
@@ -62,27 +61,27 @@ pub enum Request<'a> {
     },
 }
 
-/// What the reply would tell.
+/// The contents of the reply.
 #[derive(Debug)]
 pub enum Answer {
     Page(Page),
     Written(Written),
 }
 
-/// How deep in their commands filters, documents and updates begin; the command itself is the first level.
+/// The nesting level at which filters, documents and updates begin in their commands; the command itself is level 1.
 const FILTER_OF_FIND: usize = 2;
 const DOCUMENT: usize = 3;
 const IN_STATEMENT: usize = 4;
 
-/// More documents than these are found in a version of their own: writers would wait for too long.
+/// At most this many documents are read under the catalog's read lock: a longer read would block writers for too long.
 const FEW_DOCUMENTS: usize = 8;
 
-/// Where a document is in no command.
+/// The level of a document outside of any command.
 const OUTERMOST: usize = 1;
 
 impl Engine {
-    /// The documents of the filter `{path: value}`, of which only the first may be wanted. `None` where it is not known
-    /// at once where they are: then a request must tell.
+    /// The documents that match `{path: value}`, or only the first if `one`. Returns `None` if they cannot be looked up
+    /// directly; the caller then sends a [`Request`].
     pub(crate) fn look_up(
         &self,
         context: &Context,
@@ -103,8 +102,8 @@ impl Engine {
         Some(batch.of(0, namespace.clone()))
     }
 
-    /// Removes the document of the filter `{path: value}`, if that is an `_id`. `None` where it is not known at once
-    /// which document that is: then a request must tell.
+    /// Removes the document that matches `{path: value}` if `path` is `_id`. Returns `None` if the document cannot be
+    /// looked up directly; the caller then sends a [`Request`].
     pub(crate) fn remove(
         &self,
         context: &Context,
@@ -115,7 +114,7 @@ impl Engine {
         let Some(id) = Equality::new(path, value).filter(Equality::is_of_id) else {
             return Ok(None);
         };
-        // What else is wrong with a name, no collection has.
+        // Other invalid names need no check, since no collection has one.
         if namespace.is_system() || self.profiler.covers(&namespace.database) {
             return Ok(None);
         }
@@ -231,7 +230,7 @@ impl Engine {
 }
 
 impl Request<'_> {
-    /// The check of all bytes, as deep in them as they would be in a command.
+    /// Validates all bytes, with the nesting levels that they would have in a command.
     fn validate(&self) -> Result<(), ServerError> {
         match self {
             Self::Find { filter, .. } => raw::validate_at(filter, FILTER_OF_FIND),

@@ -1,4 +1,4 @@
-//! Retryable writes: which statement of a command has been executed before.
+//! Retryable writes: the statements of a command that were executed before.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -7,14 +7,14 @@ use odm_language::value::raw;
 use crate::command::args::{Field, Kind, field, whole};
 use crate::txn::session::{Statement, Statements};
 
-/// The fields that number the statements; the write commands take them.
+/// The fields with the ids of statements; the write commands take them.
 pub(crate) const STATEMENT_ID: Field = field("stmtId", Kind::Int);
 pub(crate) const STATEMENT_IDS: Field = field("stmtIds", Kind::Ints);
 
-/// The id of a statement that has none, and may be executed again.
+/// Marks a statement without an id, which may be executed again.
 const NONE: i32 = -1;
 
-/// The statements of one command: their ids, and what is known of them.
+/// The statement ids of one command, and the session's record of executed statements.
 #[derive(Debug)]
 pub(crate) struct Retry<'a> {
     statements: Option<&'a mut Statements>,
@@ -39,7 +39,7 @@ impl<'a> Retry<'a> {
         }
     }
 
-    /// Refuses ids that are given twice, or for another number of statements.
+    /// Refuses `stmtIds` beside `stmtId`, and a number of ids other than the number of statements.
     pub(crate) fn check(command: &RawDocument, statements: usize) -> Result<(), ServerError> {
         let Some(RawBsonRef::Array(ids)) = raw::get(command, "stmtIds") else {
             return Ok(());
@@ -73,7 +73,7 @@ impl<'a> Retry<'a> {
         })
     }
 
-    /// What the statement wrote when it was executed before.
+    /// The result of the statement if it was executed before.
     pub(crate) fn before(&mut self, index: usize) -> Option<Statement> {
         let id = self.id(index);
         if id == NONE {
@@ -86,7 +86,7 @@ impl<'a> Retry<'a> {
         found
     }
 
-    /// Remembers statements that were executed, once their writes are published.
+    /// Records statements as executed, once their writes are published.
     pub(crate) fn remember(&mut self, done: Vec<(usize, Statement)>) {
         for (index, statement) in done {
             let id = self.id(index);
@@ -98,7 +98,7 @@ impl<'a> Retry<'a> {
         }
     }
 
-    /// The statements that were not executed again.
+    /// The ids of the statements that were not executed again.
     pub(crate) fn into_retried(self) -> Vec<i32> {
         self.retried
     }

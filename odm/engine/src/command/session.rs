@@ -16,7 +16,7 @@ use crate::txn::session::{Mode, SessionId, lock};
 use names::SessionName;
 
 const FIELDS: &[Field] = &[
-    // What these say is for a cluster of several nodes.
+    // Only sharded clusters use the token.
     field("recoveryToken", Kind::Object),
 ];
 
@@ -92,7 +92,7 @@ pub(crate) const KILL_SESSIONS: Command = Command {
         if named.iter().any(|session| session.is_child) {
             return Err(child());
         }
-        // None at all means all of the user who asks.
+        // An empty list means every session of the calling user.
         let all = named.is_empty();
         kill(call, |id| all || named.iter().any(|session| session.is(id)))
     },
@@ -105,7 +105,7 @@ pub(crate) const KILL_ALL_SESSIONS: Command = Command {
     run: |call| {
         let users = names::users(call.command)?;
         match users.first() {
-            // There are none to find.
+            // The engine has no users.
             Some((user, database)) => Err(ServerError::new(
                 Code::USER_NOT_FOUND,
                 format!("Could not find user \"{user}\" for db \"{database}\""),
@@ -131,14 +131,15 @@ pub(crate) const KILL_ALL_SESSIONS_BY_PATTERN: Command = Command {
     ..KILL_SESSIONS
 };
 
-/// How long a session is remembered.
+/// How long an idle session stays known.
 const TIMEOUT_MINUTES: i32 = 30;
 
 fn child() -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, "Cannot kill a child session")
 }
 
-/// Aborts the open transactions of sessions, and closes their cursors. What they did once they do no second time still.
+/// Aborts the open transactions of sessions and closes their cursors. The sessions keep the statement ids of their
+/// retryable writes, so that no write runs twice.
 fn kill(
     call: &Call<'_>,
     wanted: impl Fn(&SessionId) -> bool,
@@ -148,7 +149,7 @@ fn kill(
     reply(doc! {})
 }
 
-/// Whether nothing is known of the transaction: it may have been committed long ago.
+/// Whether the error reports an unknown transaction, which may have been committed long ago.
 fn is_unknown(outcome: &Result<(), ServerError>) -> bool {
     matches!(outcome, Err(error) if error.code() == Code::NO_SUCH_TRANSACTION)
 }

@@ -1,4 +1,5 @@
-//! What a pipeline reaches beyond its input: other collections, and the ends of `$out` and `$merge`.
+//! The parts of the engine that a pipeline uses beyond its input: other collections, and the targets of `$out` and
+//! `$merge`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -24,7 +25,7 @@ use crate::cursor::query::{Deadline, Query, Shape, owned};
 use crate::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
 use crate::txn::writer::Writer;
 
-/// What it costs to begin a read, in the units of a deadline.
+/// The cost of starting a read, in the units of a deadline.
 const READ: u64 = 16;
 
 /// One aggregation's view of the rest of the engine: it reads one snapshot, and writes through the call.
@@ -33,11 +34,12 @@ pub(crate) struct CallSource<'c, 'a> {
     root: Root,
     database: &'a str,
     call: RefCell<&'c mut Call<'a>>,
-    /// Shared by all that the aggregation reads, so that many short reads are as much work as a long one.
+    /// All reads of the aggregation share one deadline, so that many short reads count as much as one long read.
     deadline: RefCell<Deadline>,
-    /// What the aggregation itself is about, where it asks about it: if that is a view, then not of what it is on.
+    /// The namespace whose statistics the aggregation's first stage requests. A view here reports its own statistics,
+    /// not those of its source.
     told: Option<&'c Namespace>,
-    /// The same of a view that is read: what its statistics are about.
+    /// Like `told`, for the first stage of a view that is being read.
     told_within: RefCell<Option<Namespace>>,
 }
 
@@ -53,8 +55,8 @@ impl<'c, 'a> CallSource<'c, 'a> {
         }
     }
 
-    /// The documents of a view that match a filter. What the view itself says, it says with its own collation and
-    /// without variables from outside.
+    /// The documents of a view that match a filter. The view's pipeline runs with the view's collation and without the
+    /// caller's variables.
     fn read_view(
         &self,
         view: &Resolved,
@@ -93,7 +95,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let around = self
             .told_within
             .replace(pipeline.begins().map(|_| view.namespace.clone()));
-        // The first stage asks when it begins.
+        // The first stage reads its statistics when it starts, so `told_within` is only needed here.
         let documents = pipeline.run_within(input, cx);
         self.told_within.replace(around);
         for document in documents? {
@@ -139,7 +141,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             .collect()
     }
 
-    /// What is read of a name.
+    /// The catalog in which to read a namespace.
     fn root(&self, namespace: &Namespace) -> Result<Cow<'_, Root>, ServerError> {
         let mut call = self.call.borrow_mut();
         if call.transaction.is_none() {
@@ -213,7 +215,7 @@ impl MergeInto<'_, '_, '_> {
     }
 }
 
-/// No collection, where none is made.
+/// The target of a `$merge` that must not create its missing collection.
 struct Nowhere;
 
 impl Merging for Nowhere {
@@ -278,7 +280,7 @@ impl Source for CallSource<'_, '_> {
         if creates {
             call.ensure(&namespace)?;
         }
-        // As an update that names no collation, it finds by that of the collection it writes to.
+        // Like an update without a collation, `$merge` matches with the collation of its target.
         let collator = modify::collation_of(call.find_collection(&namespace).as_deref());
         let (context, deadline) = (call.context.clone(), call.deadline());
         let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
@@ -291,7 +293,8 @@ impl Source for CallSource<'_, '_> {
                 deadline: deadline.clone(),
             };
             match write(&mut merging) {
-                // What is not kept is not done twice when the command is run again.
+                // A write conflict undoes all writes, so that the command can run again. Other errors keep the writes
+                // made before them.
                 Err(error) if error.code() == Code::WRITE_CONFLICT => Err(error),
                 done => Ok(done),
             }
@@ -338,7 +341,7 @@ impl Source for CallSource<'_, '_> {
             if error.code() != Code::INVALID_NAMESPACE {
                 return error;
             }
-            // A server renames a new collection to this one, and so finds the name illegal.
+            // mongod renames a temporary collection to this name, and so reports the name as illegal.
             ServerError::new(
                 Code::ILLEGAL_OPERATION,
                 format!("error with target namespace: {}", error.message()),

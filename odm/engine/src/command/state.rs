@@ -1,4 +1,4 @@
-//! What an engine keeps.
+//! The state of an engine.
 
 use std::sync::atomic::AtomicI64;
 
@@ -16,7 +16,7 @@ pub(crate) struct Engine {
     pub(crate) cursors: Cursors,
     pub(crate) snapshots: Snapshots,
     pub(crate) profiler: Profiler,
-    /// When expired documents, cursors and sessions were last looked for.
+    /// When the engine last removed expired documents, cursors and sessions, in milliseconds.
     pub(crate) ticked: AtomicI64,
 }
 

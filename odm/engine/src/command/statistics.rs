@@ -1,4 +1,4 @@
-//! What `$collStats` and `$indexStats` tell of a collection.
+//! The results of `$collStats`, `$indexStats` and `$planCacheStats`.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -14,7 +14,7 @@ use crate::command::stats::storage;
 use crate::context::{Context, Latencies, Latency};
 use crate::pipeline::{Statistics, StatisticsOf};
 
-/// Where and when it is asked.
+/// The context of a statistics stage.
 #[derive(Debug)]
 pub(crate) struct Asker<'a> {
     pub(crate) root: &'a Root,
@@ -71,7 +71,7 @@ impl Asker<'_> {
         Ok(told.collect())
     }
 
-    /// None are kept.
+    /// The engine has no plan cache, so the list is empty.
     fn plans(&self, namespace: &Namespace) -> Result<Vec<Document>, ServerError> {
         let base = self.root.resolve(namespace)?;
         let namespace = base.as_ref().map_or(namespace, |view| &view.namespace);
@@ -130,7 +130,7 @@ impl Asker<'_> {
         Ok(told)
     }
 
-    /// The collection, which must be there for a part to be told.
+    /// The collection, which must exist for the `part` of the statistics to be reported.
     fn find(&self, namespace: &Namespace, part: &str) -> Result<Version, ServerError> {
         if self.root.view(namespace).is_some() {
             return Err(ServerError::new(

@@ -1,5 +1,5 @@
-//! `collStats`, `dbStats`, `dataSize`: what there is, in numbers. Sizes are those of the documents and of the index
-//! entries: there is no disk.
+//! `collStats`, `dbStats`, `dataSize`. Sizes are those of the documents and of the index entries, since there is no
+//! disk.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, Document, doc};
@@ -42,7 +42,7 @@ fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
-/// The sizes of a collection, or of none.
+/// The sizes of a collection; all 0 if it does not exist.
 pub(crate) fn storage(collection: Option<&Collection>, scale: i64) -> Document {
     let int = |value: usize| number(i64::try_from(value).unwrap_or(i64::MAX));
     let mut fields = Document::new();
@@ -135,7 +135,7 @@ fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     } else {
         data as f64 / objects as f64
     };
-    // There is no space that is kept and not used.
+    // The engine keeps no unused space, so the free storage is 0.
     let is_free_told = call.args.flag("freeStorage");
     let mut told = doc! {
         "db": call.database,

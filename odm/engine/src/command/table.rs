@@ -63,7 +63,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("ismaster", "isMaster"),
 ];
 
-/// The fields of documents in commands, by the names that messages have for them.
+/// The fields of the documents nested in commands, by the names used in error messages.
 pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 4] {
     [
         ("$changeStream", change_stream::FIELDS),

@@ -12,8 +12,8 @@ use crate::index::spec::Kind;
 use crate::index::{self, RecordId};
 use crate::txn::writer::Writer;
 
-/// Removes what has expired by now. A document that an open transaction has written stays for the next time, and so do
-/// those of a collection in which somebody is writing.
+/// Removes the documents that have expired. Documents that an open transaction has written, and collections that are
+/// being written, wait for the next run.
 pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
     let root = catalog.root();
     let namespaces: Vec<_> = root
@@ -24,7 +24,7 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
         .collect();
     drop(root);
     for namespace in namespaces {
-        // Any command may find itself looking after what expires, a reader's too: it waits for no writer.
+        // Any command may run the expiry, a read too, so it must not wait for writers.
         catalog.try_write(&namespace, |draft, locks| {
             let records = expired(draft.collection(), now);
             let mut writer = Writer {
@@ -35,7 +35,7 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
                 bypass_validation: true,
             };
             for record in records {
-                // A conflict only postpones it.
+                // A conflict only postpones the removal to the next run.
                 let _ = writer.remove(record);
             }
             (writer.changed, ())
@@ -43,8 +43,8 @@ pub(crate) fn expire(catalog: &Catalog, now: DateTime) {
     }
 }
 
-/// The records that an index keeps under a date that is old enough. An index that keeps something else of a date, a hash
-/// or nothing, finds none.
+/// The records whose date in a TTL index has expired. Only ordered indexes store dates; hashed and other indexes find
+/// none.
 fn expired(collection: &Collection, now: DateTime) -> Vec<RecordId> {
     let mut records = Vec::new();
     for index in &collection.indexes {

@@ -70,7 +70,7 @@ pub(crate) struct Row<'a> {
     pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) collation: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
-    /// The constants of a pipeline, beside an update that is none.
+    /// Whether the statement has `c`, the constants of a pipeline, beside an update that is not a pipeline.
     has_constants: bool,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Refuses constants beside an update that is no pipeline.
+    /// Refuses constants beside an update that is not a pipeline.
     pub(crate) fn check_constants(&self) -> Result<(), ServerError> {
         if !self.has_constants {
             return Ok(());
@@ -129,7 +129,7 @@ impl<'a> Row<'a> {
         ))
     }
 
-    /// The statement as the profiler writes it.
+    /// The statement in the form of a profiler entry.
     fn shown(&self) -> Document {
         let mut shown = doc! {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
@@ -180,11 +180,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is to be changed.
+/// A parsed `update`.
 #[derive(Debug)]
 pub(crate) struct Update<'a> {
     pub(crate) statements: &'a [Row<'a>],
-    /// Whether the first failure is the end.
+    /// Whether the first error ends the command.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
     pub(crate) variables: Option<&'a RawDocument>,
@@ -215,7 +215,7 @@ impl Update<'_> {
             ..Written::default()
         };
         namespace.check_write()?;
-        // Nobody holds what is about to change: its writer would have to copy it.
+        // `look` holds no version of the collection: holding one would force the writer below to copy it.
         let collection = call.look(namespace, |it| it.options.collation.clone());
         if collection.is_none()
             && let Err(error) = call.check_not_view(namespace)
@@ -231,7 +231,7 @@ impl Update<'_> {
                 let target = statement.target(call, met.as_ref(), self.variables)?;
                 let change = statement.change();
                 let checked = change.check(&target)?;
-                // The filter is checked even where there is nothing to match.
+                // The filter is checked even if the collection does not exist.
                 check_filter(&target)?;
                 Ok((target, change, checked))
             })
@@ -306,7 +306,7 @@ impl Update<'_> {
         }
         retry.remember(done);
         total.retried = retry.into_retried();
-        // A server reads these once it is done, whatever became of the statements.
+        // mongod checks the pipelines after the writes, whatever the statements returned.
         for statement in self.statements {
             if let RawBsonRef::Array(stages) = statement.u {
                 outline::check(stages, namespace.place())?;
@@ -315,7 +315,7 @@ impl Update<'_> {
         Ok(total)
     }
 
-    /// Whether an upsert is come to, which makes the collection even if it then fails.
+    /// Whether the command reaches an upsert, which creates the collection even if it then fails.
     fn upserts<T>(&self, prepared: &[Result<T, ServerError>]) -> bool {
         let failing = prepared.iter().position(Result::is_err);
         let last = failing.filter(|_| self.ordered);
@@ -327,7 +327,7 @@ impl Update<'_> {
     }
 }
 
-/// The answer to a statement that was executed before, perhaps as one of another command.
+/// The counts of a statement that was executed before, perhaps as a statement of another command.
 fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
     match before {
         Statement::Update {

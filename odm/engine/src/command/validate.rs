@@ -1,4 +1,4 @@
-//! `validate`: every document is read, and every index entry compared with the document that it is for.
+//! `validate`: reads every document, and compares every index entry with its document.
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::index::tree::records::Stored;
 
 const FIELDS: &[Field] = &[
-    // How thorough a server is, and with which locks: here it is always thorough, and without.
+    // These set how thorough mongod is and which locks it takes. The engine always checks everything.
     field("full", Kind::Any),
     field("background", Kind::Any),
     field("enforceFastCount", Kind::Any),
@@ -117,7 +117,7 @@ fn validate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     })
 }
 
-/// How many entries an index has, and what is wrong with them.
+/// The number of entries of an index, and the error if they do not match the documents.
 fn check(collection: &Collection, index: &Index) -> (Bson, Option<String>) {
     let entries = index.len();
     let mut expected = 0;

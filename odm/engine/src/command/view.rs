@@ -1,4 +1,4 @@
-//! Reading views: what `find`, `count` and `distinct` ask of one is asked as a pipeline.
+//! Reads of views: a `find`, `count` or `distinct` on a view runs as a pipeline.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use crate::command::find::Find;
 use crate::cursor::query::Query;
 use crate::pipeline::{Other, Pipeline, not_first};
 
-/// The pipeline that a `find` of a view is.
+/// Converts a `find` on a view to a pipeline.
 pub(crate) fn find<'a>(
     call: &Call<'_>,
     namespace: Namespace,
     args: &Args<'a>,
 ) -> Result<Aggregate<'a>, ServerError> {
-    // What is wrong with the query itself comes first.
+    // mongod reports errors in the query itself first.
     let find = Find::parse(call, &namespace, args)?;
     find.query.prepare(None)?;
     for option in ["min", "max"] {
@@ -45,7 +45,7 @@ pub(crate) fn find<'a>(
         "showRecordId",
         "readOnce",
     ] {
-        // One document is one batch in any case.
+        // A single document fits one batch in any case.
         let harmless = option == "singleBatch" && find.query.limit == Some(1);
         if args.flag(option) && !harmless {
             return Err(no_option(option));
@@ -67,7 +67,7 @@ pub(crate) fn find<'a>(
         stages: &stages,
         collation: args.document("collation"),
         variables: args.document("let"),
-        // A hint beside it agrees with it, or says nothing.
+        // A `$natural` sort acts as a hint. The query's own hint, if any, agrees with it.
         hint: natural.map(RawBsonRef::Document).or(find.query.hint),
     };
     Aggregate::over(call, namespace, &asked).map_err(|error| {
@@ -81,7 +81,7 @@ pub(crate) fn find<'a>(
     })
 }
 
-/// The pipeline that a query of a view is; `last` stands after it.
+/// Converts a query on a view to a pipeline; `last` is its last stage.
 pub(crate) fn query<'a>(
     call: &Call<'_>,
     namespace: Namespace,
@@ -133,12 +133,12 @@ pub(crate) fn no_option(name: &str) -> ServerError {
     )
 }
 
-/// A view's stages, then those that are asked of it.
+/// The stages of a view, followed by the stages of a pipeline on it.
 pub(crate) fn joined(one: &RawArray, other: &RawArray) -> RawArrayBuf {
     raw::values(one).chain(raw::values(other)).collect()
 }
 
-/// Refuses to ask about a view as if it were a collection, where it has stages of its own.
+/// Refuses statistics stages on a view that has stages of its own.
 pub(crate) fn check_told(
     root: &Root,
     database: &str,
@@ -160,7 +160,7 @@ fn name_of(other: &Other, database: &str) -> Namespace {
     )
 }
 
-/// Refuses a pipeline that reads views of another collation than its own.
+/// Refuses a pipeline that reads views with another collation than its own.
 pub(crate) fn check_collations(
     root: &Root,
     database: &str,
@@ -176,7 +176,7 @@ pub(crate) fn check_collations(
         if let Some(view) = root.view(&namespace)
             && view.collation.as_ref() != globals.collator()
         {
-            // As the server words it.
+            // mongod's message for views within the pipeline.
             return Err(ServerError::new(
                 Code::OPTION_NOT_SUPPORTED_ON_VIEW,
                 format!("{OVERRIDE}{namespace}"),
@@ -186,7 +186,7 @@ pub(crate) fn check_collations(
     Ok(())
 }
 
-/// Refuses a pipeline that reads views whose pipelines are too deep inside of it.
+/// Refuses a pipeline if the views that it reads nest pipelines too deeply.
 pub(crate) fn check_depth(
     root: &Root,
     database: &str,

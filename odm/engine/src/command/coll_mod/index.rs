@@ -1,4 +1,4 @@
-//! What `collMod` changes of an index.
+//! The changes that `collMod` makes to an index.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) const FIELDS: &[Field] = &[
     field("prepareUnique", Kind::SafeBool),
 ];
 
-/// Whether a document may be such changes at all: its fields, each for itself.
+/// Checks the form of the `index` option: each field by itself.
 pub(super) fn is_change(name: &str, value: RawBsonRef<'_>) -> Result<(), ServerError> {
     match value {
         RawBsonRef::Document(index) => Args::of_statement(index, name, FIELDS).map(drop),
@@ -32,7 +32,7 @@ pub(super) fn is_change(name: &str, value: RawBsonRef<'_>) -> Result<(), ServerE
     }
 }
 
-/// Refuses to try what can't be tried.
+/// Refuses a `dryRun` of anything but `unique: true`.
 pub(super) fn check_dry(index: Option<&RawDocument>) -> Result<(), ServerError> {
     let Some(index) = index else {
         return Err(invalid(
@@ -51,7 +51,7 @@ pub(super) fn makes_unique(index: &RawDocument) -> bool {
     raw::get(index, "unique").is_some_and(truthy)
 }
 
-/// The changes that are asked for.
+/// The requested changes.
 #[derive(Debug)]
 pub(super) struct Wanted {
     name: String,
@@ -62,7 +62,7 @@ pub(super) struct Wanted {
     prepare_unique: Option<bool>,
 }
 
-/// Changes that an index can take, and which of the collection's it is.
+/// The changes to make to an index, and the position of the index in the collection.
 #[derive(Debug)]
 pub(super) struct Change {
     at: usize,
@@ -102,7 +102,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Refuses what no index of the collection could be given.
+    /// Refuses `expireAfterSeconds` on capped collections, and negative values.
     fn check_seconds(&self, collection: &Collection) -> Result<(), ServerError> {
         if self.seconds.is_some() && collection.options.capped.is_some() {
             return Err(invalid(
@@ -117,7 +117,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// The changes as those of an index of the collection; what is so already is no change.
+    /// Finds the index and keeps only the changes that differ from its current options.
     pub(super) fn found_in(&self, collection: &Collection) -> Result<Change, ServerError> {
         self.check_seconds(collection)?;
         let (at, index) = self.find(collection)?;
@@ -154,7 +154,7 @@ impl Wanted {
         })
     }
 
-    /// The index that is meant.
+    /// The index with the given name or key.
     fn find<'c>(&self, collection: &'c Collection) -> Result<(usize, &'c Index), ServerError> {
         let is_meant = |index: &Index| match &self.key {
             Some(key) => same_key(&index.spec.key, key),
@@ -187,8 +187,8 @@ impl Wanted {
 }
 
 impl Change {
-    /// Makes the changes, `alone` or beside others of the collection, or with `dry_run` only checks that the index
-    /// could be made unique; what changed goes into `reply`.
+    /// Applies the changes; `alone` means that the command changes nothing else. With `dry_run`, only checks that the
+    /// index could be made unique. Adds the changed options to `reply`.
     pub(super) fn make(
         &self,
         collection: &mut Collection,
@@ -262,7 +262,7 @@ impl Change {
         Ok(())
     }
 
-    /// The options of the index that changed as the reply tells, and those that it had.
+    /// The new values of the changed index options, as in the reply, and the old ones.
     pub(super) fn changed(
         &self,
         was: &Collection,
@@ -282,7 +282,7 @@ impl Change {
     }
 }
 
-/// The seconds of a TTL index; more than fit are as many as fit.
+/// The seconds of a TTL index, capped at the largest value that fits.
 fn seconds_of(spec: &Spec, seconds: i64) -> Result<i32, ServerError> {
     if spec.is_id() {
         return Err(invalid("the _id field does not support TTL indexes"));

@@ -1,4 +1,4 @@
-//! Read preferences: one node is the only one that any of them can mean, but what is none is refused.
+//! Read preferences. Every valid one selects the engine's only node; invalid ones are refused.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
@@ -6,7 +6,7 @@ use odm_language::value::raw;
 
 use crate::command::args::{truthy, type_name, whole};
 
-/// The least staleness that can be told, in seconds.
+/// The smallest `maxStalenessSeconds` that MongoDB accepts.
 const STALENESS: i64 = 90;
 
 pub(super) fn check(command: &RawDocument) -> Result<(), ServerError> {

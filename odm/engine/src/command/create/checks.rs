@@ -1,4 +1,4 @@
-//! What an option's value must be like, whatever the others say. A command's parser asks it of each as they come.
+//! Checks of single option values, independent of other options. The parser runs them field by field.
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
@@ -30,7 +30,7 @@ pub(in crate::command) fn is_capped_max(name: &str, value: RawBsonRef<'_>) -> Ch
     Ok(())
 }
 
-/// The command's name is not said here.
+/// mongod prints the field without the command's name here.
 fn out_of_range(name: &str, range: &str, value: i64) -> Checked {
     let name = name.rsplit('.').next().unwrap_or(name);
     Err(ServerError::new(

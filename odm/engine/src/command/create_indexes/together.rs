@@ -1,4 +1,4 @@
-//! Whether indexes can be built beside others, and the words for what can't.
+//! Checks whether indexes can be built beside others, with mongod's messages if they cannot.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::catalog::namespace::Namespace;
 use crate::index::spec::{Spec, show};
 use crate::index::special::check_build;
 
-/// The most indexes of a collection.
+/// The maximum number of indexes of a collection.
 const MOST: usize = 64;
 
-/// Refuses an index beside as many as there may be.
+/// Refuses an index if the collection has the maximum number.
 pub(super) fn check_room(
     namespace: &Namespace,
     present: usize,
@@ -29,7 +29,7 @@ pub(super) fn check_room(
     ))
 }
 
-/// Refuses indexes that can't be built together in an empty collection that has `present` others.
+/// Refuses indexes that cannot be built together in an empty collection that has `present` other indexes.
 pub(super) fn check_all<S: AsRef<Spec>>(
     namespace: &Namespace,
     present: usize,
@@ -48,7 +48,7 @@ pub(super) fn check_all<S: AsRef<Spec>>(
     Ok(())
 }
 
-/// Refuses indexes that can't be built together, in the words for a collection that is empty and one that is not.
+/// Refuses indexes that cannot be built together. The messages differ for empty and non-empty collections.
 pub(super) fn check_build_of(
     collection: &Collection,
     specs: &[&Arc<Spec>],
@@ -71,7 +71,7 @@ pub(super) fn check_build_of(
             if !conflict(begun, spec)? {
                 return Ok(());
             }
-            // What was there before is no fault, but the same index twice in one command is.
+            // An index may exist already, but one command must not name the same index twice.
             Err(ServerError::new(
                 Code::OPERATION_FAILED,
                 "Cannot build two identical indexes. Try again without duplicate indexes.",
@@ -88,7 +88,7 @@ pub(super) fn check_build_of(
     Ok(())
 }
 
-/// True if the index is there already; an error if another one stands in its way.
+/// Returns true if the index exists already, and an error if another index conflicts with it.
 pub(super) fn conflict<'i>(
     specs: impl Iterator<Item = &'i Spec> + Clone,
     spec: &Spec,
@@ -150,7 +150,7 @@ fn different(requested: &Spec, existing: &Spec) -> String {
     )
 }
 
-/// What the server adds to an error of a build's very beginning, where there are documents to read.
+/// Adds mongod's prefix for errors at the start of a build on a non-empty collection.
 fn within_setup(
     collection: &Collection,
     build: [u8; 16],

@@ -8,7 +8,7 @@ use odm_language::value::raw;
 use crate::command::args::truthy;
 use crate::updater::Update;
 
-/// What the records are for.
+/// The purpose of the records that the plan finds.
 #[derive(Debug, Default)]
 pub(crate) enum Goal {
     #[default]
@@ -22,7 +22,7 @@ pub(crate) enum Goal {
         globals: Box<Globals>,
         multi: bool,
         upsert: bool,
-        /// `findAndModify` answers with the document.
+        /// Whether the reply includes the document, as that of `findAndModify` does.
         returns: bool,
     },
     Delete {
@@ -31,14 +31,14 @@ pub(crate) enum Goal {
     },
 }
 
-/// What is around the query's own stages.
+/// The parts of the command around the query's own stages.
 #[derive(Debug, Default)]
 pub(crate) struct Around<'a> {
-    /// Of a `find`: its projection, its sort.
+    /// The projection of a `find`. Its sort follows.
     pub(crate) projection: Option<&'a RawDocument>,
     pub(crate) sort: Option<Document>,
     pub(crate) goal: Goal,
-    /// Of a `distinct`, whose projection a server doesn't show.
+    /// Whether the command is a `distinct`, whose projection mongod does not show.
     pub(crate) is_distinct: bool,
 }
 
@@ -50,7 +50,7 @@ impl Around<'_> {
             .unwrap_or_default()
     }
 
-    /// Names of top-level fields only, which are taken.
+    /// Whether the projection only includes top-level fields.
     pub(crate) fn is_simple(&self) -> bool {
         let is_flag = |value| {
             matches!(
@@ -64,7 +64,7 @@ impl Around<'_> {
         self.projection.is_some_and(|projection| {
             raw::elements(projection).all(|(name, value)| !name.contains('.') && is_flag(value))
                 && raw::elements(projection).any(|(_, value)| truthy(value))
-                // The one field that may be taken where others are left out.
+                // Only `_id` may be excluded beside included fields.
                 && raw::elements(projection).all(|(name, value)| name == "_id" || truthy(value))
         })
     }

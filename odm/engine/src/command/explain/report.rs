@@ -1,4 +1,4 @@
-//! The reply of `explain`: the plans, and what running the winning one looks at.
+//! The reply of `explain`: the plans, and what running the winning plan examines.
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
@@ -139,7 +139,7 @@ pub(crate) fn answer(
     size::limited(fields, explained.command, call.database)
 }
 
-/// A server shows a plan as its run left it: what was skipped is not to be skipped any more.
+/// mongod shows the plan as its run left it: `skipAmount` counts down while documents are skipped.
 fn count_down(plan: &mut Document, ran: &Document) {
     if let Some(left) = ran.get("skipAmount") {
         plan.insert("skipAmount", left);
@@ -152,7 +152,7 @@ fn count_down(plan: &mut Document, ran: &Document) {
     }
 }
 
-/// A server plans each alternative of such a filter by itself.
+/// Whether the filter is one `$or`, whose alternatives mongod plans separately.
 fn is_disjunction(filter: &Predicate) -> bool {
     matches!(
         crate::planner::conditions::children(filter).as_slice(),
@@ -160,13 +160,13 @@ fn is_disjunction(filter: &Predicate) -> bool {
     )
 }
 
-/// The plan with all that is around it.
+/// The plan with the stages around it.
 #[derive(Debug, Clone, Copy)]
 struct Whole<'a> {
     tree: Tree<'a>,
-    /// The plan was put together from one for each alternative.
+    /// Whether the plan combines one plan for each alternative of an `$or`.
     subplanned: bool,
-    /// A count of everything.
+    /// Whether the command counts all documents without a scan.
     fast: bool,
 }
 
@@ -191,7 +191,7 @@ impl Whole<'_> {
         }
     }
 
-    /// A write stops after one record by itself.
+    /// mongod shows no limit in a write to one document, because the write stage itself stops.
     fn single<'n>(&self, node: &'n Node) -> &'n Node {
         match (self.goal(), &node.step, node.inputs.first()) {
             (Goal::Update { .. } | Goal::Delete { .. }, Step::Limit(_), Some(input)) => input,
@@ -199,7 +199,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Runs the plan to its end, without its effects, and tells what it took.
+    /// Runs the plan to its end without writing, and returns the execution statistics.
     fn execute(&self, winner: Tried) -> Result<Document, ServerError> {
         let node = winner.node.clone();
         let trial = u64::try_from(winner.rows.len()).unwrap_or(0);
@@ -281,7 +281,7 @@ impl Whole<'_> {
                     "nCounted",
                     number(limit.map_or(left, |limit| left.min(limit))),
                 );
-                // A number alone is not counted through.
+                // A count without a scan skips no documents, so it shows the requested `skip`.
                 let skipped = if self.fast {
                     *skip
                 } else {
@@ -304,7 +304,7 @@ impl Whole<'_> {
         stage
     }
 
-    /// How many records the goal needs at most.
+    /// The maximum number of records that the goal needs.
     fn most(&self) -> u64 {
         match self.goal() {
             Goal::Count { skip, limit } => {
@@ -357,12 +357,12 @@ impl Whole<'_> {
     }
 }
 
-/// What the outermost stage has done.
+/// The counts of the outermost stage.
 #[derive(Debug, Default)]
 struct Outer {
     works: u64,
     met: u64,
     modified: u64,
-    /// How often the plan had nothing yet.
+    /// How often the plan needed more time before its next record.
     again: u64,
 }

@@ -1,4 +1,4 @@
-//! Filters as the planner reads them: what `parsedQuery` and the stages' `filter` show.
+//! Prints filters as the planner parses them, for `parsedQuery` and the `filter` of stages.
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
@@ -7,12 +7,12 @@ use odm_language::value::kind::{self, TypeSet};
 
 use crate::planner::conditions;
 
-/// In which order conditions are shown that stand beside each other.
+/// The order of the conditions within one `$and`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sorted {
-    /// As they are evaluated.
+    /// The order of evaluation.
     ByKind,
-    /// As a server has them behind an index.
+    /// mongod's order in a stage above an index scan.
     ByPath,
 }
 
@@ -27,7 +27,7 @@ fn within(predicate: &Predicate, sorted: Sorted) -> Document {
     all(&children, sorted)
 }
 
-/// Some conditions, all of which hold, in their order.
+/// The conjunction of some conditions, in their order.
 pub(super) fn all(predicates: &[&Predicate], sorted: Sorted) -> Document {
     match predicates {
         [] => Document::new(),
@@ -181,7 +181,7 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
     }
 }
 
-/// What a condition was written as, without the path: that is shown already.
+/// A condition as written, without its path, which is shown already.
 fn operators(source: &RawDocument) -> Bson {
     let mut shown = written(source);
     let only = shown
@@ -195,7 +195,7 @@ fn operators(source: &RawDocument) -> Bson {
     }
 }
 
-/// The types that `$type` asks for, by their numbers; the numbers together have none.
+/// The type codes of a `$type` operand. The alias `number` has no code.
 fn types(operand: Bson) -> Vec<Bson> {
     let listed = match operand {
         Bson::Array(values) => values,

@@ -8,7 +8,7 @@ use odm_language::expression::memory;
 use crate::catalog::options::to_raw;
 use crate::command::create::to_document;
 
-/// The reply: without index bounds if it is too large with them, and without the command if there is no room for it.
+/// The reply, without index bounds if it is too large with them, and without the command if that does not fit either.
 pub(super) fn limited(
     mut fields: Document,
     command: &RawDocument,
@@ -46,7 +46,7 @@ fn drop_bounds(stage: &mut Document) {
     }
     for (name, value) in stage.iter_mut() {
         match value {
-            // These hold what the query says, which may have any names.
+            // These hold the user's query, in which a field may be named `indexBounds`.
             _ if matches!(name.as_str(), "filter" | "parsedQuery") => {}
             Bson::Document(inner) => drop_bounds(inner),
             Bson::Array(values) => values

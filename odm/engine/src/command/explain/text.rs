@@ -1,4 +1,4 @@
-//! What a `$text` is made of: a scan for each term, joined.
+//! Describes the stages of a `$text`: a scan for each term, and their union.
 
 use bson::{Bson, Document, doc};
 

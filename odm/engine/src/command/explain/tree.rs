@@ -1,4 +1,4 @@
-//! Plans as trees of stages: bare for `queryPlanner`, with what each has counted for `executionStats`.
+//! Prints plans as trees of stages: bare for `queryPlanner`, with the counters of each stage for `executionStats`.
 
 use bson::{Bson, Document, doc};
 use odm_language::matcher::Predicate;
@@ -17,10 +17,10 @@ use crate::planner::interval::Interval;
 use crate::planner::special::Special;
 use crate::planner::tree::{IndexScan, Node, Step};
 
-/// What a sort may hold in memory, on a server.
+/// The memory limit of a sort in mongod, in bytes.
 const SORT_LIMIT: i32 = 104_857_600;
 
-/// What the stages' descriptions need.
+/// The context for describing stages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tree<'a> {
     pub(super) collection: &'a Collection,
@@ -33,7 +33,8 @@ pub(super) fn number(value: u64) -> Bson {
 }
 
 impl Tree<'_> {
-    /// A plan and, if it ran, what its stages counted. Covers what the engine runs; see `Around` for what wraps it.
+    /// A plan and, if it ran, the counters of its stages. Covers the stages that the engine runs; [`Around`] covers the
+    /// others.
     pub(super) fn stage(
         &self,
         node: &Node,
@@ -41,7 +42,7 @@ impl Tree<'_> {
         filter: Option<&Predicate>,
     ) -> Document {
         let residual = self.residual(node, filter);
-        // What fetches for a text index is shown below it; above, a document is only tested.
+        // The text stage shows its own fetch, so a fetch above it is shown only if it tests a filter.
         if let (Step::Fetch { .. }, None, [input]) = (&node.step, &residual, node.inputs.as_slice())
             && matches!(input.step, Step::Special(Special::Text(_)))
         {
@@ -95,7 +96,7 @@ impl Tree<'_> {
                     .filter(|(at, _)| !answered.contains(at))
                     .map(|(_, child)| *child)
                     .collect();
-                // Behind an index, a server looks first at what bounds that, and then goes by the names of the paths.
+                // Above an index scan, mongod sorts conditions on indexed paths first, and then by path.
                 if node.is_narrowed() {
                     sorted = Sorted::ByPath;
                     tested.sort_by(|one, other| one.compare_by_path(other));
@@ -113,7 +114,7 @@ impl Tree<'_> {
         (!tested.is_empty()).then(|| show::all(&tested, sorted))
     }
 
-    /// Whether the index below a stage may be bounded at a path.
+    /// Whether the index below a stage can have bounds at a path.
     fn is_bounding(&self, node: &Node, path: &str) -> bool {
         match (&node.step, node.inputs.as_slice()) {
             (Step::Index(scan), _) => {
@@ -197,7 +198,7 @@ impl Tree<'_> {
                 if let Some(limit) = limit {
                     shown.insert("limitAmount", number(*limit));
                 }
-                // A sort of what is changed keeps where the documents are, which the simple one forgets.
+                // A simple sort drops the documents' record ids, which an update or delete needs.
                 let simple = matches!(self.around.goal, Goal::Read | Goal::Count { .. });
                 shown.insert("type", if simple { "simple" } else { "default" });
                 if let Some(counters) = counters {
@@ -207,7 +208,7 @@ impl Tree<'_> {
                 }
             }
             Step::Skip(count) => {
-                // A server counts down what it shows.
+                // mongod counts `skipAmount` down while the plan runs.
                 let left = ran.map_or(*count, |ran| count.saturating_sub(ran.counters.skipped));
                 shown.insert("skipAmount", number(left));
             }
@@ -254,7 +255,7 @@ impl Tree<'_> {
         shown.insert("indexVersion", 2);
     }
 
-    /// The fields' names, and whether the walk meets their greater values first.
+    /// The names of the indexed fields, and whether the scan reads each in descending order.
     fn fields<'s>(&'s self, scan: &'s IndexScan) -> Vec<(&'s str, bool)> {
         match (&scan.path, self.collection.index(&scan.name)) {
             (Some(path), _) => vec![(PATH, scan.backwards), (path, scan.backwards)],
@@ -280,7 +281,7 @@ impl Tree<'_> {
         if let Some(index) = self.collection.index(&scan.name)
             && index.spec.kind == Kind::Text
         {
-            // It is walked from end to end, under the names by which it is kept.
+            // A text index is scanned as a whole. Its bounds use the names of its stored key.
             let fields = index.spec.key.iter();
             let whole = |value| Interval::all().show(number_of(value).is_some_and(|way| way < 0.0));
             return fields
@@ -300,7 +301,7 @@ impl Tree<'_> {
         bounds
     }
 
-    /// The first and the last key of a count.
+    /// The first and the last key of a `COUNT_SCAN`.
     fn ends(&self, scan: &IndexScan) -> Document {
         let (mut start, mut end) = (Document::new(), Document::new());
         let (mut from_inclusive, mut to_inclusive) = (true, true);
@@ -336,7 +337,7 @@ impl Tree<'_> {
         }
     }
 
-    /// What one candidate did in the trial.
+    /// The execution statistics of one candidate plan in the trial.
     pub(super) fn trial(&self, plan: &Tried) -> Document {
         let stage = &plan.execution.root;
         let (keys, docs) = plan.execution.examined();
@@ -351,7 +352,7 @@ impl Tree<'_> {
     }
 }
 
-/// What every stage counts.
+/// The counters that every stage has.
 pub(super) fn common(ran: &Stage) -> Document {
     let counters = &ran.counters;
     doc! {

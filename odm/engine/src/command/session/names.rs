@@ -26,7 +26,7 @@ impl SessionName {
         }
     }
 
-    /// What commands of the session have as their `lsid`.
+    /// The `lsid` that the session's commands carry.
     pub(crate) fn lsid(&self) -> SessionId {
         let id = Binary {
             subtype: BinarySubtype::Uuid,
@@ -35,7 +35,7 @@ impl SessionName {
         rawdoc! { "id": id }.into_bytes()
     }
 
-    /// Whether it is this one.
+    /// Whether the `lsid` belongs to this session.
     pub(crate) fn is(&self, lsid: &[u8]) -> bool {
         self.user.is_none_or(|user| user == NOBODY) && id_of(lsid) == Some(&self.id)
     }
@@ -71,8 +71,7 @@ impl SessionName {
     }
 }
 
-/// Which sessions `killAllSessionsByPattern` means. Whose rights they were opened with (`users`, `roles`) makes no
-/// difference to a server either.
+/// The sessions that `killAllSessionsByPattern` selects. As in mongod, `users` and `roles` do not affect the selection.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     session: Option<SessionName>,
@@ -159,7 +158,7 @@ pub(crate) fn patterns(command: &RawDocument) -> Result<Vec<Pattern>, ServerErro
         .collect()
 }
 
-/// The value of the command's own name.
+/// The array in the command's first field.
 fn own_list<'a>(command: &'a RawDocument, idl: &str) -> Result<&'a RawArray, ServerError> {
     match raw::elements(command).next() {
         Some((_, RawBsonRef::Array(list))) => Ok(list),
@@ -186,7 +185,7 @@ fn documents<'a>(
         })
 }
 
-/// Names with the databases that they are of.
+/// Pairs of a name and its database.
 fn pairs<'a>(
     list: &'a RawArray,
     at: &str,

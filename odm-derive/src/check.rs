@@ -1,7 +1,7 @@
 //! Every refusal: what is wrong, and what to write instead.
 //!
-//! What a type's spelling does not tell is asserted by generated code
-//! ([`crate::expand::assertions`]), so that an alias does not escape.
+//! The spelling of a type does not show everything. Generated code asserts the rest
+//! ([`crate::expand::assertions`]), so that an alias can't bypass a check.
 
 mod container;
 mod field;

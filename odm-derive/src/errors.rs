@@ -1,12 +1,12 @@
-//! Collects the mistakes of one derive, so that all are told at once.
+//! Collects the mistakes of one derive, so that all are reported at once.
 
 use std::fmt::Display;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The mistakes found so far. [`Errors::finish`] must be called: dropping it unasked panics, so that
-/// a mistake can't be forgotten.
+/// The mistakes found so far. Dropping them without [`Errors::finish`] panics, so that a mistake can't be
+/// forgotten.
 #[derive(Default)]
 pub(crate) struct Errors {
     found: Vec<syn::Error>,
@@ -14,13 +14,13 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Notes a mistake at `culprit`.
+    /// Records a mistake at `culprit`.
     pub(crate) fn at(&mut self, culprit: impl ToTokens, message: impl Display) {
         self.found
             .push(syn::Error::new_spanned(culprit, message.to_string()));
     }
 
-    /// Notes a mistake that the parser met.
+    /// Records a mistake that the parser found.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.found.push(error);
     }

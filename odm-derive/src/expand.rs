@@ -1,7 +1,7 @@
 //! Quoting only: each function here writes one implementation, and decides nothing.
 //!
-//! What is written is data and accessors. It names only `odm::support`, and its own generics and
-//! locals begin with `__odm_`, so that nothing of the user's can be captured.
+//! Generated code is data and accessors. It refers only to `odm::support`, and its own generics and locals
+//! begin with `__Odm` or `__odm_`, so that they can't capture the user's names.
 
 pub(crate) mod assertions;
 pub(crate) mod document;

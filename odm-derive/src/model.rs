@@ -1,4 +1,4 @@
-//! What was written, resolved: stored names, shapes and defaults. Spans are kept for refusals.
+//! The input, resolved: stored names, shapes and defaults. Spans are kept for errors.
 
 pub(crate) mod projection;
 pub(crate) mod shape;
@@ -75,8 +75,8 @@ impl Model {
         }
     }
 
-    /// Where it borrows, which a document can't: its first lifetime, or its first field that is a
-    /// reference.
+    /// Where the struct borrows, which a document may not do: its first lifetime, or its first field that is
+    /// a reference.
     pub(crate) fn borrows(&self) -> Option<Borrow<'_>> {
         if let Some(one) = self.generics.lifetimes().next() {
             return Some(Borrow::Parameter(&one.lifetime));

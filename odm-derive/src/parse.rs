@@ -1,4 +1,4 @@
-//! Attributes as they are written, without judgement.
+//! Reads attributes as they are written, without checking them.
 
 pub(crate) mod case;
 pub(crate) mod container;
@@ -54,8 +54,7 @@ pub(crate) fn words(
     Ok(())
 }
 
-/// The error of a word that is written otherwise than it should be, where the parser has said no more
-/// than what it expected: with what to write.
+/// Replaces the parser's bare "expected …" or "unexpected end" by how `word` is written.
 fn told(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
     let text = error.to_string();
     let ended = text.starts_with("unexpected end");
@@ -69,7 +68,7 @@ fn told(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
     }
 }
 
-/// The words in parentheses behind a word.
+/// The words in parentheses after a word.
 pub(crate) fn inner(
     input: ParseStream<'_>,
     take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
@@ -79,7 +78,7 @@ pub(crate) fn inner(
     words(&content, take)
 }
 
-/// The value behind `=`.
+/// The value after `=`.
 pub(crate) fn value<T: Parse>(input: ParseStream<'_>) -> syn::Result<T> {
     input.parse::<Token![=]>()?;
     input.parse()
@@ -94,7 +93,7 @@ pub(crate) fn flag(input: ParseStream<'_>) -> syn::Result<bool> {
     }
 }
 
-/// A whole number behind `=`.
+/// A whole number after `=`.
 pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<(u32, Span)> {
     let literal: LitInt = value(input)?;
     let number = literal.base10_parse().map_err(|_| {
@@ -106,7 +105,7 @@ pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<(u32, Span)> {
     Ok((number, literal.span()))
 }
 
-/// Sets what may be said once.
+/// Sets a value that may be given only once.
 pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Result<()> {
     if slot.is_some() {
         return Err(syn::Error::new_spanned(

@@ -117,7 +117,7 @@ pub(crate) const VALIDATION: &str = "validation";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WILDCARD: &str = "wildcard";
 
-/// How a word is written.
+/// How each word is written.
 const USAGES: &[(&str, &str)] = &[
     (BSON_TYPE, "`bson_type = \"date\"`"),
     (CAPPED, "`capped(size = 1_048_576, max = 1_000)`"),
@@ -168,7 +168,7 @@ const USAGES: &[(&str, &str)] = &[
     ),
 ];
 
-/// How `word` is written, for who wrote it otherwise.
+/// How `word` is written, for errors about another spelling.
 pub(crate) fn usage(word: &str) -> Option<&'static str> {
     USAGES
         .iter()
@@ -189,7 +189,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// `; did you mean …?`, or what there is to choose from.
+/// `; did you mean …?`, or the list of candidates.
 pub(crate) fn hint<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

@@ -1,10 +1,9 @@
-//! Folders of files that an in-memory database is filled from, and written to.
+//! Loads an in-memory database from a folder of files, and dumps it to one.
 //!
 //! [`Db::load`] reads what `mongodump` and `mongoexport` write, and fixtures that were written by hand; [`Db::dump`]
 //! writes what `mongorestore` reads.
 //!
-//! What this module is not: a store. What is loaded is in memory from then on, and nothing is written until somebody
-//! says so.
+//! This module is not a store: loaded data stays in memory, and only [`Db::dump`] writes it to files.
 
 mod file;
 mod json;
@@ -20,7 +19,7 @@ use crate::collection::Db;
 use crate::error::{Error, Result};
 use crate::store::Memory;
 
-/// What [`Db::load`] has loaded.
+/// The collections that [`Db::load`] loaded, and the files that it skipped.
 ///
 /// ```
 /// use odm::Db;
@@ -43,12 +42,12 @@ use crate::store::Memory;
 pub struct LoadReport {
     /// The collections and views, views last.
     pub collections: Vec<LoadedCollection>,
-    /// What was found and not loaded.
+    /// The files that were found but not loaded.
     pub skipped: Vec<SkippedFile>,
 }
 
 impl LoadReport {
-    /// How many documents there were in all.
+    /// The number of documents in all collections.
     pub fn documents(&self) -> u64 {
         let counts = self.collections.iter().map(|loaded| loaded.documents);
         counts.sum()
@@ -61,9 +60,9 @@ impl LoadReport {
 pub struct LoadedCollection {
     /// The database's name.
     pub database: String,
-    /// The collection's.
+    /// The collection's name.
     pub collection: String,
-    /// How many documents its file had; a view has none.
+    /// The number of documents in its file; 0 for a view.
     pub documents: u64,
 }
 
@@ -71,7 +70,7 @@ pub struct LoadedCollection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkippedFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// Why it was not loaded.
     pub reason: String,
@@ -106,32 +105,36 @@ impl Db {
     /// ```
     ///
     /// # The files
-    /// - A file in the folder is a collection of this database; a folder in it is another database, with files of its
-    ///   own: `books.json`, `shop/orders.bson`. `.gz` may stand behind, as `mongodump --gzip` writes it. Extended JSON has 4 GiB
-    ///   at most, decompressed.
-    /// - `books.bson` has documents one behind the other. `books.json` has Extended JSON, canonical or relaxed:
-    ///   documents one behind the other, on a line each or not, or an array of them.
-    /// - `books.metadata.json` has the options that the collection is made with, and its indexes, which are built when
-    ///   its documents are there. A view has this file alone.
-    /// - Characters that file names can't have are written as `mongodump` does: `caf%C3%A9s.bson`.
+    /// - A file in the folder is a collection of this database. A subfolder is another database, with files
+    ///   of its own: `books.json`, `shop/orders.bson`. Each name may end in `.gz`, as with
+    ///   `mongodump --gzip`. A file of Extended JSON may have at most 4 GiB, decompressed.
+    /// - `books.bson` holds documents one after the other. `books.json` holds Extended JSON, canonical or
+    ///   relaxed: documents one after the other, on separate lines or not, or an array of them.
+    /// - `books.metadata.json` holds the options with which the collection is created, and its indexes, which
+    ///   are built after its documents are loaded. A view has only this file.
+    /// - Characters that file names can't have are escaped as in `mongodump`: `caf%C3%A9s.bson`.
     ///
-    /// Documents are stored as they stand, in their order; one without an `_id` gets one. Names that begin with a dot
-    /// are passed over; what else is not loaded, such as a server's users, the [report](LoadReport) tells with the reason.
+    /// Documents are stored unchanged and in their order; one without an `_id` gets one. Names that begin
+    /// with a dot are ignored. The [report](LoadReport) lists everything else that is not loaded, such as
+    /// users, with the reason.
     ///
-    /// # Collections that are there already
-    /// They take the documents, if their validator does, and the indexes. Their options must be those of the metadata,
-    /// if that has some. What a new collection's validator says of the documents of its dump is not asked.
+    /// # Existing collections
+    /// An existing collection gets the documents, if they pass its validator, and the indexes. Its options
+    /// must equal those in the metadata, if there are any. The documents of a new collection are not
+    /// validated.
     ///
     /// # All or nothing
-    /// Others see all collections at once when everything is loaded, or nothing if something fails. It blocks until
-    /// then: do it before a test begins, or where blocking is allowed.
+    /// Other users of the database see all collections at once when everything is loaded, or none if
+    /// something fails. The call blocks until then: make it before a test begins, or where blocking is
+    /// allowed.
     ///
     /// # Errors
-    /// [`is_file`](Error::is_file): a file or the folder can't be read, or a file does not hold what its name says; the
-    /// error names file, document, and byte or line. What the engine refuses keeps its code, below the file's name:
-    /// [`is_duplicate_key`](Error::is_duplicate_key), [`is_validation_failure`](Error::is_validation_failure). A write conflict
-    /// ([`is_retryable`](Error::is_retryable)): somebody else wrote to the same collections meanwhile.
-    /// [`is_unsupported`](Error::is_unsupported): the database is on a server.
+    /// [`is_file`](Error::is_file): a file or the folder can't be read, or a file's content does not fit its
+    /// name; the error names the file, the document, and the byte or line. Errors of the engine keep their
+    /// code and name the file: [`is_duplicate_key`](Error::is_duplicate_key),
+    /// [`is_validation_failure`](Error::is_validation_failure). A write conflict
+    /// ([`is_retryable`](Error::is_retryable)): another client wrote to the same collections meanwhile.
+    /// [`is_unsupported`](Error::is_unsupported): the database is on a server, not in memory.
     pub fn load(&self, folder: impl AsRef<Path>) -> Result<LoadReport> {
         load::load(
             self.memory_of("mongorestore")?,
@@ -164,16 +167,16 @@ impl Db {
     /// # }
     /// ```
     ///
-    /// It is of one moment: writes that are under way are in it or not, and others need not wait. Each database has a
-    /// folder with the documents of each collection (`books.bson`), their options and their indexes
-    /// (`books.metadata.json`); of a view there is the latter.
+    /// The dump is a snapshot: it has a concurrent write completely or not at all, and no write has to wait.
+    /// Each database has a folder, with the documents of each collection (`books.bson`) and its options and
+    /// indexes (`books.metadata.json`). A view has only the latter.
     ///
-    /// The folder is made. An older dump in it is replaced, and is whole until the newer one is; a folder that holds
-    /// anything else, such as fixtures in JSON, is refused.
+    /// The folder is created if it is missing. An older dump in it is replaced, and stays intact until the
+    /// new one is complete. A folder that holds anything else, such as fixtures in JSON, is refused.
     ///
     /// # Errors
-    /// [`is_file`](Error::is_file): the folder holds something else than a dump, or can't be written to.
-    /// [`is_unsupported`](Error::is_unsupported): the database is on a server.
+    /// [`is_file`](Error::is_file): the folder holds something other than a dump, or can't be written to.
+    /// [`is_unsupported`](Error::is_unsupported): the database is on a server, not in memory.
     pub fn dump(&self, folder: impl AsRef<Path>) -> Result<()> {
         write::dump(
             &self.memory_of("mongodump")?.service().root(),
@@ -181,8 +184,8 @@ impl Db {
         )
     }
 
-    /// Whether [`dump`](Self::dump) may write to a folder, which is made: for programs that dump when they end, and
-    /// want to know when they start.
+    /// Checks whether [`dump`](Self::dump) may write to a folder, which it creates. It is for programs that
+    /// dump when they end, and want to fail when they start.
     ///
     /// ```
     /// use odm::Db;

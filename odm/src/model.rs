@@ -1,11 +1,11 @@
-//! Models and their metadata: what a derive says about a struct, as plain constant data.
+//! Models and their metadata: what a derive records about a struct, as constant data.
 //!
-//! [`Document`] is a struct that has a collection; [`Embedded`] one that lives inside others.
-//! Both carry an [`EmbeddedMeta`]: the fields with their stored names, types and rules. Everything
-//! that needs a stored name asks [`name`], and nothing else knows how serde renames.
+//! A [`Document`] has a collection of its own; an [`Embedded`] struct is stored inside documents. Both carry
+//! an [`EmbeddedMeta`]: the fields with their stored names, types and rules. The derives apply serde's
+//! renames when they fill it, and [`name`] resolves the path of a Rust field to its stored path.
 //!
-//! What this module is not: it sends nothing and builds no query. Generated code fills these
-//! structures and contains no logic.
+//! This module sends no commands and builds no queries. Generated code fills these structures and contains no
+//! logic.
 
 pub mod field;
 pub mod index;
@@ -27,7 +27,7 @@ pub use self::reference::Ref;
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
-/// A struct (or enum) that is stored inside documents: derive it with `#[derive(Embedded)]`.
+/// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no fields that odm knows",
     label = "not a derived struct or enum with data",
@@ -41,7 +41,8 @@ pub trait Embedded: FieldType {
     /// The stored shape.
     const META: &'static EmbeddedMeta;
 
-    /// The stored shape, as a function: metadata refers to it, so that models can contain themselves.
+    /// Returns [`META`](Self::META). Metadata refers to this function instead of the constant, so that a
+    /// model can contain itself.
     fn meta() -> &'static EmbeddedMeta {
         Self::META
     }
@@ -60,14 +61,14 @@ pub trait Document: Embedded + Serialize + DeserializeOwned + Send + Sync + 'sta
     /// The type of the field stored as `_id`.
     type Id: FieldType + Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 
-    /// The collection and all that is declared for it.
+    /// The collection's name, indexes, validator and options, as declared.
     fn model() -> &'static ModelMeta;
 
     /// The value stored as `_id`.
     fn id(&self) -> &Self::Id;
 }
 
-/// All that `#[derive(Document)]` declares of a collection.
+/// What `#[derive(Document)]` declares about a collection.
 #[derive(Debug)]
 pub struct ModelMeta {
     /// The Rust name of the struct, for messages.
@@ -76,19 +77,19 @@ pub struct ModelMeta {
     pub collection: &'static str,
     /// The stored shape; `embedded().fields` are the top-level fields.
     pub embedded: fn() -> &'static EmbeddedMeta,
-    /// The declared indexes, those of field attributes first, in declaration order.
+    /// The declared indexes in declaration order, those on fields before those on the struct.
     pub indexes: &'static [IndexMeta],
-    /// Expression validators (`#[odm(rule("name", |m| …))]`), conjoined with the `$jsonSchema`.
+    /// Expression rules (`#[odm(rule("name", |m| …))]`), joined with the `$jsonSchema` by `$and`.
     pub rules: &'static [ExpressionRule],
-    /// Whether documents with undeclared fields are refused (`#[odm(deny_undeclared)]`).
+    /// Whether the validator refuses documents with undeclared fields (`#[odm(deny_undeclared)]`).
     pub deny_undeclared: bool,
     /// `strict`, `moderate` or `off`.
     pub validation_level: ValidationLevel,
     /// `error` or `warn`.
     pub validation_action: ValidationAction,
-    /// The size in bytes and the number of documents at which a capped collection wraps.
+    /// The bounds of a capped collection, beyond which it removes its oldest documents.
     pub capped: Option<Capped>,
-    /// Whether the collection keeps documents as they were and as they became, for change streams
+    /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
     /// The collection's default collation.
@@ -102,13 +103,13 @@ pub struct ModelMeta {
 pub(crate) struct Version {
     /// The stored name.
     pub(crate) name: &'static str,
-    /// What each write adds. A sum is as wide as its parts: this makes it as wide as the declared type,
-    /// which the validator asks for.
+    /// What each write adds: 1, in the declared type. Where the field is missing, the result has the type of
+    /// this operand, and the validator requires the declared type.
     pub(crate) one: Bson,
 }
 
 impl ModelMeta {
-    /// The version field, where the model has one.
+    /// The version field, if the model has one.
     pub(crate) fn version(&self) -> Option<Version> {
         let name = self.version?;
         let mut fields = (self.embedded)().fields.iter();
@@ -124,33 +125,33 @@ impl ModelMeta {
     }
 }
 
-/// How far the server checks existing documents (`validationLevel`).
+/// Which writes MongoDB validates (`validationLevel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValidationLevel {
     /// Every insert and update is checked.
     #[default]
     Strict,
-    /// Updates of documents that were invalid before are let through.
+    /// Every insert is checked, and every update of a document that was valid before.
     Moderate,
     /// Nothing is checked.
     Off,
 }
 
-/// What the server does with an invalid document (`validationAction`).
+/// What MongoDB does with an invalid document (`validationAction`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValidationAction {
-    /// The write is refused with code 121.
+    /// The write fails with code 121.
     #[default]
     Error,
-    /// The write is let through and logged.
+    /// MongoDB accepts the write and logs a warning.
     Warn,
 }
 
 /// The bounds of a capped collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capped {
-    /// Bytes; the server rounds up to a multiple of 256.
+    /// The size in bytes; MongoDB rounds it up to a multiple of 256.
     pub size: u64,
-    /// Documents, if bounded.
+    /// The largest number of documents, if bounded.
     pub max: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Typed fields, filters, sorts and projections: they end as the documents a shell user would type.
+//! Typed fields, filters, sorts and projections, which become the documents that a shell user would type.
 //!
 //! Start at [`Field`], whose methods make a [`Filter`] or a [`Sort`]; the methods that make updates
 //! are in [`crate::update`].
@@ -33,7 +33,7 @@ pub use self::value::IntoValue;
 
 use crate::model::{Embedded, Path};
 
-/// The typed fields of a model, where no closure gives them.
+/// Returns the typed fields of a model, for code outside of the closures that receive them.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -53,8 +53,8 @@ use crate::model::{Embedded, Path};
 /// # assert!(filter.to_document()?.contains_key("$and"));
 /// # Ok::<(), odm::Error>(())
 /// ```
-// Not inlined: a call that makes both a filter and an update finds the code for its second use in the
-// processor's cache.
+// Not inlined: in a call that makes both a filter and an update, the second use then runs code that is
+// already in the processor's cache.
 #[inline(never)]
 pub fn fields<M: Embedded>() -> M::Fields<M> {
     M::fields(Path::root())

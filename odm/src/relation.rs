@@ -1,7 +1,8 @@
-//! References between collections: what a [`Ref`](crate::model::Ref) points to, in one batched query.
+//! References between collections: loads the documents that [`Ref`](crate::model::Ref)s point to with one
+//! batched query.
 //!
-//! What this module is not: lazy. A reference never loads by itself; [`Find::join`] says that it is
-//! loaded, and gives rows of another type.
+//! Nothing is lazy: a reference never loads by itself. [`Find::join`] loads it and returns rows of another
+//! type.
 //!
 //! [`Find::join`]: crate::collection::Find::join
 

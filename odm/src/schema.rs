@@ -1,13 +1,12 @@
-//! What a model declares of its collection, as MongoDB wants it: the validator, the indexes, and
-//! the plan that brings a database in line with them.
+//! What a model declares about its collection, in MongoDB's terms: the validator, the indexes, and the plan
+//! that brings a database in line with them.
 //!
-//! Start at [`validator()`] and [`indexes()`]: pure functions from metadata to documents. [`Sync`] reads
-//! what is there and compares it in the server's normal form, [`Plan`] is the difference as data,
-//! and applying it sends the commands that it shows. [`Validate`] runs a model's validator in this
-//! process.
+//! Start at [`validator()`] and [`indexes()`], pure functions from metadata to documents. [`Sync`] reads the
+//! existing collections and compares them in MongoDB's normal form. [`Plan`] is the difference as data, and
+//! applying it sends the commands that it shows. [`Validate`] runs a model's validator in this process.
 //!
-//! What this module is not: a migration tool. It never touches documents, and it drops nothing that
-//! it was not told to drop.
+//! This module is not a migration tool: it never rewrites documents, and it drops nothing unless the caller
+//! allows it.
 
 pub(crate) mod diff;
 pub mod indexes;

@@ -1,4 +1,4 @@
-//! All that generated code may name; no part of the public API.
+//! Everything that generated code refers to; not part of the public API.
 
 pub mod bytes;
 mod flaws;
@@ -71,7 +71,7 @@ pub const fn document<T: Embedded>() -> TypeMeta {
     ty.holding(contents)
 }
 
-/// The type of an enum whose variants hold nothing.
+/// The type of an enum of unit variants.
 pub const fn choice(names: &'static [&'static str]) -> TypeMeta {
     TypeMeta::of(Shape::OneOf(names))
 }
@@ -95,14 +95,15 @@ pub const fn tuple(len: usize, contents: &[Contents]) -> TypeMeta {
     ty.holding(all)
 }
 
-/// The type of a newtype, whose declaration reports that its null is ambiguous.
+/// The type of a newtype around `ty`. The declaration of the newtype reports an ambiguous null, so its users
+/// need not.
 pub const fn forwarded(ty: TypeMeta) -> TypeMeta {
     let mut contents = ty.contents;
     contents.null_is_ambiguous = false;
     ty.holding(contents)
 }
 
-/// The document of a filter that an attribute gives.
+/// The document of a filter in an attribute.
 pub fn filter<M: Embedded, F>(make: F) -> Result<bson::Document>
 where
     F: FnOnce(M::Fields<M>) -> Filter<M>,
@@ -110,8 +111,8 @@ where
     make(crate::query::fields::<M>()).to_document()
 }
 
-/// `T`, by a detour over a constant: where that can't be told, since a field's type is none, this type
-/// can't be either, and rustc tells of the field alone.
+/// `T`, by way of a constant. If the type of a field does not implement `FieldType`, the constant can't be
+/// evaluated, and rustc reports only the field and not every use of this type.
 pub type Sound<const FIELDS: bool, T> = <Fields<FIELDS> as Pass>::Through<T>;
 
 /// See [`Sound`].
@@ -120,7 +121,7 @@ pub struct Fields<const FIELDS: bool>;
 
 /// See [`Sound`].
 pub trait Pass {
-    /// The same type.
+    /// `T` itself.
     type Through<T>;
 }
 
@@ -130,7 +131,7 @@ impl<const FIELDS: bool> Pass for Fields<FIELDS> {
 
 /// A function that serializes values of type `T`, as a type.
 pub trait SerializeWith<T: ?Sized> {
-    /// Calls it.
+    /// Calls the function.
     fn serialize<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error>;
 }
 
@@ -157,8 +158,8 @@ impl<T> Projects<T> for T {}
 
 impl<T> Projects<T> for Option<T> {}
 
-/// Whether the field `rust` is stored as `name`; that there is such a field is checked by naming its
-/// handle.
+/// Whether the field `rust` is stored as `name`. A missing field counts, too: the code that names its handle
+/// does not compile.
 pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
     let mut rest = meta.fields;
     while let [field, behind @ ..] = rest {
@@ -205,12 +206,12 @@ pub const fn is_list(ty: &TypeMeta) -> bool {
     matches!(ty.shape, Shape::Array { .. })
 }
 
-/// Whether the type is no array.
+/// Whether the type is not an array.
 pub const fn is_no_list(ty: &TypeMeta) -> bool {
     !is_list(ty)
 }
 
-/// Whether the type is no map.
+/// Whether the type is not a map.
 pub const fn is_no_map(ty: &TypeMeta) -> bool {
     !matches!(ty.shape, Shape::Map(_))
 }
@@ -220,7 +221,7 @@ pub const fn has_fields(ty: &TypeMeta) -> bool {
     matches!(ty.shape, Shape::Embedded(_) | Shape::Map(_))
 }
 
-/// Whether a number of elements can be bounded: of a list or of a map.
+/// Whether the type is a list or a map, whose number of elements can be bounded.
 pub const fn has_elements(ty: &TypeMeta) -> bool {
     matches!(ty.shape, Shape::Array { .. } | Shape::Map(_))
 }
@@ -233,7 +234,7 @@ pub const fn takes_a_tag(ty: &TypeMeta) -> bool {
     }
 }
 
-/// Whether the type, or that of the elements, is a number; a type that nobody knows may be.
+/// Whether the type, or the type of the elements, is a number. An unknown type may be one, and counts.
 pub const fn is_number(ty: &TypeMeta) -> bool {
     all_of(
         ty,
@@ -246,17 +247,17 @@ pub const fn is_number(ty: &TypeMeta) -> bool {
     )
 }
 
-/// The same of integers.
+/// Whether the type is a single integer that is never null. An unknown type may be one, and counts.
 pub const fn is_integer(ty: &TypeMeta) -> bool {
     !ty.nullable && !is_list(ty) && all_of(ty, &[BsonType::Int, BsonType::Long])
 }
 
-/// The same of dates.
+/// Whether the type, or the type of the elements, is a date. An unknown type may be one, and counts.
 pub const fn is_date(ty: &TypeMeta) -> bool {
     all_of(ty, &[BsonType::Date])
 }
 
-/// The same of strings.
+/// Whether the type, or the type of the elements, is a string. An unknown type may be one, and counts.
 pub const fn is_text(ty: &TypeMeta) -> bool {
     all_of(ty, &[BsonType::String])
 }
@@ -298,8 +299,8 @@ const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
     false
 }
 
-/// The fields and the contents of a derived type, or none where the type is not a derived one: an inherent constant
-/// comes before that of a trait.
+/// The fields of a derived type and the contents of a field type; empty for other types. An inherent constant
+/// takes precedence over one of the trait [`Unprobed`].
 #[derive(Debug)]
 pub struct Probe<T>(std::marker::PhantomData<T>);
 
@@ -309,15 +310,15 @@ impl<T: Embedded> Probe<T> {
 }
 
 impl<T: FieldType> Probe<T> {
-    /// What the type holds.
+    /// What the type contains.
     pub const CONTENTS: Contents = T::TYPE.contents;
 }
 
-/// What [`Probe`] says of other types.
+/// The constants of [`Probe`] for other types.
 pub trait Unprobed {
-    /// None.
+    /// No fields.
     const FIELDS: &'static [FieldMeta] = &[];
-    /// Nothing.
+    /// No contents.
     const CONTENTS: Contents = Contents::NONE;
 }
 
@@ -347,8 +348,8 @@ pub const fn share_a_name(a: &[FieldMeta], b: &[FieldMeta]) -> bool {
     false
 }
 
-/// Implements for a newtype what its inner type is marked with. The bounds are higher-ranked so that
-/// one that does not hold leaves an implementation out, instead of failing to compile.
+/// Implements the marker traits of its inner type for a newtype. The bounds are higher-ranked, so that a
+/// bound that does not hold leaves an implementation out instead of failing to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __odm_forward {

@@ -1,4 +1,4 @@
-//! What users put in fields: ids.
+//! Types for fields: generated ids.
 
 mod id;
 

@@ -1,7 +1,7 @@
-//! Typed updates: they end as the documents a shell user would type.
+//! Typed updates, which become the documents that a shell user would type.
 //!
-//! The methods stand on [`Field`](crate::query::Field), beside those that make filters;
-//! [`Update`] holds what they say.
+//! The methods are on [`Field`](crate::query::Field), beside those that make filters, and return an
+//! [`Update`].
 
 mod array;
 mod field;
@@ -26,9 +26,9 @@ use crate::store::Update as Operands;
 
 /// A change of documents of the model `M`.
 ///
-/// Made by the methods of [`Field`](crate::query::Field), joined with `&`.
-/// [`to_document`](Self::to_document) shows what is sent. No field can be changed twice by one update:
-/// `push`es and `add_to_set`s of one array are joined, everything else is refused.
+/// The methods of [`Field`](crate::query::Field) make updates; `&` joins them.
+/// [`to_document`](Self::to_document) shows the document that is sent. An update can't change a field twice,
+/// except that `push`es of one array are joined, and so are `add_to_set`s.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -67,12 +67,12 @@ impl<M> Update<M> {
         Self::from_changes(Changes::one(path, operator, value))
     }
 
-    /// The same as [`raw`](crate::query::raw), which can stand on the left of `&`.
+    /// Like [`raw`](crate::query::raw), with a known type, so that it can stand on the left of `&`.
     pub fn raw(document: Document) -> Self {
         Self::from_raw(document)
     }
 
-    /// An update by an aggregation pipeline, which can compute from the document: raw stages.
+    /// An update by the raw stages of an aggregation pipeline, which can compute values from the document.
     ///
     /// ```
     /// use bson::doc;
@@ -90,10 +90,10 @@ impl<M> Update<M> {
         Self::from_changes(Ok(Changes::raw_pipeline(stages)))
     }
 
-    /// Says which elements `$[name]` stands for: those that match the condition.
+    /// Defines the elements of `$[name]`: those that match the condition.
     ///
-    /// `T` is the type of the elements; [`Field::array_filter`](crate::query::Field::array_filter)
-    /// knows it from the field.
+    /// `T` is the type of the elements; [`Field::array_filter`](crate::query::Field::array_filter) infers it
+    /// from the field.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -124,7 +124,7 @@ impl<M> Update<M> {
         self & Self::from_changes(Changes::array_filter(name, filter.into_node()))
     }
 
-    /// Says which elements `$[name]` stands for, by a document that is sent as it is written.
+    /// Defines the elements of `$[name]` by a document that is sent as it is written.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -140,7 +140,7 @@ impl<M> Update<M> {
         self & Self::from_changes(Ok(Changes::filtered(filter)))
     }
 
-    /// All of `updates` as one; the same as joining them with `&`.
+    /// Joins all of `updates`, as `&` does.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -164,11 +164,11 @@ impl<M> Update<M> {
         }
     }
 
-    /// What is sent as the update: a document of operators, or an array of pipeline stages.
+    /// Returns the update that is sent: a document of operators, or an array of pipeline stages.
     ///
     /// # Errors
     ///
-    /// A value that could not be encoded, or a field that is changed twice; the error names the field.
+    /// A value can't be encoded, or a field is changed twice; the error names the field.
     pub fn to_bson(&self) -> Result<Bson> {
         let mut sent = Operands::new(Document::new().into());
         let changes = self.changes.clone();
@@ -182,11 +182,11 @@ impl<M> Update<M> {
         self.changes
     }
 
-    /// The document of operators that is sent.
+    /// Returns the document of operators that is sent.
     ///
     /// # Errors
     ///
-    /// As [`to_bson`](Self::to_bson), or that the update is a pipeline.
+    /// The errors of [`to_bson`](Self::to_bson), or the update is a pipeline.
     pub fn to_document(&self) -> Result<Document> {
         match self.to_bson()? {
             Bson::Document(document) => Ok(document),
@@ -198,7 +198,7 @@ impl<M> Update<M> {
         }
     }
 
-    /// What is sent as `arrayFilters`.
+    /// Returns the `arrayFilters` that are sent.
     pub fn array_filters(&self) -> Result<Vec<Document>> {
         match &self.changes {
             Ok(changes) => Ok(changes.array_filters()),

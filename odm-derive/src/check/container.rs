@@ -1,4 +1,4 @@
-//! Of the struct as a whole.
+//! Checks of the struct as a whole.
 
 use quote::ToTokens;
 use syn::{LitStr, Type, TypeReference};
@@ -100,7 +100,7 @@ fn document(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// What to declare for a reference.
+/// The message for a field that is a reference: it names the owned type to declare.
 fn owned(reference: &TypeReference) -> String {
     let instead = match &*reference.elem {
         Type::Slice(slice) => {

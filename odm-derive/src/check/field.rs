@@ -1,4 +1,4 @@
-//! Of one field.
+//! Checks of one field.
 
 use super::{list, rule};
 use crate::errors::Errors;

@@ -1,4 +1,4 @@
-//! Of indexes: each by itself, then all of a collection together.
+//! Checks of indexes: each by itself, then all of a collection together.
 
 mod set;
 mod single;
@@ -30,7 +30,7 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
     set::check(model, &sound, errors);
 }
 
-/// Whether every key's first field is there; what is nested in it is checked by generated code.
+/// Whether every key's first field exists; generated code checks nested fields.
 fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
     let mut sound = true;
     let own = index.keys.iter().map(|key| (&key.path, key.kind));
@@ -90,7 +90,7 @@ fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {
     );
 }
 
-/// The field of a key that names one of the struct's own.
+/// The field of a key that names a field of the struct itself, not a nested one.
 fn own<'a>(model: &'a Model, path: &[Ident]) -> Option<&'a Field> {
     match path {
         [only] => model.field(only),

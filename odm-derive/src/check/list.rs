@@ -1,5 +1,5 @@
-//! Of declared cardinalities: few embeds, many is an array of ids, squillions is a reference on the
-//! other side.
+//! Checks of declared cardinalities: few are embedded, many are an array of ids, and for squillions the
+//! reference is on the other side.
 
 use crate::errors::Errors;
 use crate::model::Field;
@@ -7,9 +7,9 @@ use crate::model::ty::{Known, held, is_fixed, stored};
 use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
-/// The most that `embed` takes.
+/// The largest `max` of `embed`.
 const FEW: u32 = 200;
-/// The most that `references` takes.
+/// The largest `max` of `references`.
 const MANY: u32 = 5_000;
 
 pub(super) fn check(field: &Field, errors: &mut Errors) {

@@ -1,11 +1,11 @@
-//! Of stored names.
+//! Checks of stored names.
 
 use syn::LitStr;
 
 use crate::errors::Errors;
 use crate::model::{Enum, Field, Tagging};
 
-/// Names that MongoDB can't address, and names that two fields share.
+/// Reports names that MongoDB can't address, and names that two fields share.
 pub(super) fn check(fields: &[Field], tag: Option<&LitStr>, errors: &mut Errors) {
     let mut seen: Vec<(&str, &str)> = Vec::new();
     let tag = tag.map(LitStr::value);
@@ -55,7 +55,7 @@ fn at_name(field: &Field, message: String, errors: &mut Errors) {
     }
 }
 
-/// Names of variants and handles that collide.
+/// Reports names of variants, and of their handles, that collide.
 pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
     let tagged = matches!(shape.tagging, Tagging::Internal(_) | Tagging::Adjacent(..));
     let mut seen: Vec<&str> = Vec::new();

@@ -1,18 +1,18 @@
-//! Of `range`, `length`, `pattern`, `one_of`, `items` and `unique_items`.
+//! Checks of `range`, `length`, `pattern`, `one_of`, `items` and `unique_items`.
 
 use crate::errors::Errors;
 use crate::model::Field;
 use crate::model::ty::{Known, element, stored};
 use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
 
-/// What `range` needs.
+/// The message for `range` on a wrong type.
 pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the document";
-/// What `length`, `pattern` and `one_of` need.
+/// The message for `length`, `pattern` and `one_of` on a wrong type.
 pub(crate) const TEXT: &str =
     "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
-/// What `items` needs.
+/// The message for `items` on a wrong type.
 pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
-/// What `unique_items` needs.
+/// The message for `unique_items` on a wrong type.
 pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
 
 pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {

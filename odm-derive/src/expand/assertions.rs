@@ -1,5 +1,6 @@
-//! What a type's spelling does not tell, asserted where its metadata is known: aliases, newtypes and
-//! derived types. And nested keys, by code that compiles only if the fields are there.
+//! Assertions about what the spelling of a type does not show: aliases, newtypes and derived types. They are
+//! evaluated where the metadata is known. Nested keys are checked by code that compiles only if the fields
+//! exist.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -39,7 +40,7 @@ pub(crate) fn all(model: &Model) -> TokenStream {
     tokens
 }
 
-/// A constant that is evaluated for its panics alone: the first of them ends it.
+/// A constant that is evaluated only for its panics; the first panic ends the evaluation.
 fn constant(model: &Model, asserted: &TokenStream) -> TokenStream {
     if asserted.is_empty() {
         return TokenStream::new();
@@ -110,7 +111,7 @@ fn assert(model: &Model, span: Span, test: &str, ty: &TokenStream, message: &str
     }
 }
 
-/// Panics at `span` with what is wrong, if something is.
+/// Panics at `span` with the message of `flaw`, if it has one.
 fn refusal(span: Span, flaw: &TokenStream) -> TokenStream {
     quote_spanned! {span=>
         if let ::core::option::Option::Some(__odm_flaw) = #flaw {
@@ -138,7 +139,7 @@ pub(super) fn flaw(model: &Model, field: &Field) -> TokenStream {
     )
 }
 
-/// The same of a value without a name.
+/// The check of the type of an unnamed value.
 fn flaw_of_nameless(model: &Model, ty: &Type) -> TokenStream {
     if is_plain(ty) || !told(model, ty) {
         return TokenStream::new();
@@ -197,7 +198,7 @@ fn nameless(model: &Model) -> Vec<TokenStream> {
     }
 }
 
-/// What a variant holds, where the tag stands among its fields.
+/// Checks the content of a variant if the tag is stored among the fields of the content.
 fn beside_a_tag(model: &Model, tagging: &Tagging, variant: &Variant, ty: &Type) -> TokenStream {
     let Tagging::Internal(tag) = tagging else {
         return TokenStream::new();
@@ -307,7 +308,8 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
     tokens
 }
 
-/// A flattened struct has no stored name in common with the struct around it, or with another.
+/// Asserts that a flattened struct shares no stored name with the struct around it, or with another flattened
+/// one.
 fn flattened(model: &Model) -> TokenStream {
     let support = &model.support;
     let inside: Vec<(&Field, &Type)> = model
@@ -406,7 +408,7 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
     }
     if !index.is_text() {
         tokens.extend(parallel(model, index));
-        // A nested key is reached through the handles, which a generic type has for each of its types.
+        // A nested key is checked through concrete handles, which a generic type does not have here.
         if model.generics.params.is_empty() {
             tokens.extend(parallel_inside(model, index));
         }
@@ -423,7 +425,8 @@ fn at(model: &Model, key: &Key) -> TokenStream {
     quote!({ use #support::Descend as _; #ty })
 }
 
-/// At most one nested key of an index ends in an array, and no key beside it goes through another.
+/// Asserts that at most one nested key of an index ends in an array, and that no other key goes through
+/// another array.
 fn parallel_inside(model: &Model, index: &Index) -> TokenStream {
     let support = &model.support;
     let mut tokens = TokenStream::new();
@@ -475,7 +478,7 @@ fn spelled(key: &Key) -> String {
     key.path.iter().map(plain).collect::<Vec<_>>().join(".")
 }
 
-/// At most one key of an index is an array.
+/// Asserts that at most one key of an index is an array.
 fn parallel(model: &Model, index: &Index) -> TokenStream {
     let roots: Vec<(&Key, &Field)> = index
         .keys
@@ -512,7 +515,7 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
     tokens
 }
 
-/// A function that names every nested key, and is never called.
+/// A function that names every nested key; it is never called.
 fn nested(model: &Model) -> TokenStream {
     let paths: Vec<TokenStream> = indexes(model)
         .flat_map(Index::paths)

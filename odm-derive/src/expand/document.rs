@@ -1,4 +1,4 @@
-//! `impl Document`: the collection and all that is declared for it.
+//! `impl Document`: the collection's name, indexes, validator and options, as declared.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
 use crate::parse::serde::plain;
 
-/// For a struct.
+/// Writes the implementation for a struct.
 pub(crate) fn document(model: &Model) -> TokenStream {
     let (support, ident) = (&model.support, &model.ident);
     let Some(id) = model.id() else {
@@ -96,15 +96,15 @@ pub(crate) fn document(model: &Model) -> TokenStream {
     }
 }
 
-/// `impl Document for Book`, where the struct is named: there rustc tells, once, which of serde's derives
-/// is missing.
+/// `impl Document for Book`, with the span of the struct's name: there rustc reports, once, which of serde's
+/// derives is missing.
 pub(super) fn header(model: &Model) -> TokenStream {
     let generics = Generics::new(model);
     let (support, ident) = (&model.support, &model.ident);
     let (parameters, arguments) = (generics.parameters(), generics.arguments());
     let span = ident.span();
     let support = if model.attributes.krate.is_some() {
-        // A path of the user's means what it means where it is written.
+        // A path that the user wrote keeps the meaning that it has where it is written.
         at(support.clone(), span)
     } else {
         quote_spanned!(span=> ::odm::support)

@@ -8,13 +8,13 @@ use super::generics::Generics;
 use super::meta;
 use crate::model::{Enum, Model};
 
-/// For a struct.
+/// Writes the implementation for a struct.
 pub(crate) fn of_struct(model: &Model) -> TokenStream {
     let fields = meta::of_struct(model);
     embedded(model, &fields, &quote!(::core::option::Option::None))
 }
 
-/// For an enum.
+/// Writes the implementation for an enum.
 pub(crate) fn of_enum(model: &Model, shape: &Enum) -> TokenStream {
     let support = &model.support;
     let (tagging, variants) = meta::of_enum(model, shape);

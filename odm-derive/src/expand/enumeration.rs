@@ -1,4 +1,4 @@
-//! The typed fields of an enum: its tag, and for each variant that holds something what it holds.
+//! The typed fields of an enum: its tag, and the content of each variant that has one.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -75,7 +75,7 @@ fn variant_name(model: &Model, variant: &Variant) -> Ident {
     format_ident!("{}{}Fields", model.ident, plain(&variant.ident))
 }
 
-/// Where a variant's content stands.
+/// The path of a variant's content.
 fn path(tagging: &Tagging, variant: &Variant) -> TokenStream {
     let stored = &variant.stored;
     match tagging {

@@ -1,5 +1,5 @@
-//! What is written when the input is refused: enough that code which uses the type compiles, so that
-//! one mistake is one error. None of it can run, since the refusal stands beside it.
+//! The code for input that is refused: enough for code that uses the type to compile, so that one mistake is
+//! one error. It can never run, because the error is beside it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,10 +9,10 @@ use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
 use crate::model::{Derive, Model};
 
-/// For a shape that is refused.
+/// Writes the implementations for a shape that is refused.
 pub(crate) fn model(model: &Model) -> TokenStream {
     let mut tokens = embedded(model);
-    // What borrows can't be read back: no implementation of `Document` for it compiles.
+    // A type that borrows can't be deserialized, so no `impl Document` for it compiles.
     if model.derive == Derive::Document && model.borrows().is_none() {
         tokens.extend(document(model));
     }
@@ -52,7 +52,7 @@ fn embedded(model: &Model) -> TokenStream {
     tokens
 }
 
-/// For a document whose id is missing.
+/// Writes `impl Document` for a document without an id.
 pub(crate) fn document(model: &Model) -> TokenStream {
     let support = &model.support;
     let generics = Generics::new(model);

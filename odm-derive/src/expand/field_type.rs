@@ -10,7 +10,7 @@ use super::place::{Placed, sound};
 use crate::model::ty::{is_option, is_plain};
 use crate::model::{Derive, Model, Shape, Tagging, Variant, VariantContent};
 
-/// For what has a struct of fields.
+/// Writes the implementation for a type with a struct of typed fields.
 pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     let (support, fields) = (&model.support, name(model));
     let generics = Generics::new(model);
@@ -39,7 +39,7 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     )
 }
 
-/// The type of what has a struct of fields.
+/// The metadata of a type with a struct of typed fields.
 fn own(model: &Model) -> TokenStream {
     let support = &model.support;
     if model.derive == Derive::Document {
@@ -61,7 +61,7 @@ fn own(model: &Model) -> TokenStream {
     }
 }
 
-/// For what is stored as another type.
+/// Writes the implementation for a type that is stored as another one.
 pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let support = &model.support;
     let generics = Generics::new(model);
@@ -94,13 +94,13 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     tokens
 }
 
-/// For a newtype with a serializer of its own.
+/// Writes the implementation for a newtype with a serializer of its own.
 pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
     let ty = super::meta::declared(&model.support, bson_type);
     plain(model, &ty)
 }
 
-/// For several values, stored as an array.
+/// Writes the implementation for a tuple struct, which is stored as an array.
 pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
     let support = &model.support;
     let len = types.len();
@@ -116,7 +116,7 @@ pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
     )
 }
 
-/// For one of a few strings, which can be a key as well.
+/// Writes the implementations for an enum of unit variants, which can also be the key of a map.
 pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
     let (support, ident) = (&model.support, &model.ident);
     let generics = Generics::new(model);

@@ -9,10 +9,11 @@ use super::generics::Generics;
 use super::place::Placed;
 use crate::model::{Field, Model};
 
-/// One handle: where it stands and how it is made.
+/// One handle: its field in the struct of typed fields, and the code that makes it.
 pub(crate) struct Handle {
     pub(crate) ident: Ident,
-    /// The same where it is set: rustc tells there, too, of a type that is no field.
+    /// The identifier with another span, for where it is set: rustc reports a type that is not a field there,
+    /// too.
     pub(crate) set: Ident,
     pub(crate) doc: String,
     pub(crate) ty: TokenStream,
@@ -54,7 +55,7 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     }
 }
 
-/// The handle that a type has by itself.
+/// The handle that the type itself defines.
 pub(crate) fn of_type(
     support: &TokenStream,
     ident: Ident,
@@ -79,7 +80,7 @@ pub(crate) fn of_struct(model: &Model, fields: &[Field]) -> TokenStream {
     of_handles(model, &handles(model, fields))
 }
 
-/// The struct that holds `handles`, and the way from it to the handle of the whole.
+/// The struct that holds `handles`, and its `Deref` to the handle of the whole value.
 pub(crate) fn of_handles(model: &Model, handles: &[Handle]) -> TokenStream {
     let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
     let name = name(model);
@@ -120,7 +121,7 @@ pub(crate) fn declarations(vis: &Visibility, handles: &[Handle]) -> TokenStream 
         .collect()
 }
 
-/// A doc comment, where someone can read it.
+/// A doc comment, if the item is public.
 pub(crate) fn documented(vis: &Visibility, text: &str) -> TokenStream {
     match vis {
         Visibility::Public(_) => quote!(#[doc = #text]),

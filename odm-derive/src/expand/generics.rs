@@ -1,4 +1,4 @@
-//! The generics of what is written, from those of the struct.
+//! The generics of the generated code, from those of the struct.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -16,12 +16,12 @@ pub(crate) struct Generics {
     pub(crate) predicates: TokenStream,
     /// The type parameters.
     pub(crate) types: Vec<Ident>,
-    /// Whether there is none.
+    /// Whether the struct has no generics.
     pub(crate) empty: bool,
 }
 
 impl Generics {
-    /// Reads them.
+    /// Reads the generics of a model.
     pub(crate) fn new(model: &Model) -> Self {
         let mut generics = Self {
             declared: TokenStream::new(),
@@ -99,7 +99,7 @@ impl Generics {
     }
 }
 
-/// The types whose handles and metadata are asked for.
+/// The types whose handles and metadata the generated code uses.
 pub(super) fn stored_types(model: &Model) -> Vec<&Type> {
     fn named(fields: &[crate::model::Field]) -> impl Iterator<Item = &Type> {
         fields

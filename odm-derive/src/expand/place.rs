@@ -1,8 +1,8 @@
-//! Where rustc tells that a type is no field: once, and at its name.
+//! Makes rustc report a type that is not a field once, and at its name.
 //!
-//! The derives name a field's type several times over. rustc tells of each, but shows two messages that
-//! are alike in text and in place only once: all these names stand at one place. What the code around
-//! then does with the type, at every use of the model, is silenced by [`sound`].
+//! The derives name a field's type several times, and rustc reports every one of them. It shows messages of
+//! the same text and span only once, so all these names get the same span. [`sound`] silences the errors at
+//! every use of the model.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,7 +13,7 @@ use super::generics::told;
 use crate::model::Model;
 use crate::model::ty::doubt;
 
-/// A type whose tokens all stand at one place.
+/// A type whose tokens all have the same span.
 pub(crate) struct Placed {
     pub(crate) span: Span,
     pub(crate) ty: TokenStream,
@@ -53,7 +53,7 @@ impl Placed {
     }
 }
 
-/// The same tokens, which mean what they meant, at one place.
+/// The same tokens with one span; each keeps its hygiene.
 pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
@@ -69,8 +69,8 @@ pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// `ty`, as a type that is one only if every field's type is a field's: where one is not, the constant
-/// can't be told, and rustc takes `ty` for a mistake that it has told already.
+/// `ty`, wrapped so that it is valid only if every type of `fields` is a field type. Otherwise its constant
+/// can't be evaluated, and rustc takes `ty` for an error that it has already reported.
 pub(crate) fn sound(model: &Model, fields: &[&Type], ty: &TokenStream) -> TokenStream {
     let support = &model.support;
     let mut seen: Vec<String> = Vec::new();

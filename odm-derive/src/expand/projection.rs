@@ -1,4 +1,4 @@
-//! `impl Projection`, and what checks its fields against the model.
+//! `impl Projection`, and the code that checks its fields against the model.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use crate::model::projection::Projection;
 use crate::parse::serde::plain;
 
-/// For a struct.
+/// Writes the implementation for a struct.
 pub(crate) fn projection(projection: &Projection) -> TokenStream {
     let Some(of) = &projection.of else {
         return TokenStream::new();

@@ -9,7 +9,7 @@ use crate::parse::{self, serde};
 
 /// The stored shape.
 pub(crate) enum Shape {
-    /// Named fields, behind the tag that `#[serde(tag = "…")]` writes.
+    /// Named fields, after the tag that `#[serde(tag = "…")]` writes.
     Struct {
         tag: Option<(LitStr, String)>,
         fields: Vec<Field>,
@@ -17,14 +17,14 @@ pub(crate) enum Shape {
     /// Stored as another type: a newtype, `transparent`, or `into`.
     Forward {
         ty: Box<Type>,
-        /// Whether `Self(value)` makes one.
+        /// Whether `Self(value)` constructs the type.
         wraps: bool,
     },
     /// A newtype whose value has a serializer of its own.
     Opaque(Option<LitStr>),
     /// Several values, as an array.
     Tuple(Vec<Type>),
-    /// An enum whose variants all hold nothing: one of these strings.
+    /// An enum of unit variants: one of these strings.
     Choice(Vec<String>),
     /// An enum with data.
     Enum(Enum),
@@ -44,7 +44,7 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     /// The stored name.
     pub(crate) stored: String,
-    /// What gave it, where that was `rename`.
+    /// The `rename` that gave the stored name, if there is one.
     pub(crate) renamed: Option<LitStr>,
     /// Never stored: it has no handle.
     pub(crate) skipped: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes it.
     pub(crate) encoder: Option<ExprPath>,
-    /// Whether a function of its own reads it.
+    /// Whether a custom function deserializes the field.
     pub(crate) decoder: bool,
     pub(crate) attributes: FieldAttributes,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Enum {
     pub(crate) variants: Vec<Variant>,
 }
 
-/// How serde tells variants apart.
+/// How serde marks which variant a value is.
 pub(crate) enum Tagging {
     External,
     Internal(LitStr),
@@ -81,7 +81,7 @@ pub(crate) struct Variant {
     pub(crate) content: VariantContent,
 }
 
-/// What a variant holds.
+/// The content of a variant.
 pub(crate) enum VariantContent {
     Unit,
     Newtype(Box<Type>),
@@ -142,8 +142,8 @@ impl Shape {
                         stored.push((field.ty.clone(), how.serialize_with.is_some(), attributes));
                     }
                 }
-                // serde writes a newtype as what it holds; with a second field, even a skipped one,
-                // as an array, unless told to be transparent.
+                // serde writes a newtype as its inner value. With a second field, even a skipped one, it
+                // writes an array, unless the struct is `transparent`.
                 let newtype = unnamed.unnamed.len() == 1 || serde.transparent.is_some();
                 match (newtype, stored.pop()) {
                     (true, Some((ty, opaque, attributes))) => {
@@ -208,7 +208,7 @@ impl Shape {
     }
 }
 
-/// Tells of attributes that a value without a name can't carry.
+/// Reports attributes that an unnamed value can't have.
 fn nameless(attributes: &FieldAttributes, opaque: bool, errors: &mut Errors) {
     if let Some(word) = attributes.first_word() {
         errors.at(
@@ -261,7 +261,7 @@ impl Field {
 }
 
 impl Variant {
-    /// The name of its handle: `http_port` for `HttpPort`, with a `_` behind it where that is a keyword.
+    /// The name of its handle: `http_port` for `HttpPort`, with a `_` appended if that is a keyword.
     pub(crate) fn handle(&self) -> Ident {
         let name = snake(&serde::plain(&self.ident));
         let span = self.ident.span();

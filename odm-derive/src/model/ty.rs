@@ -1,10 +1,10 @@
-//! What a type is, as far as its spelling tells; aliases are caught by assertions in generated code.
+//! The kind of a type, as far as its spelling shows it; assertions in generated code catch aliases.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-/// What a type's name says.
+/// The kind of a type, by its name.
 #[derive(Clone, Copy)]
 pub(crate) enum Known<'a> {
     Text,
@@ -67,7 +67,7 @@ pub(crate) fn known(ty: &Type) -> Known<'_> {
     }
 }
 
-/// What a type's name says, through `Option` and `Box`.
+/// The kind of a type inside `Option` and `Box`.
 pub(crate) fn stored(ty: &Type) -> Known<'_> {
     match known(ty) {
         Known::Optional(inner) | Known::Boxed(inner) => stored(inner),
@@ -75,7 +75,7 @@ pub(crate) fn stored(ty: &Type) -> Known<'_> {
     }
 }
 
-/// The same for one element, of a list.
+/// The kind of one element of a list, or of a type that is not a list.
 pub(crate) fn element(ty: &Type) -> Known<'_> {
     match stored(ty) {
         Known::List(inner) => element(inner),
@@ -96,7 +96,7 @@ pub(crate) fn is_fixed(ty: &Type) -> bool {
     }
 }
 
-/// What a type's name says for one value, of a list or a map.
+/// The kind of one value in a list or a map.
 pub(crate) fn held(ty: &Type) -> Known<'_> {
     match known(ty) {
         Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => held(inner),
@@ -134,7 +134,7 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// The derived types, as far as the spelling shows, that a type is made of and that have parameters of their own.
+/// The types with parameters, within a type, that may be derived ones as far as the spelling shows.
 pub(crate) fn generic(ty: &Type) -> Vec<&Type> {
     match known(ty) {
         Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => generic(inner),
@@ -148,8 +148,8 @@ pub(crate) fn generic(ty: &Type) -> Vec<&Type> {
     }
 }
 
-/// Where a type is written that may turn out to be no field: inside `Vec<Contact>` that is `Contact`.
-/// None where the spelling leaves no doubt.
+/// The span of the type that may turn out not to be a field: in `Vec<Contact>`, that of `Contact`. `None` if
+/// the spelling leaves no doubt.
 pub(crate) fn doubt(ty: &Type) -> Option<Span> {
     match known(ty) {
         Known::Text | Known::Bool | Known::Integer | Known::Float => None,

@@ -10,7 +10,7 @@ use super::{attributes, inner, once, unknown, value};
 use crate::errors::Errors;
 use crate::words;
 
-/// What `#[odm(…)]` says of a struct or an enum.
+/// The `#[odm(…)]` attributes of a struct or an enum.
 #[derive(Default)]
 pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
@@ -23,7 +23,7 @@ pub(crate) struct Container {
     pub(crate) collation: Option<Collation>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<ExpressionRule>,
-    /// The words that only a document has, for telling an embedded struct that has them.
+    /// The words that only a document may have, to report them on an embedded struct.
     pub(crate) document_words: Vec<Ident>,
     /// Whether everything was read.
     pub(crate) whole: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Capped {
     pub(crate) max: Option<u64>,
 }
 
-/// What `#[odm(…)]` says of a projection.
+/// The `#[odm(…)]` attributes of a projection.
 #[derive(Default)]
 pub(crate) struct Projection {
     pub(crate) krate: Option<Path>,

@@ -11,7 +11,7 @@ use super::{attributes, number, once, unknown, value};
 use crate::errors::Errors;
 use crate::words;
 
-/// What `#[odm(…)]` says of a field.
+/// The `#[odm(…)]` attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttributes {
     pub(crate) indexes: Vec<Index>,
@@ -22,13 +22,13 @@ pub(crate) struct FieldAttributes {
 }
 
 impl FieldAttributes {
-    /// Whether `embed`, of one document, is all that is said.
+    /// Whether `embed`, for one document, is the only attribute.
     pub(crate) fn embeds_one(&self) -> bool {
         let one = self.list.as_ref().is_some_and(|list| list.max.is_none());
         one && self.first_word() == self.list.as_ref().map(|list| &list.word)
     }
 
-    /// The first word that says something of a field with a name.
+    /// The first word that only a named field can have.
     pub(crate) fn first_word(&self) -> Option<&Ident> {
         self.rules
             .first()
@@ -43,7 +43,7 @@ impl FieldAttributes {
 pub(crate) struct List {
     /// `embed` or `references`.
     pub(crate) word: Ident,
-    /// None for one document: `embed` alone.
+    /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
 }
 

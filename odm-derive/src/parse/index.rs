@@ -25,18 +25,18 @@ pub(crate) enum KeyKind {
 pub(crate) struct Key {
     pub(crate) path: Vec<Ident>,
     pub(crate) kind: KeyKind,
-    /// What stood behind the field, for spans.
+    /// The span of what follows the field, such as `desc`.
     pub(crate) said: Option<Span>,
 }
 
-/// What `wildcard(only(…))` and `wildcard(except(…))` name.
+/// The fields that `wildcard(only(…))` and `wildcard(except(…))` name.
 pub(crate) struct Projection {
     pub(crate) word: Ident,
     pub(crate) paths: Vec<Vec<Ident>>,
 }
 
 impl Projection {
-    /// Whether the fields named are those in the index, rather than those left out.
+    /// Whether the index includes the named fields, rather than leaving them out.
     pub(crate) fn includes(&self) -> bool {
         self.word == words::ONLY
     }
@@ -57,7 +57,7 @@ pub(crate) struct Collation {
 }
 
 impl Collation {
-    /// All that is said, without where.
+    /// All options without their spans, for comparison.
     pub(crate) fn said(&self) -> impl PartialEq + use<> {
         let text = |literal: &Option<LitStr>| literal.as_ref().map(LitStr::value);
         (
@@ -104,13 +104,13 @@ impl Index {
         }
     }
 
-    /// Every field that is named.
+    /// Every field that the index names.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Vec<Ident>> {
         let projected = self.projection.iter().flat_map(|one| &one.paths);
         self.keys.iter().map(|key| &key.path).chain(projected)
     }
 
-    /// Whether a key is of the kind of a text index.
+    /// Whether this is a text index.
     pub(crate) fn is_text(&self) -> bool {
         self.keys
             .iter()
@@ -118,7 +118,7 @@ impl Index {
     }
 }
 
-/// Reads an index on the struct: the word was read, its parentheses follow.
+/// Reads an index on the struct; the word is already read, and its parentheses follow.
 pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
     let mut index = Index::new(word);
     let kind = match word.to_string().as_str() {
@@ -217,7 +217,7 @@ fn whole_document() -> Key {
     }
 }
 
-/// Reads the rest of a path behind its first field: `.b.c`.
+/// Reads the rest of a path after its first field: `.b.c`.
 fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     let mut path = vec![first.clone()];
     while input.parse::<Option<Token![.]>>()?.is_some() {
@@ -226,7 +226,7 @@ fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     Ok(path)
 }
 
-/// Reads `(a, b.c)` behind `only` or `except`.
+/// Reads `(a, b.c)` after `only` or `except`.
 fn projection(word: &Ident, input: ParseStream<'_>) -> syn::Result<Projection> {
     let mut paths = Vec::new();
     inner(input, |first, input| {
@@ -245,7 +245,7 @@ fn projection(word: &Ident, input: ParseStream<'_>) -> syn::Result<Projection> {
     })
 }
 
-/// Reads a key behind its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
+/// Reads a key after its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
 fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key> {
     let path = path(first, input)?;
     let mut key = Key {
@@ -303,8 +303,8 @@ fn named_kind(text: &str, span: Span) -> syn::Result<KeyKind> {
     })
 }
 
-/// Reads an option, if `word` is one. A word that could be a field too is one where what follows
-/// says so: `name` or `name = desc` is a key, `name = "…"` an option.
+/// Reads an option, if `word` is one. For a word that could also be a field, the tokens after it decide:
+/// `name` or `name = desc` is a key, `name = "…"` an option.
 fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<bool> {
     let string = input.peek(Token![=]) && input.peek2(LitStr);
     let list = input.peek(syn::token::Paren);
@@ -417,7 +417,7 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
     }
 }
 
-/// One of a few strings behind `=`.
+/// Reads one of a few strings after `=`.
 pub(crate) fn choice(input: ParseStream<'_>, known: &[&str]) -> syn::Result<LitStr> {
     let literal: LitStr = value(input)?;
     if known.contains(&literal.value().as_str()) {

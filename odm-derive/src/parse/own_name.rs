@@ -1,11 +1,11 @@
-//! `Self` in the types of fields, written out: generated code repeats these types in places where
-//! `Self` is something else, or is not allowed.
+//! Replaces `Self` in the types of fields, because generated code repeats these types in places where `Self`
+//! is something else, or is not allowed.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::{Data, DeriveInput, Field, Ident, Type};
 
-/// Puts the name of the type, with its parameters, in the place of `Self`.
+/// Replaces `Self` by the name of the type, with its parameters.
 pub(crate) fn write_out(input: &mut DeriveInput) {
     let ident = input.ident.clone();
     let (_, arguments, _) = input.generics.split_for_impl();
@@ -40,7 +40,7 @@ fn replace(tokens: TokenStream, ident: &Ident, arguments: &TokenStream) -> (Toke
                 found = true;
                 let span = word.span();
                 let name = Ident::new(&ident.to_string(), span);
-                // `Self::Item` asks for a type in angle brackets where that has parameters.
+                // In `Self::Item`, a type with parameters needs angle brackets.
                 let leads =
                     matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
                 written.extend(if leads {

@@ -1,4 +1,4 @@
-//! What is valid, beyond the type: `range`, `length`, `pattern`, `one_of`, `items`, `rule`.
+//! Validation rules beyond the type: `range`, `length`, `pattern`, `one_of`, `items`, `rule`.
 
 use proc_macro2::Span;
 use syn::parse::ParseStream;

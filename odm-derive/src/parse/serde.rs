@@ -1,7 +1,7 @@
 //! `#[serde(…)]`, as far as it decides what is stored.
 //!
-//! serde's own derive tells about malformed attributes, so that this reads what it understands and
-//! steps over the rest.
+//! serde's own derive reports malformed attributes, so this module reads what it understands and skips the
+//! rest.
 
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
@@ -47,7 +47,7 @@ pub(crate) struct Field {
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes the field.
     pub(crate) serialize_with: Option<ExprPath>,
-    /// Whether a function of its own reads it.
+    /// Whether a custom function deserializes the field.
     pub(crate) deserialize_with: bool,
 }
 
@@ -176,7 +176,7 @@ fn name(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     }
 }
 
-/// A case, in both spellings.
+/// A case: `= "camelCase"`, or `(serialize = "…", deserialize = "…")`.
 fn case(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Case>> {
     let literal = if input.peek(Token![=]) {
         string(input)?
@@ -195,7 +195,7 @@ fn case(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<Case>> {
             }
         }
     };
-    // An unknown case is serde's to tell.
+    // serde reports an unknown case.
     Ok(Case::named(&literal.value()))
 }
 
@@ -212,7 +212,7 @@ fn both(input: ParseStream<'_>) -> syn::Result<(Option<LitStr>, Option<LitStr>)>
     Ok((serialize, deserialize))
 }
 
-/// Steps over what belongs to a word.
+/// Skips the rest of a word.
 fn skip(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         TokenTree::parse(input)?;

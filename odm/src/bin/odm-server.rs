@@ -1,4 +1,4 @@
-//! The in-memory engine as a server of its own, for any MongoDB client.
+//! Serves the in-memory engine to any MongoDB client.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use odm::Db;
 use odm::server::Server;
 
-// glibc keeps what its arenas once held; jemalloc's background threads return it within half a minute.
+// glibc keeps freed memory in its arenas; jemalloc's background threads return it within half a minute.
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -88,10 +88,10 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             other => return Err(other.unexpected().into()),
         }
     }
-    // Before the port opens: whoever reads the line may send a signal.
+    // Before the port opens, because a program that has read the printed line may send a signal.
     let (sender, signals) = std::sync::mpsc::channel();
     ctrlc::set_handler(move || {
-        // A second signal finds nobody who listens, and need not.
+        // After the first signal nothing waits for another, so a failure to send does not matter.
         let _ = sender.send(());
     })?;
     let db = Db::memory();
@@ -105,7 +105,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     if let Some(folder) = &dump {
-        // At the end it would be too late to name another.
+        // Checked at the start: at the end it would be too late to choose another folder.
         db.check_dump(folder)?;
     }
     let server = options.bind(&db, &*listen).map_err(|error| {
@@ -125,7 +125,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// Dumps to the folder; beside it, where something has come in the way since the start.
+/// Dumps to the folder or, if that fails, to a folder beside it.
 fn end_with(db: &Db, folder: PathBuf) -> Result<(), Box<dyn std::error::Error>> {
     let Err(error) = db.dump(&folder) else {
         return Ok(());

@@ -10,13 +10,13 @@ use odm_language::value::raw;
 
 use crate::error::{Error, FileError, Result};
 
-/// The longest document, and what a server lets its own commands add to it.
+/// The longest document: 16 MiB, and the 16 KiB that MongoDB allows its own commands beyond that.
 const LONGEST: usize = 16 * 1024 * 1024 + 16 * 1024;
 
-/// The shortest: a length and the end.
+/// The shortest document: a length and a terminating zero.
 const SHORTEST: usize = 5;
 
-/// Opens a file, which is compressed if its name says so.
+/// Opens a file, and decompresses it if its name ends in `.gz`.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read>> {
     let file = File::open(path).map_err(|error| failed(path, error))?;
     let file = BufReader::with_capacity(1 << 16, file);
@@ -28,7 +28,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read>> {
     })
 }
 
-/// All that a file holds, of so many bytes at most once it is decompressed: a small file may be of many.
+/// Reads a whole file of at most `most` bytes after decompression; a small file may decompress to many.
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?
@@ -46,13 +46,13 @@ fn failed(path: &Path, error: std::io::Error) -> Error {
     Error::new(FileError::io(path, "read", error))
 }
 
-/// The documents of a file of BSON, one behind the other.
+/// The documents of a BSON file, one after the other.
 pub(super) struct Documents<'p> {
     path: &'p Path,
     file: Box<dyn Read>,
-    /// How many bytes were read.
+    /// The number of bytes read.
     place: u64,
-    /// How many documents.
+    /// The number of documents read.
     count: u64,
 }
 
@@ -103,7 +103,7 @@ impl<'p> Documents<'p> {
         Ok(Some(document))
     }
 
-    /// Reads that many bytes more, or as many as there are.
+    /// Reads `count` more bytes, or fewer at the end of the file.
     fn fill(&mut self, bytes: &mut Vec<u8>, count: usize) -> Result<usize> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let read = self.file.by_ref().take(count).read_to_end(bytes);

@@ -1,7 +1,7 @@
 //! Extended JSON: text to documents, and documents to text.
 //!
-//! Read are both forms of version 2, canonical and relaxed, and of version 1 what mongoimport reads: dates as numbers and
-//! binary values with their `$type`. Fields keep their order, doubles their last bit.
+//! Reads both forms of version 2, canonical and relaxed, and those parts of version 1 that mongoimport reads:
+//! dates as numbers, and binary values with a `$type`. Fields keep their order, and doubles keep every bit.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use serde_json::Deserializer;
 
 use odm_language::value::raw::{self, MAX_DEPTH};
 
-/// The fields that make a value of a document.
+/// The field names that mark a document as the spelling of another value.
 const MARKS: [&str; 16] = [
     "$oid",
     "$symbol",
@@ -33,11 +33,12 @@ const MARKS: [&str; 16] = [
     "$undefined",
 ];
 
-/// The documents of a text: one behind the other, or all in an array. The error names the document and the line.
+/// The documents of a text: one after the other, or all in an array. The error names the document and the
+/// line.
 pub(super) fn documents(text: &[u8]) -> Result<Vec<RawDocumentBuf>, String> {
     let mut documents = Vec::new();
     let mut reader = reader(text);
-    // Of bytes in memory, `end` only says whether more than space is left.
+    // On bytes in memory, `end` fails only if more than white space is left.
     while reader.end().is_err() {
         let read = (&mut reader).deserialize_any(TopLevel(&mut documents));
         read.map_err(|error| format!("document {}: {error}", documents.len() + 1))?;
@@ -61,7 +62,7 @@ pub(super) fn document(text: &[u8]) -> Result<Document, String> {
 fn reader(text: &[u8]) -> Deserializer<serde_json::de::SliceRead<'_>> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let mut reader = Deserializer::from_slice(text);
-    // Ours is that of documents.
+    // `Nested` enforces the depth limit of documents instead.
     reader.disable_recursion_limit();
     reader
 }
@@ -108,7 +109,7 @@ impl<'de> Visitor<'de> for TopLevel<'_> {
     }
 }
 
-/// A value at this depth.
+/// Reads a value at this depth.
 #[derive(Clone, Copy)]
 struct Nested {
     depth: usize,
@@ -116,7 +117,7 @@ struct Nested {
 
 impl Nested {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        // Values that are spelled as documents stand deeper than they are.
+        // Values that are spelled as documents add levels to the text, so the limit here is larger.
         if self.depth > MAX_DEPTH + 2 {
             return Err(E::custom(format!(
                 "documents nest {MAX_DEPTH} deep at most"
@@ -204,7 +205,7 @@ impl<'de> Visitor<'de> for Nested {
 
 fn marked(document: &Document) -> Option<&'static str> {
     let name = document.keys().find(|name| name.starts_with('$'))?;
-    // Most that begin so are operators, in metadata.
+    // In metadata, most names that begin with `$` are operators.
     let known = |name: &&'static str| document.contains_key(name);
     MARKS
         .into_iter()
@@ -216,7 +217,7 @@ fn marked(document: &Document) -> Option<&'static str> {
 fn value(mark: &str, mut document: Document) -> Result<Bson, String> {
     match mark {
         "$code" => {
-            // Its order is kept here, and would not be below.
+            // Keeps the order of the scope's fields, which the conversion below would lose.
             if let Some(Bson::Document(scope)) = document.get("$scope")
                 && let Some(Bson::String(code)) = document.get("$code")
                 && document.len() == 2
@@ -245,7 +246,7 @@ fn value(mark: &str, mut document: Document) -> Result<Bson, String> {
         }
         _ => {}
     }
-    // What is in it has no marks any more, and is spelled anew as bson's own conversion reads it.
+    // Values inside are already converted; here they are spelled again for bson's own conversion.
     Bson::try_from(serde_json::Value::from(Bson::Document(document)))
         .map_err(|error| error.to_string())
 }

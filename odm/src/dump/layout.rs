@@ -1,4 +1,4 @@
-//! What is in a folder: which file is which collection's.
+//! Finds the files of a folder, and the collections that they belong to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +10,13 @@ use crate::dump::metadata::{MOST, Metadata};
 use crate::dump::{SkippedFile, file, json, name};
 use crate::error::{Error, FileError, Result};
 
-/// The folder in which a dump is made, before it takes its place.
+/// The subfolder in which a dump is written before it is moved into place.
 pub(super) const STAGE: &str = ".odm-dump";
 
-/// What an older dump is moved to while a newer one takes its place.
+/// The folder inside [`STAGE`] to which an older dump is moved while a newer one replaces it.
 pub(super) const OLDER: &str = "older";
 
-/// What mongodump writes of itself.
+/// The file in which mongodump records its own version.
 pub(super) const PRELUDE: &str = "prelude.json";
 
 /// The files of all collections.
@@ -28,7 +28,7 @@ pub(super) struct Layout {
     is_dump: bool,
 }
 
-/// The files of one.
+/// The files of one collection.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     pub(super) documents: Option<(Format, PathBuf)>,
@@ -41,7 +41,7 @@ pub(super) enum Format {
     Json,
 }
 
-/// What a file's name says that it holds.
+/// The content of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Documents(Format),
@@ -64,8 +64,8 @@ impl Kind {
 }
 
 impl Layout {
-    /// Reads which files there are. Those that lie in `folder` itself are of this database, those in a folder of it
-    /// of the database of that name.
+    /// Lists the files. Those in `folder` itself belong to `database`; those in a subfolder belong to the
+    /// database of its name.
     pub(super) fn read(folder: &Path, database: &str) -> Result<Self> {
         if folder.join(STAGE).join(OLDER).exists() {
             return Err(unfinished(folder));
@@ -166,7 +166,7 @@ impl Layout {
     }
 }
 
-/// What is in a folder, by name. Hidden files are not.
+/// The entries of a folder, sorted by name, without hidden files.
 pub(super) fn entries(folder: &Path) -> Result<Vec<Entry>> {
     let failed = |error| Error::new(FileError::io(folder, "read", error));
     let mut entries = Vec::new();
@@ -189,7 +189,7 @@ pub(super) struct Entry {
     pub(super) path: PathBuf,
 }
 
-/// The collection that a file is of.
+/// The collection that a file belongs to.
 fn collection(path: &Path, kind: Kind, stem: &str) -> Result<Option<String>> {
     if !name::is_cut(stem) {
         return Ok(name::decode(stem));
@@ -203,14 +203,14 @@ fn collection(path: &Path, kind: Kind, stem: &str) -> Result<Option<String>> {
     Ok(Metadata::read(&beside)?.collection)
 }
 
-/// Whether the file is what mongodump writes of itself, and not a collection that is called so.
+/// Whether the file is mongodump's record of its version, and not a collection of that name.
 fn is_prelude(path: &Path) -> Result<bool> {
     let known = |name: &String| matches!(name.as_str(), "ServerVersion" | "ToolVersion");
     Ok(json::document(&file::read(path, MOST)?)
         .is_ok_and(|document| !document.is_empty() && document.keys().all(known)))
 }
 
-/// Why a collection of a server's own is not loaded.
+/// Why a system collection is not loaded.
 fn why_skipped(database: &str, collection: &str) -> Option<&'static str> {
     let users = "users, roles and a server's version are not loaded";
     let own = "a server keeps it for itself";
@@ -226,7 +226,7 @@ fn why_skipped(database: &str, collection: &str) -> Option<&'static str> {
     }
 }
 
-/// The error where a dump was interrupted while it took the place of an older one.
+/// The error for a dump that was interrupted while it replaced an older one.
 pub(super) fn unfinished(folder: &Path) -> Error {
     let stage = folder.join(STAGE);
     let message = format!(

@@ -1,4 +1,4 @@
-//! From files to collections.
+//! Loads files into collections.
 
 use std::mem;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Loa
             loader.collection(&namespace, &files, metadata)?;
         }
     }
-    // What a view reads may be a collection that comes later.
+    // Views come last, because a view may read any of the collections.
     for (namespace, files, metadata) in views {
         loader.view(&namespace, &files, metadata)?;
     }
@@ -84,7 +84,7 @@ impl Loader<'_> {
         files: &Files,
         metadata: Metadata,
     ) -> Result<()> {
-        // Of what a collection comes from, one file there is.
+        // A collection comes from at least one file, which errors name.
         let named = files.metadata.as_deref();
         let described = named
             .or(files.documents.as_ref().map(|(_, path)| path.as_path()))
@@ -99,7 +99,7 @@ impl Loader<'_> {
             self.run(namespace, create)
                 .map_err(|error| within(described, error))?;
         }
-        // A new collection is as it was: what did not pass its validator then need not pass now.
+        // A new collection is restored as it was dumped: its documents need not pass its validator.
         let documents = match &files.documents {
             Some((Format::Bson, path)) => self.bson(namespace, path, !exists)?,
             Some((Format::Json, path)) => self.json(namespace, path, !exists)?,
@@ -129,7 +129,7 @@ impl Loader<'_> {
         if given.is_empty() {
             return Ok(());
         }
-        // What they come to where nothing is: the engine fills in and rounds.
+        // An empty engine creates the collection, which fills in and rounds its options.
         let empty = Service::new(self.context.clone());
         let command = to_raw(namespace, create(namespace, given.clone()))?;
         empty.try_run(&command)?;
@@ -148,7 +148,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The specifications for `createIndexes`, of those that `listIndexes` told.
+    /// Turns the output of `listIndexes` into specifications for `createIndexes`.
     fn indexes(&self, namespace: &Namespace, indexes: Vec<Document>) -> Vec<Document> {
         let has_collation = self
             .fork
@@ -156,10 +156,10 @@ impl Loader<'_> {
             .collection(namespace)
             .is_some_and(|collection| collection.has_collation());
         let specification = |mut index: Document| {
-            // The name of the collection that it was of, and the version of what was stored.
+            // The name of the dumped collection, and the version of the stored index.
             index.remove("ns");
             index.remove("v");
-            // Where it has none, `createIndexes` would take the collection's.
+            // Without a collation, the index would inherit the collection's.
             if has_collation && !index.contains_key("collation") {
                 index.insert("collation", doc! { "locale": "simple" });
             }

@@ -1,4 +1,4 @@
-//! What stands beside a collection's documents: its options and its indexes.
+//! The metadata beside a collection's documents: its options and its indexes.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use odm_engine::{Collection, View};
 use crate::dump::{file, json};
 use crate::error::{Error, FileError, Result};
 
-/// The largest file: many times what the options and 64 indexes of a collection may have.
+/// The largest metadata file: many times what the options and 64 indexes of a collection need.
 pub(super) const MOST: u64 = 64 * 1024 * 1024;
 
 /// A `.metadata.json`.
@@ -19,7 +19,7 @@ pub(super) struct Metadata {
     /// In the form of `listIndexes`.
     pub(super) indexes: Vec<Document>,
     pub(super) collection: Option<String>,
-    /// Fields that mean nothing here.
+    /// Names of unknown fields, which are skipped.
     pub(super) unknown: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Metadata {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let fault = |message: String| Error::new(FileError::new(path, message));
         let text = file::read(path, MOST)?;
-        // mongodump leaves such files where it was interrupted, and mongorestore takes them for none.
+        // An interrupted mongodump leaves empty files, and mongorestore ignores them.
         if text.is_empty() {
             return Ok(Self::default());
         }
@@ -47,7 +47,8 @@ impl Metadata {
                 ("collectionName", Bson::String(collection)) => {
                     metadata.collection = Some(collection);
                 }
-                // The options tell the types apart; a collection that is made has a UUID of its own.
+                // Ignored: the options show whether it is a view, and a new collection gets a UUID of its
+                // own.
                 ("type" | "uuid", Bson::String(_)) | ("options" | "indexes", Bson::Null) => {}
                 ("options" | "indexes" | "collectionName" | "type" | "uuid", other) => {
                     return Err(fault(format!("`{name}` can't be {other}")));
@@ -55,7 +56,7 @@ impl Metadata {
                 _ => metadata.unknown.push(name),
             }
         }
-        // Very old dumps tell the collection here, too.
+        // Very old dumps also name the collection in its options.
         metadata.options.remove("create");
         let has_id_index = metadata.indexes.iter().any(is_id);
         if has_id_index {
@@ -70,7 +71,7 @@ impl Metadata {
     }
 }
 
-/// Whether it is the index that every collection has.
+/// Whether this is the index on `_id`, which every collection has.
 fn is_id(index: &Document) -> bool {
     let key = index.get_document("key");
     key.is_ok_and(|key| {
@@ -99,7 +100,7 @@ pub(super) fn of_collection(collection: &Collection) -> String {
     })
 }
 
-/// The text of a view's.
+/// The text of a view's metadata.
 pub(super) fn of_view(view: &View) -> Result<String> {
     Ok(json::to_text(&doc! {
         "options": view.options()?,

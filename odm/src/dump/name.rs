@@ -1,7 +1,7 @@
-//! How collections are named in files.
+//! File names of collections.
 //!
-//! A collection may have a name that no file may have, so mongodump writes some bytes as `%` and their number. A name
-//! that is too long for a file is cut, and stands in the metadata.
+//! Not every collection's name can be a file name, so mongodump writes some bytes as `%` and two hexadecimal
+//! digits. A name that is too long for a file is cut, and the metadata holds it in full.
 
 use std::fmt::Write;
 
@@ -10,7 +10,8 @@ use md5::{Digest, Md5};
 /// The longest name of a file without its endings, some of which take 17 bytes of 255.
 const LONGEST: usize = 238;
 
-/// What a cut name has before what tells it from others that begin alike: the `$` that no collection's name has.
+/// The mark in a cut name before the digest that makes it unique: an escaped `$`, which no collection's name
+/// has.
 const CUT: &str = "%24";
 
 /// The file's name, without endings, of a collection.
@@ -41,16 +42,16 @@ pub(super) fn encode(collection: &str) -> String {
 
 fn push_hex(text: &mut String, mark: Option<char>, byte: u8) {
     text.extend(mark);
-    // Nothing that is written to a string fails.
+    // Writing to a string never fails.
     let _ = write!(text, "{byte:02X}");
 }
 
-/// Whether the name was cut: then the metadata has it.
+/// Whether the name was cut, so that only the metadata has it in full.
 pub(super) fn is_cut(name: &str) -> bool {
     name.len() == LONGEST && name.contains(CUT)
 }
 
-/// The collection that a file's name, without endings, is of. `None` where it is no such name.
+/// The collection's name, from a file's name without endings; `None` if its escapes are invalid.
 pub(super) fn decode(name: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.bytes();
@@ -83,7 +84,7 @@ mod tests {
             assert_eq!(encode(collection), name);
             assert_eq!(decode(name).as_deref(), Some(collection));
         }
-        // mongodump leaves these as they are, or does not: either is read.
+        // mongodump may or may not escape `&`; both forms are read.
         assert_eq!(decode("a%26b&c").as_deref(), Some("a&b&c"));
         for broken in ["%", "a%2", "%zz", "%+1", "%FF"] {
             assert_eq!(decode(broken), None, "{broken}");

@@ -1,7 +1,7 @@
-//! From collections to files.
+//! Writes collections to files.
 //!
-//! A dump is made in a folder inside the one that it is to be in, and takes its place when it is complete: until then,
-//! an older one is as it was.
+//! A dump is written to a subfolder of its target folder, and moved into place when it is complete. Until
+//! then, an older dump stays as it was.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -14,10 +14,10 @@ use crate::dump::layout::{Entry, Format, Kind, OLDER, PRELUDE, STAGE, entries, u
 use crate::dump::{json, metadata, name};
 use crate::error::{Error, FileError, Result};
 
-/// Where a dump is complete, and not yet in its place.
+/// The folder inside [`STAGE`] in which a newer dump is written.
 const NEWER: &str = "newer";
 
-/// What an older dump is while it is removed.
+/// The name of an older dump while it is removed.
 const GONE: &str = "gone";
 
 /// Writes all collections of all databases.
@@ -26,20 +26,20 @@ pub(super) fn dump(root: &Root, folder: &Path) -> Result<()> {
     let stage = folder.join(STAGE);
     let written = write_all(root, &stage.join(NEWER)).and_then(|()| swap(folder, &replaced));
     if written.is_ok() || !stage.join(OLDER).exists() {
-        // What can't be removed is in nobody's way.
+        // Leftovers do no harm: the next dump removes them.
         let _ = fs::remove_dir_all(&stage);
     }
     written
 }
 
-/// Makes the folder, and sees whether a dump may be made there.
+/// Creates the folder, and checks whether a dump may be written to it.
 pub(super) fn check(folder: &Path) -> Result<()> {
     prepare(folder)?;
     let stage = folder.join(STAGE);
     fs::remove_dir_all(&stage).map_err(|error| failed(&stage, error))
 }
 
-/// The folder and in it the one for what is not yet complete. Tells what of an older dump is there.
+/// Creates the folder and its [`STAGE`]. Returns the entries of an older dump, which will be replaced.
 fn prepare(folder: &Path) -> Result<Vec<Entry>> {
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let stage = folder.join(STAGE);
@@ -50,7 +50,7 @@ fn prepare(folder: &Path) -> Result<Vec<Entry>> {
     for entry in &replaced {
         check_replaced(folder, entry)?;
     }
-    // Of a dump that was interrupted before it was complete.
+    // Left by a dump that was interrupted before it was complete.
     if stage.exists() {
         fs::remove_dir_all(&stage).map_err(|error| failed(&stage, error))?;
     }
@@ -58,7 +58,7 @@ fn prepare(folder: &Path) -> Result<Vec<Entry>> {
     Ok(replaced)
 }
 
-/// Refuses to replace what no dump has.
+/// Refuses to replace files that do not belong to a dump.
 fn check_replaced(folder: &Path, entry: &Entry) -> Result<()> {
     let refused = |path: &Path| {
         let message = format!(
@@ -93,7 +93,7 @@ fn write_all(root: &Root, folder: &Path) -> Result<()> {
         make(&folder)?;
         for collection in root.database(database) {
             let name = &*collection.namespace.collection;
-            // Its rows are the views' metadata.
+            // The views' metadata has the same content.
             if name == "system.views" {
                 continue;
             }
@@ -124,7 +124,8 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
     write(path, std::iter::once(text.as_bytes()))
 }
 
-/// Writes a file that is not there yet: where names that differ in their case are one, nothing is lost in silence.
+/// Writes a new file. It fails if the file exists, so that no collection is lost silently where file names
+/// ignore case.
 fn write<'b>(path: &Path, parts: impl Iterator<Item = &'b [u8]>) -> Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     file.and_then(|file| write_to(file, parts))
@@ -141,7 +142,7 @@ fn write_to<'b>(file: File, parts: impl Iterator<Item = &'b [u8]>) -> io::Result
         .sync_all()
 }
 
-/// Puts the newer dump in the place of the older one. Where that fails, what was moved is moved back.
+/// Replaces the older dump with the newer one. If a move fails, the files that were moved are moved back.
 fn swap(folder: &Path, replaced: &[Entry]) -> Result<()> {
     let stage = folder.join(STAGE);
     let (older, newer) = (stage.join(OLDER), stage.join(NEWER));
@@ -155,7 +156,7 @@ fn swap(folder: &Path, replaced: &[Entry]) -> Result<()> {
     make(&older)?;
     let moved = move_all(&moves);
     if moved.is_ok() || fs::read_dir(&older).is_ok_and(|mut rest| rest.next().is_none()) {
-        // From here on, nobody is told that it was interrupted.
+        // From here on, the dump no longer counts as interrupted.
         fs::rename(&older, stage.join(GONE)).map_err(|error| failed(&older, error))?;
     }
     moved
@@ -165,7 +166,8 @@ fn move_all(moves: &[(PathBuf, PathBuf)]) -> Result<()> {
     for (at, (from, to)) in moves.iter().enumerate() {
         if let Err(error) = fs::rename(from, to) {
             for (from, to) in moves.iter().take(at).rev() {
-                // What stays where it is keeps `older` from being empty, and so is told.
+                // An older file that can't be moved back keeps `older` from being empty, so later loads and
+                // dumps report it.
                 let _ = fs::rename(to, from);
             }
             return Err(failed(to, error));

@@ -8,8 +8,8 @@ use super::types::TypeMeta;
 pub struct EmbeddedMeta {
     /// The Rust name, for messages.
     pub name: &'static str,
-    /// The fields of a struct, in declaration order; for an enum the fields that every variant has
-    /// at this level: the tag of an internally or adjacently tagged one.
+    /// The fields of a struct, in declaration order. For an enum, the fields that every variant has at this
+    /// level: the tag, if the enum is internally or adjacently tagged.
     pub fields: &'static [FieldMeta],
     /// Set for an enum.
     pub variants: Option<EnumMeta>,
@@ -17,7 +17,7 @@ pub struct EmbeddedMeta {
     pub deny_undeclared: bool,
 }
 
-/// One field of a struct or of a struct variant. Fields that serde always skips have none.
+/// One field of a struct or of a struct variant. Fields that serde always skips have no metadata.
 #[derive(Debug)]
 pub struct FieldMeta {
     /// The Rust identifier, as attributes and messages name it.
@@ -28,9 +28,9 @@ pub struct FieldMeta {
     pub ty: TypeMeta,
     /// Whether the field is in every stored document.
     pub presence: Presence,
-    /// Whether the fields of `ty` stand at this level (`#[serde(flatten)]`).
+    /// Whether the fields of `ty` are stored at this level (`#[serde(flatten)]`).
     pub flatten: bool,
-    /// What is valid, beyond the type.
+    /// The validation rules, beyond the type.
     pub rules: &'static [Rule],
 }
 
@@ -46,7 +46,7 @@ pub enum Presence {
 /// The variants of an enum.
 #[derive(Debug)]
 pub struct EnumMeta {
-    /// How serde tells the variants apart.
+    /// How serde marks which variant a value is.
     pub tagging: Tagging,
     /// The variants, in declaration order.
     pub variants: &'static [VariantMeta],
@@ -80,11 +80,11 @@ pub struct VariantMeta {
     pub rust: &'static str,
     /// The stored name.
     pub name: &'static str,
-    /// What the variant holds.
+    /// The content of the variant.
     pub content: VariantContent,
 }
 
-/// What a variant of an enum holds.
+/// The content of an enum's variant.
 #[derive(Debug)]
 pub enum VariantContent {
     /// Nothing.

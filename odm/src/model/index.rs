@@ -7,7 +7,7 @@ use super::rule::FilterFn;
 /// Keys name Rust fields; [`super::name`] turns them into stored paths.
 #[derive(Debug)]
 pub struct IndexMeta {
-    /// The declared name; the server's own (`host_1_time_-1`) where none is given.
+    /// The declared name. An index without one gets MongoDB's default name, such as `host_1_time_-1`.
     pub name: Option<&'static str>,
     /// The keys, in order.
     pub keys: &'static [KeyMeta],
@@ -15,7 +15,7 @@ pub struct IndexMeta {
     pub unique: bool,
     /// Leaves out documents that have none of the keys.
     pub sparse: bool,
-    /// Keeps the index up to date, but from the planner.
+    /// Hides the index from the query planner; writes still keep it up to date.
     pub hidden: bool,
     /// Indexes only documents that match this filter.
     pub partial: Option<FilterFn>,
@@ -49,9 +49,9 @@ pub enum KeyKind {
     Descending,
     /// `"hashed"`
     Hashed,
-    /// `"text"`, with its weight (1 unless told).
+    /// `"text"`, with a weight.
     Text {
-        /// 1 to 99,999.
+        /// From 1 to 99,999; the default is 1.
         weight: u32,
     },
     /// `"2dsphere"`
@@ -60,25 +60,25 @@ pub enum KeyKind {
     Wildcard,
 }
 
-/// A declared collation; what is `None` is the server's default for the locale.
+/// A declared collation. For an option that is `None`, MongoDB uses the default of the locale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollationMeta {
     /// An ICU locale, such as `en` or `fr_CA`; or `simple`.
     pub locale: &'static str,
-    /// 1 (base letters) to 5 (identical); 3 unless told.
+    /// From 1 (base letters) to 5 (identical); the default is 3.
     pub strength: Option<u32>,
-    /// Whether case counts at strength 1 and 2.
+    /// Whether strengths 1 and 2 compare case, too.
     pub case_level: Option<bool>,
     /// `upper`, `lower` or `off`.
     pub case_first: Option<&'static str>,
-    /// Whether "10" sorts after "2".
+    /// Whether digits are compared as numbers, so that "10" sorts after "2".
     pub numeric_ordering: Option<bool>,
     /// `non-ignorable` or `shifted`.
     pub alternate: Option<&'static str>,
     /// `punct` or `space`.
     pub max_variable: Option<&'static str>,
-    /// Whether accents count from the back.
+    /// Whether accents are compared from the end of the string.
     pub backwards: Option<bool>,
-    /// Whether text is normalized first.
+    /// Whether text is normalized before it is compared.
     pub normalization: Option<bool>,
 }

@@ -1,23 +1,23 @@
-//! The one resolver of stored names: from Rust fields, as attributes write them, to stored paths.
+//! Resolves paths of Rust fields, as attributes write them, to stored paths.
 
 use super::field::{EmbeddedMeta, EnumMeta, FieldMeta, Tagging, VariantContent, VariantMeta};
 use super::path::{Path, Segment};
 use super::types::{Shape, TypeMeta};
 use crate::error::{DeclarationError, Error, Result};
 
-/// What a path of Rust fields leads to.
+/// The stored path and type of a field, from [`resolve`].
 #[derive(Debug, Clone)]
 pub struct Resolved {
     /// The stored path.
     pub path: Path,
     /// How the field is stored.
     pub ty: TypeMeta,
-    /// Whether an array is on the way, the field itself included: an index over it is multikey.
+    /// Whether the field or one of its parents is an array, so that an index on the field is multikey.
     pub through_array: bool,
 }
 
-/// Looks up `path`, Rust fields from the struct down, through `Option`, `Box`, arrays and
-/// flattened fields. Behind an enum stand `tag` and the variants, in snake case.
+/// Resolves `path`, the names of Rust fields from the struct down, through `Option`, `Box`, arrays and
+/// flattened fields. Below an enum, the names are `tag` and the variants in snake case.
 ///
 /// ```
 /// use odm::model::name;
@@ -45,7 +45,7 @@ pub struct Resolved {
 ///
 /// # Errors
 ///
-/// No field of that name; the error lists those that there are.
+/// The path names a field that does not exist; the error lists those that do.
 pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<Resolved> {
     let mut place = Place::of(meta);
     let mut resolved = Resolved {
@@ -65,7 +65,7 @@ pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<Resolved> {
     Ok(resolved)
 }
 
-/// Where a walk stands.
+/// The value that a part of a path leads to.
 #[derive(Clone, Copy)]
 enum Place {
     /// A struct, an enum, or the fields of a variant.
@@ -160,7 +160,7 @@ fn declaration(message: String) -> Error {
     Error::new(DeclarationError::new(message))
 }
 
-/// What is inside a value, and whether it is an array.
+/// The fields inside a value, and whether the value is an array.
 fn inside(ty: &TypeMeta) -> (Place, bool) {
     match ty.shape {
         Shape::Embedded(meta) => (Place::of(meta()), false),
@@ -169,7 +169,7 @@ fn inside(ty: &TypeMeta) -> (Place, bool) {
     }
 }
 
-/// A variant's name as its handle has it: `HttpPort` as `http_port`.
+/// A variant's name as its handle has it: `http_port` for `HttpPort`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (position, character) in name.char_indices() {

@@ -11,15 +11,15 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub struct Path(Parts);
 
-/// A query makes the handles of all fields of its model to use a few of them, and most fields are one
-/// or two names deep: those are small, allocate nothing, and have nothing to drop.
+/// A query creates a handle for every field of its model and uses only a few of them. Most fields are one or
+/// two names deep; those paths are small, allocate nothing, and need no drop.
 #[derive(Clone, Default)]
 enum Parts {
     #[default]
     Root,
     One(&'static str),
     Two(&'static str, &'static str),
-    /// All else.
+    /// Any other path.
     More(Arc<[Segment]>),
 }
 
@@ -30,7 +30,8 @@ pub enum Segment {
     Name(Cow<'static, str>),
     /// A position in an array.
     Index(u32),
-    /// Some element of an array: filters, which mean it without a sign of its own. Nothing is written.
+    /// Any element of an array, in a filter. The written path has no part for it: `tags` matches the elements
+    /// of `tags`, too.
     Any,
     /// `$`: the element that the filter matched.
     Positional,
@@ -47,7 +48,7 @@ impl Path {
         Self(Parts::Root)
     }
 
-    /// This path with a stored field name behind it.
+    /// Appends a stored field name to this path.
     #[must_use]
     #[inline]
     pub fn child(&self, name: &'static str) -> Self {
@@ -58,7 +59,7 @@ impl Path {
         })
     }
 
-    /// This path with a segment behind it.
+    /// Appends a segment to this path.
     #[must_use]
     pub fn then(&self, segment: Segment) -> Self {
         match segment {
@@ -71,12 +72,12 @@ impl Path {
         Parts::More(self.segments().chain([segment]).collect())
     }
 
-    /// Whether this is the value itself.
+    /// Whether the path is empty, and so names the value itself.
     pub fn is_root(&self) -> bool {
         matches!(self.0, Parts::Root)
     }
 
-    /// The name, where this is the path of a top-level field.
+    /// The field's name, if this is the path of a top-level field.
     pub(crate) fn top_level(&self) -> Option<&'static str> {
         match self.0 {
             Parts::One(name) => Some(name),
@@ -99,7 +100,7 @@ impl Path {
     }
 }
 
-// Paths are equal by what they say, in whatever form they are kept.
+// Two paths are equal if their segments are, whichever variant of `Parts` holds them.
 impl PartialEq for Path {
     fn eq(&self, other: &Self) -> bool {
         self.segments().eq(other.segments())

@@ -12,9 +12,9 @@ use super::Document;
     note = "derive it: `#[derive(Deserialize, Projection)]` with `#[odm(of = Model)]`"
 )]
 pub trait Projection: DeserializeOwned {
-    /// The model that it is a part of.
+    /// The model whose documents this struct reads.
     type Of: Document;
 
-    /// The stored names that are sent. `_id` is sent only if it is among them.
+    /// The stored names that the projection requests. MongoDB returns `_id` only if it is among them.
     const FIELDS: &'static [&'static str];
 }

@@ -10,7 +10,8 @@ use super::Document;
 
 /// The id of a document of `T`, stored as that id and nothing else.
 ///
-/// It never loads by itself: `.join` on a find resolves the references of all rows with one query.
+/// It never loads the document by itself: `.join` on a find resolves the references of all rows with one
+/// query.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -42,8 +43,8 @@ use super::Document;
 /// ```
 pub struct Ref<T: Document> {
     id: T::Id,
-    // Last, so that the size of a struct with a reference in it does not hang on `T` being a document:
-    // where it is not, the compiler would say so at every use of the struct.
+    // Last, so that the layout of a struct with a reference does not depend on `T: Document`. Otherwise the
+    // compiler would report a `T` that is not a document at every use of the struct.
     to: PhantomData<fn() -> T>,
 }
 
@@ -53,7 +54,7 @@ impl<T: Document> Ref<T> {
         Self::from(document.id().clone())
     }
 
-    /// A reference to the document with this id, whether there is one or not.
+    /// A reference to the document with this id; the document need not exist.
     pub fn from(id: T::Id) -> Self {
         Self {
             id,
@@ -72,7 +73,7 @@ impl<T: Document> Ref<T> {
     }
 }
 
-// By hand, because derives would ask of `T` what only its id needs.
+// Implemented by hand, because derives would put bounds on `T` that only its id needs.
 impl<T: Document> Clone for Ref<T> {
     fn clone(&self) -> Self {
         Self::from(self.id.clone())

@@ -1,11 +1,11 @@
-//! What is valid, beyond the type.
+//! Validation rules, beyond the type of a field.
 
-/// A typed filter, as the document that is sent; generated code wraps the user's closure in one.
+/// A function that returns a filter as a document; generated code wraps the user's closure in one.
 pub type FilterFn = fn() -> crate::error::Result<bson::Document>;
 
 /// A rule of one field; each becomes a keyword of the generated `$jsonSchema`.
 ///
-/// On an array field the rules that speak of scalars hold for each element.
+/// On an array field, the rules for scalars apply to each element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
     /// `minimum` and `maximum`, with `exclusiveMinimum` and `exclusiveMaximum`.
@@ -49,16 +49,16 @@ pub struct Bound {
 /// A number in an attribute.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// Written without a point.
+    /// Written without a decimal point.
     Int(i64),
-    /// Written with one.
+    /// Written with a decimal point.
     Double(f64),
 }
 
 /// A validator made of query operators: `#[odm(rule("in stock", |b| b.available.gte(0)))]`.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpressionRule {
-    /// What the rule demands, for messages.
+    /// The rule's name, for error messages.
     pub name: &'static str,
     /// The filter that every valid document matches.
     pub filter: FilterFn,

@@ -76,25 +76,25 @@ impl BsonType {
 /// How a Rust type is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct TypeMeta {
-    /// The shape of a value that is there.
+    /// The shape of a value that is not null.
     pub shape: Shape,
-    /// Whether `null` is stored for some values (`Option`).
+    /// Whether some values are stored as `null` (`Option`).
     pub nullable: bool,
     /// What the derives check beyond the shape.
     #[doc(hidden)]
     pub contents: Contents,
 }
 
-/// What a type holds as far as the derives check it, down to the next derived struct or enum, which checks its own
-/// fields.
+/// What a type contains, as far as the derives check it. A derived struct or enum in it counts as one; its
+/// own derive checks its fields.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Contents {
-    /// How many derived structs and enums.
+    /// How many derived structs and enums the type contains.
     pub documents: Count,
-    /// How many references.
+    /// How many references the type contains.
     pub references: Count,
-    /// Whether a struct that has a collection is among the documents.
+    /// Whether one of the documents is a struct with a collection of its own.
     pub has_collection: bool,
     /// Whether two different values are both stored as null: `None` and `Some(None)`.
     pub null_is_ambiguous: bool,
@@ -108,14 +108,14 @@ pub enum Count {
     Zero,
     /// A number that the type fixes.
     Fixed,
-    /// Any number: a list or a map of what a [fixed](Self::Fixed) number of these is in.
+    /// Any number: a list or a map whose entries each contain a [fixed](Self::Fixed) number of values.
     Any,
-    /// Any number, in a list or a map that another value is around.
+    /// Any number, in a list or a map that is itself inside a list, a map or an array.
     AnyInside,
 }
 
 impl Count {
-    /// The larger one, of two that the type holds.
+    /// The count for a type that contains both: the larger one.
     const fn and(self, other: Self) -> Self {
         if self as u8 >= other as u8 {
             self
@@ -124,7 +124,7 @@ impl Count {
         }
     }
 
-    /// In a list or a map.
+    /// The count for a list or a map of such values.
     const fn repeated(self) -> Self {
         match self {
             Self::Zero => Self::Zero,
@@ -133,7 +133,7 @@ impl Count {
         }
     }
 
-    /// The same where a larger number is reported elsewhere.
+    /// At most [`Fixed`](Self::Fixed), for types whose larger counts are reported elsewhere.
     pub(crate) const fn at_most_fixed(self) -> Self {
         match self {
             Self::Zero => Self::Zero,
@@ -141,7 +141,7 @@ impl Count {
         }
     }
 
-    /// In an array of a fixed length.
+    /// The count for an array of a fixed length of such values.
     const fn enclosed(self) -> Self {
         match self {
             Self::Any => Self::AnyInside,
@@ -151,7 +151,7 @@ impl Count {
 }
 
 impl Contents {
-    /// Of a value that holds no other.
+    /// The contents of a type without documents and references.
     pub const NONE: Self = Self {
         documents: Count::Zero,
         references: Count::Zero,
@@ -159,19 +159,19 @@ impl Contents {
         null_is_ambiguous: false,
     };
 
-    /// Of a derived struct or enum.
+    /// The contents of a derived struct or enum.
     pub const DOCUMENT: Self = Self {
         documents: Count::Fixed,
         ..Self::NONE
     };
 
-    /// Of a reference.
+    /// The contents of a reference.
     pub const REFERENCE: Self = Self {
         references: Count::Fixed,
         ..Self::NONE
     };
 
-    /// In a list or a map of any length.
+    /// The contents of a list or a map of such values, of any length.
     #[must_use]
     pub const fn repeated(self) -> Self {
         Self {
@@ -181,7 +181,7 @@ impl Contents {
         }
     }
 
-    /// In an array of a fixed length.
+    /// The contents of an array of a fixed length of such values.
     #[must_use]
     pub const fn enclosed(self) -> Self {
         Self {
@@ -191,7 +191,7 @@ impl Contents {
         }
     }
 
-    /// Of a value that holds both.
+    /// The contents of a type that contains both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -210,11 +210,11 @@ pub enum Shape {
     Any,
     /// A value of one of these types.
     Scalar(&'static [BsonType]),
-    /// One of these strings: an enum whose variants all hold nothing.
+    /// One of these strings: an enum of unit variants.
     OneOf(&'static [&'static str]),
     /// An array.
     Array {
-        /// What the elements are.
+        /// The type of the elements.
         element: &'static TypeMeta,
         /// The length, for `[T; N]`.
         len: Option<usize>,
@@ -254,7 +254,7 @@ impl TypeMeta {
         }
     }
 
-    /// The same, or `null`.
+    /// This type, or `null`.
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self {
@@ -263,7 +263,7 @@ impl TypeMeta {
         }
     }
 
-    /// The same with other contents, for a shape that hides them.
+    /// This type with other contents, for a shape that does not show them.
     #[doc(hidden)]
     #[must_use]
     pub const fn holding(self, contents: Contents) -> Self {
@@ -275,7 +275,7 @@ impl TypeMeta {
     #[must_use]
     pub const fn optional(self) -> Self {
         let is_null = match self.shape {
-            // Of these, the program decides what null means.
+            // For `Any`, the program decides what null means.
             Shape::Any => false,
             Shape::Scalar([BsonType::Null]) => true,
             _ => self.nullable,
@@ -286,10 +286,10 @@ impl TypeMeta {
     }
 }
 
-/// A type that the key of a map can have: it is stored as the name of a field.
+/// A type that can be the key of a map; keys are stored as field names.
 ///
-/// Implemented for strings, and by `#[derive(Embedded)]` for newtypes of such types and for enums whose variants hold
-/// nothing. A type that serializes as a string in another way can implement it by hand.
+/// Implemented for strings, and by `#[derive(Embedded)]` for newtypes of such types and for enums of unit
+/// variants. A type that serializes as a string in another way can implement it by hand.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -318,10 +318,10 @@ impl TypeMeta {
 )]
 pub trait MapKey {}
 
-/// A type that a field of a model can have.
+/// A type that a model's field can have.
 ///
-/// Implemented for what serde and BSON store as one value, for `Option`, `Box`, sequences and maps
-/// of such types, and by the derives for yours.
+/// Implemented for types that serde and BSON store as one value, and for `Option`, `Box`, sequences and maps
+/// of such types. The derives implement it for your own types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a field of a model",
     label = "not a type that odm knows how to store",
@@ -338,21 +338,22 @@ pub trait FieldType {
 
     /// The fields of a derived struct or enum; other types have none.
     ///
-    /// Evaluated for assertions alone: a model that contains itself can't have its fields in its [`TYPE`](Self::TYPE).
+    /// Only assertions evaluate it: a model that contains itself can't list its fields in its
+    /// [`TYPE`](Self::TYPE).
     #[doc(hidden)]
     const FIELDS: &'static [FieldMeta] = &[];
 
-    /// What the derives ask of a field's type, to learn whether it is one.
+    /// Always true. The derives evaluate it so that rustc reports a type that does not implement this trait.
     #[doc(hidden)]
     const IS_FIELD: bool = true;
 
     /// The handle for the field at `path`.
     fn handle<M, As>(path: Path) -> Self::Handle<M, As>;
 
-    /// What the type's own serializer stores for `value`, where that is known without running it.
+    /// The stored form of `value`, if it is known without running the type's serializer.
     ///
-    /// Only for types of bson's, and types made of them: an `ObjectId` serializes itself as 24 digits in a struct, from
-    /// which a serializer has to recover 12 bytes.
+    /// Only for types of the `bson` crate, and types made of them. Those serialize in a roundabout way: an
+    /// `ObjectId` serializes as a struct with 24 digits, from which the serializer has to recover 12 bytes.
     #[doc(hidden)]
     #[inline]
     fn stored(_value: &Self) -> Option<Bson> {

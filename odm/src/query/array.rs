@@ -15,7 +15,7 @@ use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 
-/// How the elements of an array `S` are reached when the array is encoded by this.
+/// How to reach the elements of an array `S` that this encoder encodes.
 pub trait ElementEncoder<S: Sequence> {
     /// The typed handle of an element, in a model `M`.
     type Handle<M>;
@@ -42,12 +42,11 @@ impl<S: Sequence, W: Encode<S>> ElementEncoder<S> for With<W> {
 }
 
 impl<M, S, E> Field<M, S, E> {
-    /// The fields of any element: a condition on it holds where some element meets it.
+    /// The fields of any element: a condition on them matches if some element meets it.
     ///
-    /// Two conditions may be met by two different elements; for one element that meets both there is
-    /// [`elem_match`](Self::elem_match). In an update say which elements: [`at`](Self::at),
-    /// [`positional`](Self::positional), [`all_elements`](Self::all_elements),
-    /// [`filtered`](Self::filtered).
+    /// Two conditions may be met by two different elements; use [`elem_match`](Self::elem_match) to require
+    /// one element that meets both. An update must say which elements it changes: [`at`](Self::at),
+    /// [`positional`](Self::positional), [`all_elements`](Self::all_elements), [`filtered`](Self::filtered).
     ///
     /// ```
     /// use odm::prelude::*;
@@ -149,7 +148,7 @@ impl<M, S, E> Field<M, S, E> {
 
     /// In an update, the elements that the array filter of this name chooses: `field.$[name]`.
     ///
-    /// Join the update with [`array_filter`](Self::array_filter), which shows how.
+    /// Join the update with [`array_filter`](Self::array_filter), which has an example of both.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -223,8 +222,8 @@ impl<M, S, E> Field<M, S, E> {
         Filter::from_node(has(self.path(), value))
     }
 
-    /// Matches where every one of `values` is an element: `{field: {$all: [values]}}`; nothing matches
-    /// an empty list.
+    /// Matches where every one of `values` is an element: `{field: {$all: [values]}}`. An empty list matches
+    /// nothing.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -289,7 +288,8 @@ fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Defe
     ))
 }
 
-/// `$eq` does not look into an array that is itself an element.
+/// Builds the condition of `Field::has`. For an array that is itself an element it needs `$elemMatch`,
+/// because `$eq` does not look into such an array.
 fn has(path: &Path, value: Result<Bson>) -> Result<Node, Deferred> {
     let stored = array_path(path)?;
     let value = value.map_err(|error| Deferred::encode(&*stored, &error))?;
@@ -305,7 +305,8 @@ fn in_array(value: Bson) -> Document {
     doc! {"$elemMatch": {"$eq": value}}
 }
 
-/// Values that `$all` would read as patterns or operators stand as conditions of their own.
+/// Builds the condition of `Field::all`. Values that `$all` would read as patterns or operators become
+/// separate `$eq` conditions.
 fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
     let in_element = is_element(path.segments().last().as_ref());
     let path = array_path(path)?;

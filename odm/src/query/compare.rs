@@ -14,7 +14,7 @@ use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{BsonType, Path, Segment};
 
-/// The stored path, which in a filter has no `$`, `$[]` or `$[name]`.
+/// The stored path of a field in a filter; refuses `$`, `$[]` and `$[name]`, which only updates have.
 pub(crate) fn filter_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     match one_name(path) {
         Some(name) => Ok(Cow::Borrowed(name)),
@@ -22,8 +22,8 @@ pub(crate) fn filter_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     }
 }
 
-/// The name that is the whole path, as most are: there is nothing in it to refuse, and it is copied
-/// without the machinery of formatting.
+/// The field's name, if it is the whole path and MongoDB can address it. Most paths are such a name, which
+/// needs no further check and no formatting.
 pub(crate) fn one_name(path: &Path) -> Option<&'static str> {
     path.top_level().filter(|name| addressable(name))
 }
@@ -47,7 +47,7 @@ fn long_filter_path(path: &Path) -> Result<String, Deferred> {
     stored_path(path)
 }
 
-/// The path of an array whose elements a condition speaks of.
+/// The path of an array whose elements a condition tests.
 pub(super) fn array_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     if path.segments().last() == Some(Segment::Any) {
         return Err(nested_array(path));
@@ -55,7 +55,7 @@ pub(super) fn array_path(path: &Path) -> Result<Cow<'static, str>, Deferred> {
     filter_path(path)
 }
 
-/// Whether the path asks for an element of an array that is itself an element.
+/// Whether the path reaches into an array that is itself an element of an array.
 fn through_nested_array(path: &Path) -> bool {
     let inside = |(before, segment): (Option<Segment>, Segment)| match segment {
         Segment::Any => is_element(before.as_ref()),
@@ -66,8 +66,8 @@ fn through_nested_array(path: &Path) -> bool {
     before.zip(path.segments()).any(inside)
 }
 
-/// Whether this end of a path is an element of an array: the root is what `elem_match` gives. A path of
-/// MongoDB looks into the elements of an array, but not into arrays among them.
+/// Whether the last segment is an element of an array; the root counts, because `elem_match` passes an
+/// element as the root. Paths of MongoDB reach into the elements of an array, but not into arrays among them.
 pub(super) fn is_element(end: Option<&Segment>) -> bool {
     matches!(end, None | Some(Segment::Index(_) | Segment::Any))
 }
@@ -79,7 +79,7 @@ fn nested_array(path: &Path) -> Deferred {
     )
 }
 
-/// The path as MongoDB writes it; a name that it would read as something else is refused.
+/// The path as MongoDB writes it; refuses names that MongoDB would read as something else.
 pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
     if let Some(name) = one_name(path) {
         return Ok(name.to_owned());
@@ -104,7 +104,7 @@ fn addressable(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('$') && !name.bytes().any(|byte| matches!(byte, b'.' | 0))
 }
 
-/// `{path: {operator: value}}`, with the path on an error of the encoder.
+/// `{path: {operator: value}}`; an error of the encoder names the path.
 #[inline]
 pub(crate) fn operator(path: &Path, operator: &str, value: Result<Bson>) -> Result<Node, Deferred> {
     let path = filter_path(path)?;
@@ -114,7 +114,8 @@ pub(crate) fn operator(path: &Path, operator: &str, value: Result<Bson>) -> Resu
     }
 }
 
-/// The values that `$in` takes literally, and those that it would read as patterns or operators.
+/// `$in` with the values that it takes literally, joined by `$or` with `$eq` for each value that it would
+/// read as a pattern or as operators.
 fn membership(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
     let path = filter_path(path)?;
     let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
@@ -156,9 +157,9 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
 
     /// Matches where the field is `value`: `{field: value}`.
     ///
-    /// An array field also matches where one of its elements is. `eq(None)` matches `null` and a field
-    /// that is not there; a document is compared whole, fields in order. A value is never read as an
-    /// operator.
+    /// An array field also matches if one of its elements is `value`. `eq(None)` matches both `null` and a
+    /// missing field. A document is compared as a whole, with its fields in order. MongoDB never reads the
+    /// value as an operator.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -178,7 +179,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         self.compare("$eq", value)
     }
 
-    /// Matches where the field is not `value`, or not there: `{field: {$ne: value}}`.
+    /// Matches where the field is not `value` or is missing: `{field: {$ne: value}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -277,7 +278,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Filter::from_node(membership(self.path(), Self::encode_all(values)))
     }
 
-    /// Matches where the field is none of `values`, or not there: `{field: {$nin: [values]}}`.
+    /// Matches where the field is none of `values` or is missing: `{field: {$nin: [values]}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -294,7 +295,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
 }
 
 impl<M, T, E> Field<M, T, E> {
-    /// Matches where the field is there, `null` included; or, with `false`, where it is not:
+    /// Matches where the field exists, even as `null`; with `false`, where it is missing:
     /// `{field: {$exists: …}}`.
     ///
     /// ```
@@ -310,7 +311,7 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(operator(self.path(), "$exists", Ok(Bson::Boolean(exists))))
     }
 
-    /// Matches where the field is not there: `{field: {$exists: false}}`.
+    /// Matches where the field is missing: `{field: {$exists: false}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -325,9 +326,9 @@ impl<M, T, E> Field<M, T, E> {
         self.exists(false)
     }
 
-    /// Matches where the field is there and `null`: `{field: {$type: "null"}}`.
+    /// Matches where the field exists and is `null`: `{field: {$type: "null"}}`.
     ///
-    /// `eq(None)` matches where the field is not there, too.
+    /// `eq(None)` also matches where the field is missing.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -342,7 +343,7 @@ impl<M, T, E> Field<M, T, E> {
         self.type_(BsonType::Null)
     }
 
-    /// Matches where the field is of a BSON type: `{field: {$type: "string"}}`.
+    /// Matches where the field has a BSON type: `{field: {$type: "string"}}`.
     ///
     /// ```
     /// use odm::model::BsonType;
@@ -369,10 +370,9 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(operator(self.path(), "$type", Ok(types.into_types())))
     }
 
-    /// Matches where the operators in `condition` hold of this field, written by hand:
-    /// `{field: condition}`.
+    /// Matches where the field meets a condition that is written by hand: `{field: condition}`.
     ///
-    /// For operators that have no method here, such as `$geoWithin`.
+    /// Use it for operators without a method of their own, such as `$geoWithin`.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -394,8 +394,8 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(raw_condition(self.path(), condition))
     }
 
-    /// Matches where what `condition` says of this field does not hold, or the field is not there:
-    /// `{field: {$not: {…}}}`; the same as `!condition(field)`.
+    /// Matches where the field does not meet the condition or is missing: `{field: {$not: {…}}}`; the same as
+    /// `!condition(field)`.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -433,7 +433,7 @@ fn raw_condition(path: &Path, condition: Document) -> Result<Node, Deferred> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnyNumber;
 
-/// What [`Field::type_`] takes: a [`BsonType`], its number, [`AnyNumber`], or an array of types.
+/// An operand of [`Field::type_`]: a [`BsonType`], its number, [`AnyNumber`], or an array of types.
 pub trait IntoTypes {
     /// The value of `$type`.
     fn into_types(self) -> Bson;

@@ -1,13 +1,13 @@
-//! What went wrong while a filter, a sort or an update was built, kept until it is used.
+//! Errors from building a filter, a sort or an update, kept until it is used.
 //!
-//! Builders are infallible to write (`a.eq(x) & b.gt(y)`); the first failure surfaces when the
-//! document is asked for.
+//! Builder expressions such as `a.eq(x) & b.gt(y)` never fail; the first error surfaces when the document is
+//! made.
 
 use crate::error::{EncodeError, Error, Kind, UsageError};
 
 /// A failure to report later; the field is named by its stored path.
 ///
-/// Boxed, for the builders that carry it are moved often and fail seldom.
+/// Boxed, because the builders that carry it move often and fail seldom.
 #[derive(Debug, Clone)]
 pub(crate) struct Deferred(Box<Failure>);
 
@@ -33,7 +33,7 @@ impl Deferred {
         Self(Box::new(Failure { path, cause }))
     }
 
-    /// A failure of an encoder, which may be the user's.
+    /// A failure of an encoder, which the user may have written.
     pub(crate) fn encode(path: impl Into<String>, error: &Error) -> Self {
         let outer = path.into();
         let cause = match error.kind() {

@@ -1,4 +1,4 @@
-//! How the value of a field is encoded: by the field's own serializer, never by another conversion.
+//! Encodes the values of a field, always by the field's own serializer.
 
 mod scalar;
 
@@ -31,7 +31,7 @@ impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
     }
 }
 
-/// Encodes a value as the type's own serializer does, which need not run where the outcome is known.
+/// Encodes a value as the type's own serializer does, without running it if the stored form is known.
 #[inline]
 pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Result<Bson> {
     match T::stored(value) {

@@ -11,8 +11,8 @@ use crate::model::{FieldType, Path};
 
 /// A field of the model `M`, declared as `T`, whose values are encoded by `E`.
 ///
-/// Its methods make conditions, sort keys and changes. The derives make handles like it for the
-/// fields of a struct; it can be cloned and kept.
+/// Its methods make conditions, sort keys and changes. The derives make such a handle for each field of a
+/// struct; handles can be cloned and kept.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -34,7 +34,7 @@ pub struct Field<M, T, E = BySerde> {
     of: PhantomData<Of<M, T, E>>,
 }
 
-/// What a handle stands for, without owning any of it: handles are `Send` and `Sync`.
+/// What a handle stands for, without owning any of it, so that handles are `Send` and `Sync`.
 type Of<M, T, E> = fn() -> (M, T, E);
 
 impl<M, T, E> Field<M, T, E> {
@@ -69,7 +69,7 @@ impl<M, T, E> fmt::Debug for Field<M, T, E> {
 macro_rules! pointers {
     ($($pointer:ident),*) => {$(
         impl<M, T: FieldType> Field<M, $pointer<T>> {
-            /// The typed handle of what is inside, made when it is asked for: models can contain
+            /// The typed handle of the inner value. It is made on demand, because models can contain
             /// themselves.
             pub fn fields(&self) -> T::Handle<M, T> {
                 T::handle(self.path.clone())
@@ -77,7 +77,7 @@ macro_rules! pointers {
         }
 
         impl<M, T: FieldType> Field<M, Option<$pointer<T>>> {
-            /// The typed handle of what is inside, made when it is asked for: models can contain
+            /// The typed handle of the inner value. It is made on demand, because models can contain
             /// themselves.
             pub fn fields(&self) -> T::Handle<M, Option<T>> {
                 T::handle(self.path.clone())
@@ -92,13 +92,13 @@ macro_rules! pointers {
 
 pointers!(Box, Arc, Rc);
 
-/// Looks through `Option`, `Box` and sequences to the fields of what is inside: how attributes that
-/// name nested fields (`index(contacts.name)`) are checked.
+/// Reaches the fields inside an `Option`, a `Box` or a sequence. Generated code uses it to check attributes
+/// that name nested fields (`index(contacts.name)`).
 pub trait Descend {
-    /// The fields inside.
+    /// The typed fields inside.
     type Inside;
 
-    /// The fields inside.
+    /// Returns the typed fields inside.
     fn descend(&self) -> Self::Inside;
 }
 
@@ -110,13 +110,13 @@ impl<M, T: Inside, E> Descend for Field<M, T, E> {
     }
 }
 
-/// A type with other fields inside that have the same path.
+/// A type whose inner value has fields at the same path, such as `Vec<T>`.
 #[diagnostic::on_unimplemented(
     message = "a field declared as `{Self}` has no fields inside",
     label = "nothing to name in here"
 )]
 pub trait Inside {
-    /// What is inside.
+    /// The inner type.
     type Inside: FieldType;
 }
 

@@ -1,4 +1,4 @@
-//! Filters: what `find` and its kin match.
+//! Filters, for `find` and the other verbs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,8 +13,8 @@ use crate::store::Condition;
 
 /// A condition on documents of the model `M`.
 ///
-/// Made by the methods of [`Field`](super::Field), joined with `&` and `|`, negated with `!`.
-/// [`to_document`](Self::to_document) shows what is sent.
+/// The methods of [`Field`](super::Field) make filters; `&` and `|` join them, and `!` negates one.
+/// [`to_document`](Self::to_document) shows the document that is sent.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -126,17 +126,16 @@ impl<M> Filter<M> {
         Self::from_node(nodes.and_then(Node::nor))
     }
 
-    /// The document that is sent.
+    /// Returns the document that is sent.
     ///
     /// # Errors
     ///
-    /// A value that could not be encoded, or a condition that MongoDB has no words for; the error
-    /// names the field.
+    /// A value can't be encoded, or MongoDB can't express a condition; the error names the field.
     pub fn to_document(&self) -> Result<Document> {
         self.clone().into_document()
     }
 
-    /// The same on its way to a store.
+    /// The filter in the form that a store takes.
     pub(crate) fn into_condition(self) -> Result<Condition> {
         match self.node {
             Ok(node) => node.into_condition().map_err(|error| error.to_error()),

@@ -7,18 +7,18 @@ use bson::{Bson, Document};
 use super::deferred::Deferred;
 use super::node::Node;
 
-/// How deep conditions may nest. The server takes documents of 200 levels; nothing deeper could be
-/// sent, and everything that walks the tree recurses no further than this.
+/// How deep conditions may nest. MongoDB accepts documents of at most 200 levels, so a deeper filter could
+/// not be sent. The limit also bounds the recursion of all code that walks the tree.
 const MAX_DEPTH: usize = 200;
 
-/// What `And`, `Or` and `Nor` hold.
+/// The operands of `And`, `Or` and `Nor`.
 ///
-/// Joining two lists moves the shorter one, at either end: `filter = filter & next` in a loop costs
-/// the same for each turn.
+/// Joining two lists moves the nodes of the shorter one, at either end, so each turn of a loop with
+/// `filter = filter & next` costs the same.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Joined {
     nodes: VecDeque<Node>,
-    /// The depth of the deepest of them.
+    /// The depth of the deepest node.
     below: usize,
 }
 
@@ -58,7 +58,7 @@ impl Joined {
         self.nodes.iter()
     }
 
-    /// The node where there is no other, or none; all of them otherwise.
+    /// Returns the only node, or `None` for an empty list; gives a longer list back as the error.
     pub(super) fn only(mut self) -> Result<Option<Node>, Self> {
         if self.nodes.len() > 1 {
             return Err(self);
@@ -75,8 +75,8 @@ impl Joined {
     }
 }
 
-/// A condition on an element, unless it nests too deep: `elem_match` in `elem_match` makes documents in
-/// documents.
+/// Returns a condition on an element, unless it nests too deep: each `elem_match` inside another one adds a
+/// level of documents.
 pub(super) fn bounded_document(document: Document) -> Result<Document, Deferred> {
     if document
         .values()
@@ -88,7 +88,7 @@ pub(super) fn bounded_document(document: Document) -> Result<Document, Deferred>
     }
 }
 
-/// Whether at most `levels` documents and arrays stand in one another; looks no further.
+/// Whether documents and arrays nest at most `levels` deep; looks no deeper.
 fn nests_within(value: &Bson, levels: usize) -> bool {
     let below = |value: &Bson| {
         levels
@@ -102,7 +102,7 @@ fn nests_within(value: &Bson, levels: usize) -> bool {
     }
 }
 
-/// The refusal of a filter that no server would take.
+/// The error for a filter that nests deeper than MongoDB accepts.
 fn too_deep() -> Deferred {
     Deferred::usage(
         "",

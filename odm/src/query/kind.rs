@@ -1,6 +1,7 @@
-//! What kinds of fields there are: the bounds of the methods that not every field has.
+//! Kinds of field types: the trait bounds of methods that not every field has.
 //!
-//! A derive forwards them for a `#[serde(transparent)]` newtype; they pass through `Option` and `Box`.
+//! `Option` and `Box` have the kinds of their inner type. So do `#[serde(transparent)]` newtypes, for which a
+//! derive forwards them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -66,15 +67,15 @@ pub trait Optional {}
     label = "this method is for arrays: `Vec`, `VecDeque`, `[T; N]` and sets"
 )]
 pub trait Sequence: Sized {
-    /// What the elements are declared as.
+    /// The declared type of the elements.
     type Element: FieldType;
 
-    /// How often [`of_one`](Self::of_one) repeats the element.
+    /// How many times [`of_one`](Self::of_one) repeats the element.
     #[doc(hidden)]
     const COPIES: usize = 1;
 
-    /// The array of this one element, through which a single element meets the serializer of the whole
-    /// field; none where there is no such array.
+    /// An array of this one element, so that the serializer of the whole field can encode a single element;
+    /// `None` if there is no such array.
     #[doc(hidden)]
     fn of_one(element: Self::Element) -> Option<Self>;
 }
@@ -93,7 +94,7 @@ pub trait Growable: Sequence {}
     label = "`key` is for `HashMap`, `BTreeMap` and `bson::Document`"
 )]
 pub trait Keyed {
-    /// What the values are declared as.
+    /// The declared type of the values.
     type Value: FieldType;
 }
 

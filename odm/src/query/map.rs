@@ -1,4 +1,4 @@
-//! Reaching into maps.
+//! Handles for the entries of maps.
 
 use super::field::Field;
 use super::kind::Keyed;
@@ -7,8 +7,8 @@ use crate::model::{FieldType, Segment};
 impl<M, T> Field<M, T> {
     /// The entry under `key`.
     ///
-    /// A key that MongoDB can't address (empty, with a dot, or that starts with `$`) is refused when
-    /// the filter or update is sent.
+    /// Sending the filter or update fails for a key that MongoDB can't address: an empty one, or one with a
+    /// dot or a leading `$`.
     ///
     /// ```
     /// use std::collections::HashMap;

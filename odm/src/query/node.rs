@@ -1,4 +1,4 @@
-//! The inside of a filter: not generic, so that it is compiled once.
+//! The representation of a filter; not generic, so that it is compiled once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,9 +15,9 @@ use crate::store::Condition;
 pub(crate) enum Node {
     /// `{}`
     All,
-    /// What is said of one field, such as `{$gt: 1}`; an empty path is the value itself.
+    /// The operators on one field, such as `{$gt: 1}`; an empty path names the value itself.
     Field(Cow<'static, str>, Operators),
-    /// A document of the caller's; not empty.
+    /// A document that the caller wrote; not empty.
     Raw(Document),
     /// Two or more, none of them `All` or `And`.
     And(Joined),
@@ -60,7 +60,7 @@ impl Node {
 
     pub(crate) fn or(nodes: impl IntoIterator<Item = Self>) -> Result<Self, Deferred> {
         match alternatives(nodes).only() {
-            // the server refuses an empty `$or`
+            // MongoDB refuses an empty `$or`.
             Ok(None) => Ok(Self::nothing()),
             Ok(Some(node)) => Ok(node),
             Err(joined) => joined.bounded().map(Self::Or),
@@ -75,7 +75,7 @@ impl Node {
         joined.bounded().map(Self::Nor)
     }
 
-    /// What no document matches.
+    /// A condition that no document matches.
     pub(crate) fn nothing() -> Self {
         Self::Nor(Joined::one(Self::All))
     }
@@ -95,7 +95,7 @@ impl Node {
 
     fn not_field(path: Cow<'static, str>, operators: Operators) -> Self {
         let negated = match operators.single() {
-            // the server refuses a regular expression in `$ne`
+            // MongoDB refuses a regular expression in `$ne`.
             Some(("$eq", Bson::RegularExpression(_))) => None,
             Some(("$eq", value)) => Some(Operators::one("$ne", value.clone())),
             Some(("$ne", value)) => Some(Operators::one("$eq", value.clone())),
@@ -122,7 +122,7 @@ impl Node {
         }
     }
 
-    /// The same on its way to a store.
+    /// The condition in the form that a store takes.
     #[inline]
     pub(crate) fn into_condition(self) -> Result<Condition, Deferred> {
         match self {
@@ -133,8 +133,8 @@ impl Node {
         }
     }
 
-    /// What `$elemMatch` and `$pull` hold: operators for an array of scalars, conditions on fields for an
-    /// array of documents.
+    /// The operand of `$elemMatch` and `$pull`: operators for an array of scalars, conditions on fields for
+    /// an array of documents.
     pub(crate) fn into_element_condition(self) -> Result<Document, Deferred> {
         match self {
             // `{}` would match documents only
@@ -146,7 +146,7 @@ impl Node {
     }
 }
 
-/// The operators on the element itself as one document; none where there are other conditions.
+/// Merges operators on the element itself into one document; `None` if there are other conditions.
 fn merged_element(nodes: &Joined) -> Option<Result<Document, Deferred>> {
     let mut merged = Document::new();
     for node in nodes.iter() {
@@ -168,7 +168,7 @@ fn merged_element(nodes: &Joined) -> Option<Result<Document, Deferred>> {
     Some(Ok(merged))
 }
 
-/// The list of `nodes`, with those of an `Or` among them in its place.
+/// The list of `nodes`, with each `Or` replaced by its operands.
 fn alternatives(nodes: impl IntoIterator<Item = Node>) -> Joined {
     let mut joined = Joined::default();
     for node in nodes {
@@ -187,7 +187,7 @@ fn list(nodes: Joined) -> Result<Vec<Bson>, Deferred> {
         .collect()
 }
 
-/// `{path: value}` where that says `$eq`, else `{path: {operators}}`.
+/// `{path: value}` if MongoDB reads that as `$eq`, else `{path: {operators}}`.
 fn field_document(path: Cow<'static, str>, operators: Operators) -> Result<Document, Deferred> {
     if path.is_empty() {
         return Err(Deferred::usage(
@@ -200,7 +200,7 @@ fn field_document(path: Cow<'static, str>, operators: Operators) -> Result<Docum
     Ok(document)
 }
 
-/// One document where fields and operators do not collide, with the rest in `$and`.
+/// Joins conditions in one document; those whose field or operator is already there go into `$and`.
 fn conjunction(nodes: Joined) -> Result<Document, Deferred> {
     let mut merged: Vec<Node> = Vec::new();
     let mut places: HashMap<Cow<'static, str>, usize> = HashMap::new();

@@ -117,12 +117,12 @@ impl<M, T, E> Field<M, T, E> {
     }
 }
 
-/// The smaller integer type where the number fits, as a shell user would type it.
+/// The number as an int32 if it fits, as a shell user would type it.
 fn integer(number: i64) -> Bson {
     i32::try_from(number).map_or(Bson::Int64(number), Bson::Int32)
 }
 
-/// What says which bits are meant: a number, an array of positions, or binary data.
+/// A bit mask: a number, an array of bit positions, or binary data.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say which bits",
     label = "expected a number, an array of bit positions, or `bson::Binary`"

@@ -1,11 +1,11 @@
-//! What a filter says of one field.
+//! The operators of a filter on one field.
 
 use bson::{Bson, Document};
 
-/// The operators on one field, as what stands beside its name in a filter; there is one form for each
-/// condition.
+/// The operators on one field, as the value beside the field's name in a filter. Each condition has exactly
+/// one form.
 ///
-/// Equality alone, which most filters say, is the value itself where the server takes it as that
+/// Equality alone, the most common condition, is the value itself if MongoDB reads it as equality
 /// ([`stands_for_itself`]). Everything else is a document of operators.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Operators(Bson);
@@ -35,7 +35,7 @@ impl Operators {
         Self(Bson::Document(operators))
     }
 
-    /// The operators, unless this is a value that stands for its equality.
+    /// The document of operators; `None` for a value that stands for equality.
     fn operators(&self) -> Option<&Document> {
         match &self.0 {
             Bson::Document(operators) if !stands_for_itself(&self.0) => Some(operators),
@@ -54,7 +54,7 @@ impl Operators {
             .chain(rest.map(|(operator, value)| (operator.as_str(), value)))
     }
 
-    /// The operator that stands alone.
+    /// The operator, if there is only one.
     pub(crate) fn single(&self) -> Option<(&str, &Bson)> {
         let mut operators = self.iter();
         match (operators.next(), operators.next()) {
@@ -63,7 +63,7 @@ impl Operators {
         }
     }
 
-    /// Adds what `others` say; gives them back where an operator would be there twice.
+    /// Adds `others`; returns them as the error if an operator would appear twice.
     pub(crate) fn merge(&mut self, others: Self) -> Result<(), Self> {
         let twice = |(operator, _): (&str, _)| self.iter().any(|(present, _)| present == operator);
         if others.iter().any(twice) {
@@ -76,7 +76,7 @@ impl Operators {
         Ok(())
     }
 
-    /// As operators, `$eq` too.
+    /// The document of operators, with equality as `$eq`.
     pub(crate) fn into_document(self) -> Document {
         match self.0 {
             Bson::Document(operators) if !names_fields(&operators) => operators,
@@ -88,7 +88,7 @@ impl Operators {
         }
     }
 
-    /// What stands beside the field's name in a filter.
+    /// The value beside the field's name in a filter.
     pub(crate) fn into_value(self) -> Bson {
         self.0
     }
@@ -105,8 +105,8 @@ impl From<Document> for Operators {
     }
 }
 
-/// Whether the server takes `{field: value}` as equality with `value`: not a regular expression,
-/// which matches as a pattern, nor a document that could be read as operators.
+/// Whether MongoDB reads `{field: value}` as equality with `value`. It does not for a regular expression,
+/// which matches as a pattern, nor for a document that could be read as operators.
 pub(crate) fn stands_for_itself(value: &Bson) -> bool {
     match value {
         Bson::RegularExpression(_) => false,

@@ -1,4 +1,4 @@
-//! The way around the typed builders, for where the caller says raw.
+//! Raw filters, sorts and updates, which bypass the typed builders.
 
 use bson::{Bson, Document};
 
@@ -6,16 +6,16 @@ use super::filter::Filter;
 use super::node::Node;
 use super::sort::Sort;
 
-/// What [`raw`] can make of a document: a [`Filter`], a [`Sort`], or an update.
+/// A type that [`raw`] can make from a document: a [`Filter`], a [`Sort`], or an update.
 pub trait FromRaw {
     /// Takes the document as it is.
     fn from_raw(document: Document) -> Self;
 }
 
-/// A filter, a sort or an update out of a document that is sent as it is written.
+/// Makes a filter, a sort or an update from a document, which is sent as it is written.
 ///
-/// Nothing is checked against the model; strings in the document can be operators. Where the compiler
-/// can't tell which of them is meant, as on the left of an `&`, write [`Filter::raw`] or its like.
+/// Nothing is checked against the model, and strings in the document can be operators. If the compiler can't
+/// infer the type, as on the left of `&`, write [`Filter::raw`] or `Update::raw`.
 ///
 /// ```
 /// use bson::doc;
@@ -34,7 +34,7 @@ pub fn raw<R: FromRaw>(document: Document) -> R {
 }
 
 impl<M> Filter<M> {
-    /// The same as [`raw`], which can stand on the left of `&` and `|`.
+    /// Like [`raw`], with a known type, so that it can stand on the left of `&` and `|`.
     pub fn raw(document: Document) -> Self {
         raw(document)
     }

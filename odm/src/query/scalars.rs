@@ -1,4 +1,4 @@
-//! The types that are fields without a derive.
+//! Types that can be fields without a derive.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -21,7 +21,7 @@ use crate::model::{
 use crate::query::Field;
 use crate::types::Id;
 
-/// A type whose handle is the plain [`Field`].
+/// Implements `FieldType` for a type whose handle is the plain [`Field`].
 macro_rules! field_type {
     ([$($generics:tt)*] $type:ty, $meta:expr $(; fields: $fields:expr)? $(, $stored:expr)?) => {
         impl<$($generics)*> FieldType for $type {
@@ -61,7 +61,8 @@ scalars! {
     Long: i64, isize, u32, u64, usize, NonZeroI64, NonZeroU32, NonZeroU64, NonZeroUsize;
 }
 
-/// The same for types of bson's that serialize themselves in a roundabout way, with the value that comes of it.
+/// Like `scalars!`, for types of the `bson` crate that serialize in a roundabout way; each row gives the
+/// stored value directly.
 macro_rules! known_scalars {
     ($($kind:ident: $type:ty => $stored:expr;)*) => {
         $(field_type!([] $type, TypeMeta::scalar(&[BsonType::$kind]), |value| Some($stored(value)));)*

@@ -9,7 +9,7 @@ use super::deferred::Deferred;
 use super::field::Field;
 use crate::error::Result;
 
-/// An order of documents of the model `M`: one key after the other.
+/// A sort order of documents of the model `M`: a list of keys.
 ///
 /// ```
 /// use odm::prelude::*;
@@ -40,7 +40,7 @@ impl<M> Sort<M> {
         }
     }
 
-    /// This order, and where it sees no difference, the `next`.
+    /// Sorts by this order, and documents that are equal in it by `next`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -57,11 +57,11 @@ impl<M> Sort<M> {
         self
     }
 
-    /// The document that is sent.
+    /// Returns the document that is sent.
     ///
     /// # Errors
     ///
-    /// A field that is sorted by twice.
+    /// Two keys sort by the same field.
     pub fn to_document(&self) -> Result<Document> {
         sort_document(&self.keys).map_err(|error| error.to_error())
     }

@@ -13,7 +13,7 @@ use crate::model::Path;
 impl<M, T, E> Field<M, T, E> {
     /// Matches where the string starts with `prefix`: `{field: {$regex: "^prefix"}}`.
     ///
-    /// An index on the field serves it. Nothing in `prefix` is read as a pattern.
+    /// An index on the field speeds it up. `prefix` is literal text: its special characters are escaped.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -40,7 +40,8 @@ impl<M, T, E> Field<M, T, E> {
 
     /// Matches where the string ends with `suffix`: `{field: {$regex: "suffix\\z"}}`.
     ///
-    /// Nothing in `suffix` is read as a pattern. No index helps: every value is looked at.
+    /// `suffix` is literal text: its special characters are escaped. No index narrows the search: MongoDB
+    /// tests every value.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -59,10 +60,10 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(pattern(self.path(), format!(r"{}\z", escape(suffix)), ""))
     }
 
-    /// Matches where the string has `part` in it: `{field: {$regex: "part"}}`.
+    /// Matches where the string contains `part`: `{field: {$regex: "part"}}`.
     ///
-    /// Nothing in `part` is read as a pattern. No index helps: every value is looked at. For an array
-    /// that has an element, see [`has`](Self::has).
+    /// `part` is literal text: its special characters are escaped. No index narrows the search: MongoDB tests
+    /// every value. To match an array by one of its elements, use [`has`](Self::has).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -82,9 +83,8 @@ impl<M, T, E> Field<M, T, E> {
 
     /// Matches where the string matches a Perl-compatible regular expression: `{field: {$regex: …}}`.
     ///
-    /// Anyone who can choose the pattern can make it slow; for a string from outside there are
-    /// [`starts_with`](Self::starts_with), [`contains`](Self::contains) and
-    /// [`ends_with`](Self::ends_with).
+    /// A hostile pattern can be slow to match. For untrusted strings, use [`starts_with`](Self::starts_with),
+    /// [`contains`](Self::contains) or [`ends_with`](Self::ends_with).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -102,8 +102,8 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(pattern(self.path(), regex.to_owned(), ""))
     }
 
-    /// The same as [`regex`](Self::regex) with options: `i` for letters of either case, `m` for `^` and `$`
-    /// at line breaks, `s` for `.` that matches line breaks, `x` for white space that says nothing.
+    /// Like [`regex`](Self::regex), with options: `i` ignores case, `m` makes `^` and `$` match at line
+    /// breaks, `s` makes `.` match line breaks, and `x` ignores white space in the pattern.
     ///
     /// ```
     /// use odm::prelude::*;

@@ -7,9 +7,9 @@ use crate::types::Id;
 
 /// A value that can be compared with, or stored in, a field declared as `T`.
 ///
-/// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a
-/// `Box<T>`, and an array or a slice for a `Vec`. Nothing else compiles, so that a filter never
-/// compares with what the field can't hold.
+/// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a `Box<T>`,
+/// and an array or a slice for a `Vec`. Nothing else compiles, so a filter never compares a field with a
+/// value that it can't hold.
 ///
 /// ```
 /// use odm::prelude::*;

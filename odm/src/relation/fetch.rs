@@ -14,10 +14,11 @@ use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
 use crate::store::{Condition, Session, Store};
 
-/// As much as the ids of one query may take: below the 16 MB of a document, with room for the rest.
+/// The most bytes that the ids of one query may take: below the 16 MB of a document, with room for the rest
+/// of the command.
 const MAX_BYTES: usize = 15_000_000;
 
-/// The ids to fetch. Equal ones are one, also of different number types, as in an index.
+/// The ids to fetch, each once. As in an index, equal numbers of different types are one id.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     positions: HashMap<Vec<u8>, usize>,
@@ -26,7 +27,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Adds an id; answers where [`Fetched::get`] finds what it points to.
+    /// Adds an id; returns the position at which [`Fetched::get`] finds its document.
     pub(super) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
         let key = key::of(id, None);
         if let Some(position) = self.positions.get(&key) {
@@ -41,7 +42,7 @@ impl Ids {
         Ok(position)
     }
 
-    /// One query for all, several only where one would be too large for a command.
+    /// Fetches all ids with one query, or with several if one would be too large for a command.
     pub(super) async fn fetch<T: Document>(
         self,
         store: &Store,
@@ -80,7 +81,7 @@ impl Ids {
     }
 }
 
-/// What was fetched, by position.
+/// The fetched documents, by position.
 #[derive(Debug)]
 pub(super) struct Fetched<T> {
     found: Vec<Option<Arc<T>>>,

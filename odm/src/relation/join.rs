@@ -22,13 +22,13 @@ pub struct Join<'s, M: Document, T, R> {
     of: PhantomData<fn() -> R>,
 }
 
-/// A row of a join: the document, and what its references point to. It derefs to the document.
+/// A row of a join: the document, and the targets of its references. It derefs to the document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joined<T, R> {
     /// The document itself.
     pub document: T,
-    /// What its reference points to: [`Resolved`](super::Resolved), or an `Option` or a `Vec` of it.
-    /// Of several joins a tuple, in their order.
+    /// The target of its reference: [`Resolved`](super::Resolved), or an `Option` or a `Vec` of it. With
+    /// several joins, a tuple of these, in the order of the joins.
     pub joined: R,
 }
 
@@ -43,11 +43,10 @@ impl<T, R> Deref for Joined<T, R> {
 impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// Resolves a reference of all rows with one more query: `|book| book.publisher`.
     ///
-    /// The rows keep their order. A reference to a document that is not there is
-    /// [`Resolved::Dangling`](super::Resolved::Dangling). Where a row holds no reference, because the
-    /// field stands in an `Option`, an enum or a map, it is
-    /// [`Resolved::Absent`](super::Resolved::Absent). Several references are [joined](Join::join) one
-    /// after the other.
+    /// The rows keep their order. A reference to a missing document is
+    /// [`Resolved::Dangling`](super::Resolved::Dangling). A row that holds no reference, because the field is
+    /// inside an `Option`, an enum or a map, has [`Resolved::Absent`](super::Resolved::Absent). To resolve
+    /// several references, [join](Join::join) one after the other.
     pub fn join<R: Reference, E>(
         self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, R, E>,
@@ -62,8 +61,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
 }
 
 impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, T, R> {
-    /// Resolves another reference, with one more query; up to six in all. Then
-    /// [`joined`](Joined::joined) is a tuple.
+    /// Resolves another reference with one more query, up to six references in all.
+    /// [`joined`](Joined::joined) is then a tuple.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -119,13 +118,13 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
         self.find.command()
     }
 
-    /// The first row.
+    /// Returns the first row.
     pub async fn first(mut self) -> Result<Option<Joined<T, R::Resolved>>> {
         self.find.call.request.operation.only_first();
         Ok(self.all().await?.pop())
     }
 
-    /// All rows, or the first failure.
+    /// Returns all rows, or the first error.
     pub async fn all(self) -> Result<Vec<Joined<T, R::Resolved>>> {
         let name = M::model().name;
         let named = |error: Error| error.with_model(name);

@@ -7,7 +7,7 @@ use bson::raw::RawBsonRef;
 
 use crate::model::{Document, Ref};
 
-/// What a reference points to.
+/// The target of a reference.
 pub enum Resolved<T: Document> {
     /// The document; rows that refer to the same one share it.
     Found(Arc<T>),
@@ -36,7 +36,7 @@ impl<T: Document> Resolved<T> {
         }
     }
 
-    /// Whether there is no such document.
+    /// Whether the reference points to a missing document.
     pub fn is_dangling(&self) -> bool {
         matches!(self, Self::Dangling(_))
     }
@@ -91,12 +91,12 @@ pub trait Reference: sealed::Sealed {
     /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
     type Resolved: Send;
 
-    /// The ids that a stored value of the field holds, if the row has one; `None` if the value can't
-    /// be such a field's.
+    /// The ids in the stored value of the field; `None` if the value can't belong to such a field. A row
+    /// without the field has no ids.
     #[doc(hidden)]
     fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>>;
 
-    /// What the ids turned out to be, in their order.
+    /// Makes the value for a row from the targets of its ids, in their order.
     #[doc(hidden)]
     fn resolved(targets: Vec<Resolved<Self::Target>>) -> Self::Resolved;
 }

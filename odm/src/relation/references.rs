@@ -27,7 +27,7 @@ pub trait References: Resolve<Row = Self::Resolved> {
     note = "join the rest in a find of its own"
 )]
 pub trait OneMore: References {
-    /// These, and the one more.
+    /// These references and one more.
     type And<R: Reference>: References;
 }
 
@@ -40,8 +40,8 @@ mod sealed {
     pub trait Resolve {
         type Row: Send;
 
-        /// What the references of all rows turned out to be, row by row: a query for each reference,
-        /// one after the other.
+        /// Resolves the references of all rows, row by row, with one query per reference, one after the
+        /// other.
         fn resolve(
             gathered: Vec<Gathered>,
             source: Source<'_>,
@@ -51,7 +51,7 @@ mod sealed {
 
 pub(super) use self::sealed::Resolve;
 
-/// Where the queries of a join go.
+/// The store, the options and the session of a join's queries.
 #[derive(Debug)]
 pub struct Source<'a> {
     pub(super) store: &'a Store,
@@ -59,18 +59,18 @@ pub struct Source<'a> {
     pub(super) session: Option<&'a mut Session>,
 }
 
-/// A reference to join: where rows hold it, and the ids that they hold.
+/// A reference to join: its path in the rows, and the ids found there.
 #[derive(Debug)]
 pub struct Gathered {
     path: Path,
     read: for<'a> fn(Option<RawBsonRef<'a>>) -> Option<Vec<RawBsonRef<'a>>>,
     ids: Ids,
-    /// For each row, where its ids are.
+    /// For each row, the positions of its ids in `ids`.
     rows: Vec<Vec<usize>>,
 }
 
 impl Gathered {
-    /// Nothing yet, for the reference at `path`.
+    /// Starts without ids, for the reference at `path`.
     pub(super) fn new<R: Reference>(path: Path) -> Self {
         Self {
             path,
@@ -99,8 +99,7 @@ impl Gathered {
             .collect()
     }
 
-    /// Refuses a projection that leaves the reference out: rows without it would look as if they had
-    /// none.
+    /// Refuses a projection that leaves the reference out: its rows would look as if they had no reference.
     pub(super) fn check_projection(&self, projection: Option<&Document>) -> Result<()> {
         let path = self.path.to_string();
         if projection.is_none_or(|projection| sends(projection, &path)) {
@@ -109,7 +108,7 @@ impl Gathered {
         Err(Error::usage("a projection that is joined must include the reference").with_path(path))
     }
 
-    /// Takes the ids of the next row.
+    /// Adds the ids of the next row.
     pub(super) fn add(&mut self, row: &RawDocument, names: &[Cow<'static, str>]) -> Result<()> {
         let stored = (self.read)(at(row, names)).ok_or_else(|| no_reference(row, names))?;
         let positions: Result<_> = stored.into_iter().map(|id| self.ids.add(id)).collect();
@@ -117,7 +116,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// One query for all rows; what it found, row by row.
+    /// Runs one query for all rows and returns its results row by row.
     async fn column<R: Reference>(self, source: &mut Source<'_>) -> Result<Vec<R::Resolved>> {
         let session = source.session.as_deref_mut();
         let fetched = self
@@ -137,7 +136,7 @@ impl Gathered {
     }
 }
 
-/// The stored reference, if the row has the parts on the way there.
+/// The stored reference, if the row has it and all its parents.
 fn at<'a>(row: &'a RawDocument, names: &[Cow<'static, str>]) -> Option<RawBsonRef<'a>> {
     let (last, parents) = names.split_last()?;
     let parent = parents.iter().try_fold(row, |document, name| {
@@ -158,7 +157,7 @@ fn sends(projection: &Document, path: &str) -> bool {
     path == "_id" && !projection.contains_key("_id") || keeps(projection, path)
 }
 
-/// The same of the fields of a document that is there.
+/// Whether a projection keeps the field at `path`, without the special case of `_id`.
 fn keeps(projection: &Document, path: &str) -> bool {
     let below = |key: &str| match path.strip_prefix(key)? {
         "" => Some(""),
@@ -174,7 +173,7 @@ fn keeps(projection: &Document, path: &str) -> bool {
     }
 }
 
-/// Whether these are fields below the one that is named, not an expression.
+/// Whether the document lists nested fields instead of being an expression.
 fn is_nested(value: &Document) -> bool {
     value.keys().all(|name| !name.starts_with('$'))
 }
@@ -188,7 +187,7 @@ fn excludes(value: &Bson) -> bool {
     }
 }
 
-/// Whether only what is named beside it is sent. `$slice` and `$meta` leave that open.
+/// Whether the value makes the projection send only the fields it names. `$slice` and `$meta` do not.
 fn includes(value: &Bson) -> bool {
     match value {
         Bson::Document(inside) if is_nested(inside) => inside.values().any(includes),
@@ -224,7 +223,7 @@ impl<R: Reference> Resolve for R {
     }
 }
 
-/// Implements a tuple of references, and what one more makes of it.
+/// Implements the traits of a join for a tuple of references.
 macro_rules! tuple {
     ($($reference:ident $column:ident),+) => {
         impl<$($reference: Reference),+> References for ($($reference,)+) {
@@ -253,7 +252,7 @@ macro_rules! tuple {
     };
 }
 
-/// Says which tuple one more reference makes of a tuple.
+/// Implements `OneMore` for a tuple: appends a reference.
 macro_rules! one_more {
     ($($reference:ident),+) => {
         impl<$($reference: Reference),+> OneMore for ($($reference,)+) {

@@ -1,4 +1,4 @@
-//! From a model and what the server says of its collection to the steps between them.
+//! Computes the steps from an existing collection to what its model declares.
 
 mod indexes;
 
@@ -12,18 +12,18 @@ use crate::schema::plan::{Action, Step, describe};
 use crate::schema::print;
 use crate::schema::validator::validator;
 
-/// What the server says of one collection.
+/// One existing collection, as the server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Existing {
     /// `collection`, `view` or `timeseries`.
     pub(crate) kind: String,
     /// As `listCollections` lists them.
     pub(crate) options: Document,
-    /// As `listIndexes` lists them, that of `_id` among them.
+    /// As `listIndexes` lists them, including the index on `_id`.
     pub(crate) indexes: Vec<Document>,
 }
 
-/// What a model declares, checked.
+/// The declarations of a model, checked.
 #[derive(Debug)]
 pub(crate) struct Target {
     meta: &'static ModelMeta,
@@ -181,7 +181,7 @@ impl Target {
             command.insert("cappedSize", i64_to_bson(wanted.0));
         }
         if is.1 != wanted.1 {
-            // The server's word for no bound.
+            // `collMod` takes 0 for no bound.
             command.insert("cappedMax", i64_to_bson(wanted.1.unwrap_or_default()));
         }
         let largest = |max: Option<i64>| max.unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! The declared indexes as `createIndexes` takes them, checked for what a derive can't see.
+//! The declared indexes as `createIndexes` takes them, checked for mistakes that a derive can't see.
 
 mod check;
 pub(crate) mod collation;
@@ -11,12 +11,12 @@ use self::path::{Resolved, resolve};
 use crate::error::{Error, Result};
 use crate::model::{IndexMeta, KeyKind, ModelMeta};
 
-/// The specifications of a model's indexes, in declaration order, each with its name: the declared
-/// one, or the one that every driver would give it (`title_1_year_-1`).
+/// Returns the specifications of a model's indexes, in declaration order. Each has a name: the declared one,
+/// or the default name that every driver would generate (`title_1_year_-1`).
 ///
 /// # Errors
-/// A declaration that the server would refuse, now or when the first document comes: two arrays in
-/// one compound index, a TTL on what is not a date, the same index twice.
+/// A declaration that MongoDB would refuse, now or at the first insert, or that could have no effect: two
+/// arrays in one compound index, a TTL on a field that is not a date, the same index twice.
 pub fn indexes(meta: &ModelMeta) -> Result<Vec<Document>> {
     Ok(declared(meta)?
         .into_iter()
@@ -28,7 +28,7 @@ pub fn indexes(meta: &ModelMeta) -> Result<Vec<Document>> {
 #[derive(Debug)]
 pub(crate) struct Declared {
     pub(crate) spec: Document,
-    /// Whether the declaration names it, so that another name would be another index.
+    /// Whether the declaration names the index, so that an index of another name does not count as this one.
     pub(crate) is_named: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
     Ok(declared)
 }
 
-/// How a message names an index: as it is declared.
+/// The index in error messages, as it is declared.
 fn title(index: &IndexMeta) -> String {
     if let Some(name) = index.name {
         format!("\"{name}\"")
@@ -165,7 +165,7 @@ fn add_text_options(
     if let Some(field) = index.language_override {
         spec.insert("language_override", field);
     }
-    // A text index takes the simple collation only, and would inherit the collection's.
+    // A text index supports only the simple collation, but would inherit the collection's.
     if is_text && index.collation.is_none() && meta.collation.is_some() {
         spec.insert("collation", doc! {"locale": "simple"});
     }

@@ -1,9 +1,9 @@
-//! The server's normal form of what is declared: with it a declaration and what `listIndexes` and
-//! `listCollections` say can be compared.
+//! MongoDB's normal form of indexes and collection options, in which a declaration can be compared with what
+//! `listIndexes` and `listCollections` return.
 //!
-//! The server fills in collations, folds the text keys of an index into `_fts` and `_ftsx` with
-//! weights in the order of their names, drops options that are off, and keeps numbers as they came;
-//! here numbers are compared by value.
+//! MongoDB fills in collations, folds the text keys of an index into `_fts` and `_ftsx` with weights in the
+//! order of their names, drops options that are off, and keeps the types of numbers. This module compares
+//! numbers by value.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl NormalIndex {
         self.text.is_some()
     }
 
-    /// Whether the server takes the two for one index, which can be there but once whatever the
+    /// Whether MongoDB considers the two the same index. A collection can have it only once, whatever the
     /// names and the other options.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         if self.is_text() || other.is_text() {
@@ -85,8 +85,7 @@ impl NormalIndex {
             && self.wildcard_projection == other.wildcard_projection
     }
 
-    /// Whether nothing stands between this index and `declared` but that it is not unique yet, which
-    /// `collMod` makes it.
+    /// Whether `collMod` can turn this index into `declared` just by making it unique.
     pub(crate) fn only_becomes_unique(&self, declared: &Self) -> bool {
         let unique = Self {
             unique: true,
@@ -95,7 +94,7 @@ impl NormalIndex {
         self.unique != declared.unique && unique.fixed_differences(declared).is_empty()
     }
 
-    /// What differs and isn't changed in place, in words: `sparse is false, declared true`.
+    /// The differences that can't be changed in place, in words: `sparse is false, declared true`.
     pub(crate) fn fixed_differences(&self, declared: &Self) -> Vec<String> {
         let mut differences = Vec::new();
         let mut compare = |what: &str, is: String, wanted: String, differ: bool| {
@@ -161,7 +160,7 @@ impl NormalIndex {
             projection(declared),
             self.wildcard_projection != declared.wildcard_projection,
         );
-        // `collMod` can give an index an expiry and change it, but not take it away.
+        // `collMod` can give an index an expiry and change it, but not remove it.
         if let (Some(is), None) = (self.expire_after_seconds, declared.expire_after_seconds) {
             compare(
                 "expireAfterSeconds",
@@ -193,7 +192,7 @@ impl Text {
     }
 }
 
-/// The key as the server keeps it, and the text fields that were folded.
+/// The key as MongoDB keeps it, and the text fields that were folded.
 fn fold_text(key: Document) -> (Document, Vec<String>) {
     let mut folded = Document::new();
     let mut fields = Vec::new();
@@ -211,7 +210,7 @@ fn fold_text(key: Document) -> (Document, Vec<String>) {
     (folded, fields)
 }
 
-/// The customs that `create` fills in where a collation does not say: those of few options.
+/// The defaults that `create` fills in for a locale: only `backwards` depends on it.
 fn general(locale: &str) -> Customs {
     Customs {
         backwards: customs(locale).backwards,
@@ -219,9 +218,9 @@ fn general(locale: &str) -> Customs {
     }
 }
 
-/// The collation with the server's defaults, by the place where it is given; `None` for the simple one.
+/// The collation with MongoDB's defaults, which `defaults` returns for the locale; `None` for the simple one.
 ///
-/// What is not a collation at all is left for the server to refuse.
+/// An invalid collation is left for the server to refuse.
 fn collation(document: &Document, defaults: fn(&str) -> Customs) -> Option<Document> {
     let locale = document.get_str("locale").unwrap_or_default();
     if locale == "simple" {
@@ -240,7 +239,7 @@ fn collation(document: &Document, defaults: fn(&str) -> Customs) -> Option<Docum
         "backwards": customs.backwards,
     };
     for (option, value) in document {
-        // The version is the server's own, and says nothing of what was declared.
+        // Skips `version`, which the server adds and no declaration has.
         if full.contains_key(option) {
             full.insert(option, integer(value).map_or(value.clone(), Bson::Int64));
         }
@@ -273,7 +272,7 @@ pub(crate) fn is_truthy(value: &Bson) -> bool {
     }
 }
 
-/// A number as the server truncates it.
+/// A number, truncated as MongoDB does.
 pub(crate) fn integer(value: &Bson) -> Option<i64> {
     match value {
         Bson::Int32(number) => Some(i64::from(*number)),
@@ -304,19 +303,19 @@ fn flatten(prefix: &str, projection: &Document, paths: &mut BTreeMap<String, boo
     }
 }
 
-/// The option of a collection that keeps images.
+/// The collection option that keeps pre- and post-images for change streams.
 pub(crate) const IMAGES: &str = "changeStreamPreAndPostImages";
 
 /// The options of a collection that a model declares, as the server would list them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NormalOptions {
-    /// Bytes and documents.
+    /// The size in bytes, and the number of documents if bounded.
     pub(crate) capped: Option<(i64, Option<i64>)>,
     pub(crate) collation: Option<Document>,
     pub(crate) validator: Document,
     pub(crate) level: String,
     pub(crate) action: String,
-    /// Whether change streams can tell documents as they were and as they became.
+    /// Whether change streams can return pre- and post-images of documents.
     pub(crate) keeps_images: bool,
 }
 
@@ -327,7 +326,8 @@ impl NormalOptions {
         let capped = options.get("capped").is_some_and(is_truthy).then(|| {
             let size = options.get("size").and_then(integer).unwrap_or_default();
             let max = options.get("max").and_then(integer);
-            // The server rounds up to a multiple of 256, and lists no bound as the largest.
+            // MongoDB rounds the size up to a multiple of 256, and lists a missing bound as the largest
+            // number.
             let size = size.checked_add(255).map_or(size, |size| size / 256 * 256);
             (
                 size,

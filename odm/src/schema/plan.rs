@@ -1,4 +1,4 @@
-//! The difference between what is declared and what is there, as data that can be read and applied.
+//! The difference between the declarations and the database, as data that can be read and applied.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
@@ -12,15 +12,15 @@ use crate::schema::print;
 pub struct Allow(u8);
 
 impl Allow {
-    /// Nothing: see what would be left undone.
+    /// Do nothing; only report what is left undone.
     pub const NOTHING: Self = Self(0);
-    /// Create collections and indexes that are not there.
+    /// Create missing collections and indexes.
     pub const CREATE: Self = Self(1);
-    /// Change validators, hidden indexes, times to live, the bounds of capped collections and whether images are
-    /// kept for change streams, and make indexes unique, in place.
+    /// Make changes in place: to validators, hidden indexes, times to live, the bounds of capped collections,
+    /// and whether images are kept for change streams; and make indexes unique.
     pub const CHANGE: Self = Self(2);
-    /// Drop indexes that are not declared, and rebuild those that differ from their declaration.
-    /// Queries do without the index until it is built.
+    /// Drop indexes that are not declared, and rebuild those that differ from their declaration. Queries run
+    /// without the index until it is rebuilt.
     pub const DROP: Self = Self(4);
 
     /// Whether all of `other` is allowed.
@@ -30,7 +30,7 @@ impl Allow {
     }
 }
 
-/// New things only: what is there is left alone.
+/// Allows only [`CREATE`](Allow::CREATE): existing collections and indexes stay as they are.
 impl Default for Allow {
     fn default() -> Self {
         Self::CREATE
@@ -69,7 +69,7 @@ impl fmt::Display for Allow {
     }
 }
 
-/// One thing to do for one collection.
+/// One change to one collection.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
@@ -79,12 +79,12 @@ pub struct Step {
     pub collection: String,
     /// What is done.
     pub action: Action,
-    /// Why: what differs, or that it is not declared.
+    /// Why: the differences, or that the index is not declared.
     pub reasons: Vec<String>,
-    /// The commands that do it, in order; none for [`Action::ByHand`].
+    /// The commands that do it, in order; empty for [`Action::ByHand`].
     pub commands: Vec<Document>,
-    /// What is sent if one of the commands after the first is refused, so that nothing is lost: the
-    /// indexes that were dropped are built again, and one that can't become unique takes duplicates again.
+    /// The commands that are sent if a command after the first fails, so that nothing is lost. They rebuild
+    /// dropped indexes, and let an index that can't become unique accept duplicates again.
     pub undo: Vec<Document>,
 }
 
@@ -108,11 +108,10 @@ pub enum Action {
         /// Its name.
         name: String,
     },
-    /// Indexes are dropped, and built as they are declared: one that differs, or several that stand in
-    /// each other's way. What can't be built, such as a unique index over duplicates, is put back as
-    /// it was.
+    /// Indexes are dropped, then built as they are declared: one that differs, or several that block each
+    /// other. If the build fails, as a unique index over duplicates does, the old indexes are put back.
     RebuildIndexes {
-        /// The names of those that are there.
+        /// The names of the indexes that are dropped.
         names: Vec<String>,
     },
     /// An index that is not declared is dropped.
@@ -120,7 +119,7 @@ pub enum Action {
         /// Its name.
         name: String,
     },
-    /// What no command can do while keeping the documents, such as another collation: it stays
+    /// A change that no command can make while keeping the documents, such as another collation. It stays
     /// undone until you copy the collection.
     ByHand,
 }
@@ -200,7 +199,7 @@ pub(crate) fn print(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// What applying a plan did, and what it was not allowed to do.
+/// The result of applying a plan: the steps that were done, and those that were not allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
     pub(crate) done: Vec<Step>,

@@ -1,4 +1,4 @@
-//! Reading what is there, and applying the difference.
+//! Reads the existing collections and indexes, and applies the difference.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,7 +21,7 @@ macro_rules! models {
     };
 }
 
-/// Models about to be compared with a database: [`Db::sync`](crate::collection::Db::sync).
+/// Models to compare with a database: [`Db::sync`](crate::collection::Db::sync).
 #[derive(Debug, Clone)]
 #[must_use = "nothing is compared until `plan` is awaited"]
 pub struct Sync {
@@ -34,7 +34,7 @@ impl Sync {
         Self { store, models }
     }
 
-    /// Compares what the models declare with what is there. Only reads.
+    /// Compares the declarations of the models with the database and returns the difference. Only reads.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ fn refuse_shared_collections(models: &[&'static ModelMeta]) -> Result<()> {
     Ok(())
 }
 
-/// What `listCollections` says of those collections that are there, by name.
+/// The entries of `listCollections` for those of the collections that exist, by name.
 async fn list(store: &Store, names: &[&str]) -> Result<HashMap<String, Document>> {
     if names.is_empty() {
         return Ok(HashMap::new());
@@ -103,7 +103,7 @@ async fn list(store: &Store, names: &[&str]) -> Result<HashMap<String, Document>
     Ok(named.collect())
 }
 
-/// What the server says of a collection that is there.
+/// Reads an existing collection and its indexes.
 async fn existing(store: &Store, name: &str, mut listed: Document) -> Result<Existing> {
     let kind = match listed.remove("type") {
         Some(Bson::String(kind)) => kind,
@@ -125,10 +125,10 @@ async fn existing(store: &Store, name: &str, mut listed: Document) -> Result<Exi
     })
 }
 
-/// What would bring a database in line with its models.
+/// The steps that would bring a database in line with its models.
 ///
-/// Print it to read it; [`steps`](Self::steps) and [`commands`](Self::commands) are the same as
-/// data. Nothing has been sent yet.
+/// Print the plan to read it; [`steps`](Self::steps) and [`commands`](Self::commands) return it as data. A
+/// plan changes nothing until it is applied.
 #[derive(Debug, Clone)]
 #[must_use = "a plan does nothing until it is applied"]
 pub struct Plan {
@@ -137,7 +137,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether the database is in line already.
+    /// Whether the database is already in line with the models.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -147,21 +147,21 @@ impl Plan {
         &self.steps
     }
 
-    /// The commands of all steps, in order, whatever they need to be allowed.
+    /// The commands of all steps, in order, including steps that may not be allowed.
     pub fn commands(&self) -> impl Iterator<Item = &Document> {
         self.steps.iter().flat_map(|step| &step.commands)
     }
 
-    /// Sends the commands of the steps that are allowed, and says what was left undone.
+    /// Sends the commands of the allowed steps, and returns which steps were done and which were left undone.
     ///
-    /// [`Allow::CREATE`] adds what is not there and touches nothing that is; changes and drops are
-    /// allowed by `Allow::CREATE | Allow::CHANGE | Allow::DROP`.
+    /// [`Allow::CREATE`] adds what is missing and leaves everything else alone.
+    /// `Allow::CREATE | Allow::CHANGE | Allow::DROP` also allows changes and drops.
     ///
     /// # Errors
     ///
-    /// The first refusal of the server, such as a unique index over duplicates. The steps before it
-    /// stay done, and indexes that its own step has dropped are put back, which the error says; plan
-    /// again to see what remains.
+    /// The first error of the server, such as a unique index over duplicates. The steps before it stay done.
+    /// If its own step had dropped indexes, they are put back, and the error says so. Plan again to see what
+    /// remains.
     pub async fn apply(&self, allow: Allow) -> Result<Applied> {
         let mut applied = Applied {
             done: Vec::new(),
@@ -187,7 +187,7 @@ impl Plan {
         Ok(applied)
     }
 
-    /// Puts back what the step dropped or made ready, and says so.
+    /// Undoes what the step dropped or prepared, and returns a note for the error message.
     async fn undo(&self, step: &Step) -> String {
         let (names, left, back) = match &step.action {
             Action::RebuildIndexes { names } => (
@@ -214,7 +214,8 @@ impl Plan {
         let Err(error) = self.store.run_command(command.clone()).await else {
             return Ok(());
         };
-        // Several processes may start with the same models: the first one creates.
+        // Several processes may start with the same models; another one may have created the collection
+        // first.
         if step.action == Action::CreateCollection && error.code() == Some(Code::NAMESPACE_EXISTS) {
             let mut listed = list(&self.store, &[&step.collection]).await?;
             if listed.remove(&step.collection).is_some_and(|there| {

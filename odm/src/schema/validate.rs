@@ -1,4 +1,4 @@
-//! Validation in this process: the rule that the server applies, through the engine's matcher.
+//! Validates documents in this process by their collection's validator, with the engine's matcher.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -17,13 +17,13 @@ use crate::model::{Document, ModelMeta};
 use crate::schema::indexes::collation;
 use crate::schema::validator::validator;
 
-/// Documents that can be checked before they are sent; every model has it.
+/// Checks documents before they are sent; implemented for every model.
 pub trait Validate: Document {
-    /// Checks the document by the validator of its collection, as the server would at level
-    /// `strict`, whatever level and action are declared.
+    /// Checks the document against the validator of its collection, as the server would at level `strict`.
+    /// The declared level and action do not matter.
     ///
-    /// The validator is compiled when the first document of a type is checked, and kept. To compile
-    /// it earlier, and hear of a mistake in the declaration, make a [`Validator`].
+    /// The validator is compiled at the first check of a type and kept. To compile it earlier, and to see the
+    /// errors of a wrong declaration, make a [`Validator`].
     ///
     /// ```
     /// use odm::prelude::*;
@@ -45,9 +45,8 @@ pub trait Validate: Document {
     ///
     /// # Errors
     ///
-    /// [`validation_failure`](Error::validation_failure): the document breaks a rule; the account is
-    /// the one that the server would give. [`is_encode`](Error::is_encode): it can't be stored at
-    /// all.
+    /// [`validation_failure`](Error::validation_failure): the document breaks a rule; the details are those
+    /// that the server would return. [`is_encode`](Error::is_encode): the document can't be stored at all.
     fn validate(&self) -> Result<()> {
         Validator::<Self>::new()?.validate(self)
     }
@@ -63,13 +62,13 @@ pub struct Validator<M> {
 }
 
 impl<M: Document> Validator<M> {
-    /// The validator of the model, compiled once in a process. A rule is asked for its filter once too,
-    /// as it is once for the server.
+    /// Returns the validator of the model, which is compiled once per process. The closures of its expression
+    /// rules run once, too.
     ///
     /// # Errors
     ///
-    /// [`is_declaration`](Error::is_declaration): what is declared can't be a validator; or it uses
-    /// an operator that only a server has.
+    /// [`is_declaration`](Error::is_declaration): the declarations can't be a validator, or they use an
+    /// operator that only mongod has.
     pub fn new() -> Result<Self> {
         let meta = M::model();
         Ok(Self {
@@ -84,7 +83,7 @@ impl<M: Document> Validator<M> {
     ///
     /// # Errors
     ///
-    /// The same.
+    /// The errors of [`Validate::validate`].
     pub fn validate(&self, document: &M) -> Result<()> {
         let raw = encode::document(document)
             .map_err(|failure| failure.into_error().with_model(self.meta.name))?;
@@ -101,7 +100,7 @@ impl<M> fmt::Debug for Validator<M> {
     }
 }
 
-/// What was compiled, by type: `Page<Film>` and `Page<Actor>` are two.
+/// The compiled validators, by type: `Page<Film>` and `Page<Actor>` have one each.
 static COMPILED: LazyLock<RwLock<HashMap<TypeId, Arc<Matcher>>>> = LazyLock::new(RwLock::default);
 
 fn compiled(of: TypeId, meta: &ModelMeta) -> Result<Arc<Matcher>> {
@@ -112,7 +111,8 @@ fn compiled(of: TypeId, meta: &ModelMeta) -> Result<Arc<Matcher>> {
     if let Some(matcher) = found {
         return Ok(matcher);
     }
-    // Not under the lock: the model's rules are the user's code, and may validate something.
+    // Compiles without holding the lock: the model's rules are the user's code, and may validate a document
+    // themselves.
     let matcher = Arc::new(compile(meta)?);
     let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
     Ok(Arc::clone(compiled.entry(of).or_insert(matcher)))

@@ -1,10 +1,9 @@
 //! The validator of a collection: `$jsonSchema` from the struct, and the declared expression rules.
 //!
-//! The schema says of every stored document what serde says of every value: which fields are
-//! always there, of which BSON types, and what the attributes bound further. Shapes are written out
-//! in place, because MongoDB's `$jsonSchema` has no references: a type that contains itself is
-//! written out [`UNROLLED`] times within itself (fewer where that would be hundreds of copies), and
-//! is any `object` below.
+//! The schema requires of stored documents what serde guarantees for values: which fields are always there,
+//! and their BSON types. Attributes add further bounds. MongoDB's `$jsonSchema` has no references, so shapes
+//! are written out in place. A type that contains itself is written out [`UNROLLED`] times within itself
+//! (fewer times if that would be hundreds of copies), and is any `object` below.
 
 mod enums;
 mod members;
@@ -17,18 +16,19 @@ use self::value::Writer;
 use crate::error::{DeclarationError, Error, Result};
 use crate::model::{ExpressionRule, ModelMeta};
 
-/// How often a type that contains itself is written out within itself.
+/// How many times a type that contains itself is written out within itself.
 pub const UNROLLED: usize = 3;
 
-/// How many subdocuments deep the schema goes; what is deeper is any `object`.
+/// How many subdocuments deep the schema goes; deeper subdocuments are any `object`.
 ///
-/// The server refuses documents nested deeper than 200, and each level of a schema takes two to six.
+/// MongoDB refuses documents nested deeper than 200 levels, and each level of subdocuments takes two to six
+/// levels of the schema.
 pub const DEEPEST: usize = 24;
 
-/// What a validator can't contain, though a query can.
+/// Operators that a query can contain and a validator can't.
 const NOT_IN_VALIDATORS: [&str; 5] = ["$geoNear", "$near", "$nearSphere", "$text", "$where"];
 
-/// The validator of a model's collection: `{$jsonSchema: …}`, or with expression rules
+/// Returns the validator of a model's collection: `{$jsonSchema: …}`, or with expression rules
 /// `{$and: [{$jsonSchema: …}, rule, …]}`, in declaration order.
 ///
 /// # Errors
@@ -53,9 +53,9 @@ pub fn validator(meta: &ModelMeta) -> Result<Document> {
     })
 }
 
-/// The bare schema.
+/// The `$jsonSchema` alone.
 fn json_schema(meta: &ModelMeta) -> Result<Document> {
-    // The server repeats the title in its refusals, which thereby name the model.
+    // MongoDB repeats the title in its validation errors, which thereby name the model.
     let mut schema = doc! {"title": meta.name};
     for unroll in (0..=UNROLLED).rev() {
         let mut writer = Writer::new(unroll);
@@ -91,7 +91,7 @@ fn forbidden(filter: &Document) -> Option<&'static str> {
                 .filter_map(Bson::as_document)
                 .find_map(forbidden),
             ("$not" | "$elemMatch", Bson::Document(inner)) => forbidden(inner),
-            // What another operator takes is a value, and so is a document without operators.
+            // The operand of any other operator is a value, and so is a document without operators.
             (field, Bson::Document(inner)) if !field.starts_with('$') => {
                 let has_operators = inner.keys().next().is_some_and(|key| key.starts_with('$'));
                 has_operators.then(|| forbidden(inner)).flatten()
@@ -111,7 +111,7 @@ fn refuse_system_collection(collection: &str) -> Result<()> {
     Ok(())
 }
 
-/// Validators are refused where the server keeps its own data.
+/// Refuses databases in which MongoDB keeps its own data, and allows no validators.
 pub(crate) fn refuse_system_database(database: &str) -> Result<()> {
     if ["admin", "config", "local"].contains(&database) {
         return Err(declaration(format!(

@@ -1,4 +1,5 @@
-//! The reader and the writers of BSON, for this repository's own tools, which hold them against bson's.
+//! The crate's reader and writers of BSON, for this repository's own tools, which compare them with the
+//! `bson` crate.
 
 use bson::Document;
 use bson::error::Error;
@@ -18,7 +19,7 @@ pub fn write(document: &Document) -> Result<RawDocumentBuf, Error> {
     write::document(document)
 }
 
-/// Writes a value as collections write what they store; none where a key is there twice.
+/// Writes a value as collections store it; `None` if a key appears twice.
 pub fn encode<T: Serialize>(value: &T) -> Result<Option<RawDocumentBuf>, Error> {
     match encode::document(value) {
         Ok(document) => Ok(Some(document)),

@@ -1,6 +1,7 @@
-//! `transaction!`: the loop stands in the caller's own function, so that its future borrows and is `Send`.
+//! `transaction!`: a macro, so that the loop runs in the caller's own function, where its future can borrow
+//! and be `Send`.
 
-/// Runs a body in a transaction: everything that it does with the session `tx` happens, or nothing.
+/// Runs a body in a transaction: all of its operations with the session `tx` take effect, or none of them.
 ///
 /// `transaction!(db, |tx| body)` is a future of the body's `Result`. The body may use `.await` and
 /// `?`, and borrow what surrounds it; `return` and `?` leave only the body. `Ok` commits. An error
@@ -30,17 +31,17 @@
 /// # Retries
 ///
 /// The body runs again, from its start, after an operation in the transaction failed with the label
-/// `TransientTransactionError`: another write got in its way, or the primary changed. The commit
-/// is sent again while its result is unknown. Both go on for up to 120 seconds. So the body must do
-/// nothing outside of the transaction that may not happen twice, and a value that it moves has to be
-/// cloned. A [`Loaded`](crate::collection::Loaded) document is saved again, but its fields keep what the
-/// first run made of them: load a document in the body if the body computes its fields from one another.
+/// `TransientTransactionError`: another write conflicted with it, or the primary changed. The commit is sent
+/// again while its result is unknown. Both go on for up to 120 seconds. So the body must have no effect
+/// outside of the transaction that may not happen twice, and it must clone the values that it moves. A
+/// [`Loaded`](crate::collection::Loaded) document is saved again, but its fields keep the values from the
+/// first run: if the body computes fields from one another, load the document in the body.
 ///
 /// # Errors of your own
 ///
-/// The body's error is any type that is `From<odm::Error>`. It may wrap the error of an operation:
-/// the session remembers whether to retry. The compiler infers the type where the result is returned;
-/// where it goes through another `?`, write it after the `|tx|`:
+/// The body's error can be any type that is `From<odm::Error>`. It may wrap the error of an operation: the
+/// session remembers whether to retry. The compiler infers the type if the result is returned; if it goes
+/// through another `?`, write the type after `|tx|`:
 ///
 /// ```
 /// # use odm::prelude::*;
@@ -81,10 +82,10 @@
 ///
 /// # Options
 ///
-/// [`TransactionOptions`](crate::collection::TransactionOptions) stand before the body:
-/// `transaction!(db, TransactionOptions::new().read_concern(ReadConcern::Snapshot), |tx| body)`.
-/// For a session of your own, or without retries, use [`Db::start_session`](crate::Db::start_session)
-/// and [`Session::start_transaction`](crate::Session::start_transaction).
+/// [`TransactionOptions`](crate::collection::TransactionOptions) come before the body:
+/// `transaction!(db, TransactionOptions::new().read_concern(ReadConcern::Snapshot), |tx| body)`. For a
+/// session of your own, or without retries, use [`Db::start_session`](crate::Db::start_session) and
+/// [`Session::start_transaction`](crate::Session::start_transaction).
 #[macro_export]
 macro_rules! transaction {
     (@run $db:expr, $options:expr, $tx:ident, $output:ty, $body:expr) => {

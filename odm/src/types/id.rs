@@ -9,7 +9,7 @@ use bson::DateTime;
 use bson::oid::ObjectId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A generated id of a document of `T`: an `ObjectId` that can't be taken for the id of another model.
+/// A generated id of a document of `T`: an `ObjectId` that can't be mistaken for the id of another model.
 ///
 /// ```
 /// use odm::types::Id;
@@ -27,7 +27,7 @@ pub struct Id<T> {
 }
 
 impl<T> Id<T> {
-    /// A new id: the time in seconds, five random bytes for the process, and a counter.
+    /// Generates an id: the time in seconds, five random bytes for the process, and a counter.
     #[expect(
         clippy::new_without_default,
         reason = "a default that differs every time would surprise"
@@ -36,7 +36,7 @@ impl<T> Id<T> {
         Self::from_object_id(ObjectId::new())
     }
 
-    /// The id that is this `ObjectId`.
+    /// Makes an id from an `ObjectId`.
     pub const fn from_object_id(oid: ObjectId) -> Self {
         Self {
             oid,
@@ -52,7 +52,7 @@ impl<T> Id<T> {
         }
     }
 
-    /// The `ObjectId` that is stored.
+    /// Returns the stored `ObjectId`.
     pub const fn object_id(self) -> ObjectId {
         self.oid
     }
@@ -112,7 +112,7 @@ impl<T> fmt::Debug for Id<T> {
     }
 }
 
-// By hand, because derives would ask the same of `T`.
+// Implemented by hand, because derives would require the same traits of `T`.
 impl<T> Clone for Id<T> {
     fn clone(&self) -> Self {
         *self

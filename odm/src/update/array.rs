@@ -54,7 +54,7 @@ impl<M, S, E> Field<M, S, E> {
 
     /// Adds all `values` at the end: `{$push: {field: {$each: [values]}}}`.
     ///
-    /// [`push_with`](Self::push_with) keeps the array short or sorted.
+    /// To keep the array short or sorted, use [`push_with`](Self::push_with).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -111,7 +111,7 @@ impl<M, S, E> Field<M, S, E> {
         Update::from_changes(push(self.path(), values, options.modifiers))
     }
 
-    /// Adds `value` unless it is there: `{$addToSet: {field: value}}`.
+    /// Adds `value` unless the array has it: `{$addToSet: {field: value}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -131,7 +131,7 @@ impl<M, S, E> Field<M, S, E> {
         Update::operator(self.path(), "$addToSet", value.map(added))
     }
 
-    /// Adds those of `values` that are not there: `{$addToSet: {field: {$each: [values]}}}`.
+    /// Adds those of `values` that the array does not have: `{$addToSet: {field: {$each: [values]}}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -259,7 +259,7 @@ impl<M, S, E> Field<M, S, E> {
         Update::operator(self.path(), "$pop", Ok(Bson::Int32(1)))
     }
 
-    /// Says which elements [`filtered`](Self::filtered) means: those that meet the condition.
+    /// Defines which elements [`filtered`](Self::filtered) changes: those that meet the condition.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -289,7 +289,7 @@ impl<M, S, E> Field<M, S, E> {
     }
 }
 
-/// What is done to the array after the values of [`Field::push_with`] are in.
+/// The modifiers of [`Field::push_with`]: where to insert the values, and how to sort and cut the array.
 #[must_use = "return it from the closure"]
 pub struct Push<S, E> {
     modifiers: Result<Document, Deferred>,
@@ -320,7 +320,7 @@ impl<S: Sequence, E> Push<S, E> {
         self.with("$sort", order.to_element_order())
     }
 
-    /// Keeps so many elements from the start, or from the end if negative: `$slice`.
+    /// Keeps at most this many elements from the start, or from the end if negative: `$slice`.
     pub fn slice(self, elements: i32) -> Self {
         self.with("$slice", Ok(Bson::Int32(elements)))
     }
@@ -371,7 +371,8 @@ fn pull_where(path: &Path, element: Result<Node, Deferred>) -> Result<Changes, D
     Changes::one(path, "$pull", Ok(Bson::Document(not_first(condition))))
 }
 
-/// The server takes operators for a condition on fields where `$not` stands first.
+/// Puts `$exists: true` before a leading `$not`: MongoDB reads operators that start with `$not` as a
+/// condition on fields.
 fn not_first(condition: Document) -> Document {
     if condition.keys().next().is_none_or(|key| key != "$not") {
         return condition;
@@ -388,7 +389,7 @@ fn each(values: Vec<Bson>) -> Bson {
     Bson::Document(each)
 }
 
-/// A value to add; what could be read as modifiers stands in `$each`, where nothing is.
+/// A value to add. A document that could be read as modifiers goes into `$each`, whose values are literal.
 fn added(value: Bson) -> Bson {
     match &value {
         Bson::Document(document) if document.keys().any(|key| key.starts_with('$')) => {
@@ -398,7 +399,8 @@ fn added(value: Bson) -> Bson {
     }
 }
 
-/// A value to remove; `$pull` would read a document as conditions, and a pattern as one.
+/// A value to remove. Documents and regular expressions go into `$eq`, because `$pull` would read them as
+/// conditions.
 fn pulled(value: Bson) -> Bson {
     match value {
         value @ (Bson::Document(_) | Bson::RegularExpression(_)) => {

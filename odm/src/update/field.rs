@@ -1,4 +1,4 @@
-//! Changes that stand on a single field.
+//! Changes of a single field.
 
 use bson::{Bson, Decimal128};
 
@@ -12,8 +12,8 @@ use crate::query::{Encode, Field, IntoValue};
 impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Stores `value`: `{$set: {field: value}}`.
     ///
-    /// `set(None)` stores `null`; [`unset`](Self::unset) removes the field. A value is never read as an
-    /// operator.
+    /// `set(None)` stores `null`; [`unset`](Self::unset) removes the field. MongoDB never reads the value as
+    /// an operator.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -47,7 +47,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Update::operator(self.path(), "$setOnInsert", Self::encode(value))
     }
 
-    /// Stores `value` if it is less than what is there: `{$min: {field: value}}`.
+    /// Stores `value` if it is less than the stored value: `{$min: {field: value}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -62,7 +62,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Update::operator(self.path(), "$min", Self::encode(value))
     }
 
-    /// Stores `value` if it is greater than what is there: `{$max: {field: value}}`.
+    /// Stores `value` if it is greater than the stored value: `{$max: {field: value}}`.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -77,7 +77,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Update::operator(self.path(), "$max", Self::encode(value))
     }
 
-    /// Adds `value`: `{$inc: {field: value}}`. A field that is not there counts as 0.
+    /// Adds `value`: `{$inc: {field: value}}`. A missing field counts as 0.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -99,7 +99,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Update::operator(self.path(), "$inc", operand(Self::encode(value)))
     }
 
-    /// Takes `value` away: `{$inc: {field: -value}}`; for the unsigned fields, too.
+    /// Subtracts `value`: `{$inc: {field: -value}}`. Unsigned fields have it, too.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -125,7 +125,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         )
     }
 
-    /// Multiplies by `value`: `{$mul: {field: value}}`. A field that is not there counts as 0.
+    /// Multiplies by `value`: `{$mul: {field: value}}`. A missing field counts as 0.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -203,8 +203,8 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
 }
 
 impl<M, T, E> Field<M, T, E> {
-    /// Removes the field: `{$unset: {field: ""}}`. Only for an `Option`: the document could not be read
-    /// without any other.
+    /// Removes the field: `{$unset: {field: ""}}`. Only for an `Option`, because a document without any other
+    /// field can't be read.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -229,7 +229,7 @@ impl<M, T, E> Field<M, T, E> {
     /// Removes a field that has `#[serde(default)]`, so that it is read as its default:
     /// `{$unset: {field: ""}}`.
     ///
-    /// A document from which any other field is removed can't be read any more.
+    /// If the field has no default, the document can't be read any more.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -322,7 +322,7 @@ fn remove_key<M>(map: &Path, key: String) -> Update<M> {
     Update::operator(&path, "$unset", Ok(Bson::String(String::new())))
 }
 
-/// A number to calculate with: the `None` of an `Option` field is none.
+/// Refuses the `None` of an `Option` field, which is not a number to calculate with.
 fn operand(value: Result<Bson>) -> Result<Bson> {
     if let Ok(Bson::Null) = value {
         return Err(usage("`None` is not a number to calculate with"));

@@ -1,4 +1,4 @@
-//! The inside of an update: not generic, so that it is compiled once.
+//! The representation of an update; not generic, so that it is compiled once.
 
 use bson::{Bson, Document, doc};
 use smallvec::SmallVec;
@@ -13,8 +13,7 @@ use crate::store::{Modification, Update as Operands};
 /// What an update does.
 #[derive(Debug, Clone)]
 pub(crate) enum Changes {
-    /// As they were written. They become documents where they are sent: an update makes none that is
-    /// not sent.
+    /// The parts as they were written. They become a document only when the update is sent.
     Operators(Vec<Part>),
     Pipeline(Vec<Stage>),
 }
@@ -31,11 +30,11 @@ pub(crate) enum Stage {
 /// One part of an update by operators.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// What each method of a field makes.
+    /// One operator on one field, from a method of the field.
     Field(OnField),
     /// `{$set: {…}, $inc: {…}}`, as the caller wrote it.
     Raw(Document),
-    /// What `$[name]` in paths stands for.
+    /// An array filter, which defines `$[name]` in paths.
     ArrayFilter(Document),
 }
 
@@ -60,7 +59,7 @@ impl Stage {
     }
 }
 
-/// One operator on one field, as errors speak of it.
+/// One operator on one field, for errors about conflicts.
 #[derive(Clone, Copy)]
 struct Change<'a> {
     operator: &'a str,
@@ -88,7 +87,7 @@ impl Changes {
         }
     }
 
-    /// No change; an update must have some by the time it is sent.
+    /// No changes; sending an update without any is an error.
     pub(crate) fn nothing() -> Self {
         Self::Operators(Vec::new())
     }
@@ -97,7 +96,7 @@ impl Changes {
         Self::Pipeline(stages.into_iter().map(Stage::Raw).collect())
     }
 
-    /// What `$[name]` stands for, beside the changes that name it.
+    /// An array filter, to be joined with the changes that name it.
     pub(crate) fn filtered(filter: Document) -> Self {
         Self::Operators(vec![Part::ArrayFilter(filter)])
     }
@@ -108,7 +107,7 @@ impl Changes {
     ) -> Result<Self, Deferred> {
         identifier(name)?;
         let filter = match condition? {
-            // the server wants the name in the filter
+            // MongoDB requires the name in the filter.
             Node::All => doc! {name: {"$exists": true}},
             node => node.into_document()?,
         };
@@ -153,8 +152,8 @@ impl Changes {
         parts.iter().filter_map(filter).collect()
     }
 
-    /// Writes what is sent into `to`, which has no changes yet: documents are large, and made where they
-    /// stay.
+    /// Writes the update into `to`, which has no changes yet. Documents are large, so they are made where
+    /// they stay.
     pub(crate) fn write(self, to: &mut Operands) -> Result<(), Deferred> {
         let mut parts = match self {
             Self::Operators(parts) => parts,
@@ -165,7 +164,7 @@ impl Changes {
             }
         };
         if let [Part::Field(only)] = parts.as_slice()
-            // A field that is renamed may be in conflict with its own new name.
+            // A renamed field may conflict with its own new name.
             && only.operator != "$rename"
             && let Some(Part::Field(only)) = parts.pop()
         {
@@ -201,7 +200,7 @@ impl Changes {
     }
 }
 
-/// Adds one operator on one field; pushes to one array become one.
+/// Adds one operator on one field; pushes to one array are joined.
 fn add(document: &mut Document, change: OnField) -> Result<(), Deferred> {
     match document.get_mut(change.operator) {
         None => {
@@ -232,7 +231,7 @@ fn add_raw(document: &mut Document, raw: Document) -> Result<(), Deferred> {
         let Bson::Document(fields) = fields else {
             return Err(not_operators(&operator));
         };
-        // also where there are no fields: what is raw is sent as it is written
+        // Adds the operator even without fields: raw changes are sent as they are written.
         let Some(present) = document.get_mut(&operator) else {
             document.insert(operator, fields);
             continue;
@@ -244,7 +243,7 @@ fn add_raw(document: &mut Document, raw: Document) -> Result<(), Deferred> {
     Ok(())
 }
 
-/// The path as MongoDB writes it, with names of array filters that it accepts.
+/// The path as MongoDB writes it; refuses names of array filters that MongoDB would refuse.
 fn update_path(path: &Path) -> Result<String, Deferred> {
     match one_name(path) {
         Some(name) => Ok(name.to_owned()),
@@ -268,7 +267,7 @@ fn long_update_path(path: &Path) -> Result<String, Deferred> {
     Ok(stored)
 }
 
-/// The server's rule for names of array filters.
+/// Refuses names of array filters that MongoDB would refuse.
 fn identifier(name: &str) -> Result<(), Deferred> {
     let valid = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|each| each.is_ascii_alphanumeric());
@@ -288,7 +287,8 @@ fn not_operators(key: &str) -> Deferred {
     )
 }
 
-/// Adds to a field what the same operator does to it already: elements to be added to one array.
+/// Joins two changes of a field by the same operator, which works only for elements that are added to one
+/// array.
 fn add_elements(
     operator: &str,
     path: &str,
@@ -306,7 +306,7 @@ fn add_elements(
     Ok(())
 }
 
-/// Whether this adds values to an array and no modifiers such as `$slice` stand beside them.
+/// Whether this adds values to an array, without modifiers such as `$slice`.
 fn adds_plainly(operator: &str, value: &Bson) -> bool {
     if !matches!(operator, "$push" | "$addToSet") {
         return false;
@@ -350,8 +350,8 @@ fn changes(document: &Document) -> impl Iterator<Item = (Change<'_>, &Bson)> {
     })
 }
 
-/// Whether a few top-level fields are changed, each once: most updates, told without sorting. False
-/// decides nothing.
+/// Whether the update changes a few top-level fields, each once, so that no two changes conflict. Most
+/// updates do, and need no sorting; `false` does not mean that there is a conflict.
 fn apart(parts: &[Part]) -> bool {
     parts.len() <= 8 && parts.iter().enumerate().all(|(place, part)| {
         let before =
@@ -368,7 +368,7 @@ fn apart(parts: &[Part]) -> bool {
     })
 }
 
-/// What the server refuses with code 40: one field changed twice, or a field and what it is in.
+/// Refuses changes that MongoDB refuses with code 40: of one field twice, or of a field and of one inside it.
 fn refuse_conflicts(document: &Document) -> Result<(), Deferred> {
     let mut touched: SmallVec<[(&str, Change<'_>); 8]> = SmallVec::new();
     for (change, value) in changes(document) {
@@ -377,7 +377,7 @@ fn refuse_conflicts(document: &Document) -> Result<(), Deferred> {
             touched.push((target, change));
         }
     }
-    // in this order a path is followed by what it contains
+    // In this order, a path is followed by the paths inside it.
     touched.sort_by(|(left, _), (right, _)| left.split('.').cmp(right.split('.')));
     for pair in touched.windows(2) {
         if let [(outer, first), (inner, second)] = pair {
@@ -390,7 +390,7 @@ fn refuse_conflicts(document: &Document) -> Result<(), Deferred> {
     refuse_mixed_elements(&touched)
 }
 
-/// Of one array an update changes elements by `$[]` and `$[name]`, or by position, not by both.
+/// Refuses changes of elements of one array both by `$[]` or `$[name]` and by position.
 fn refuse_mixed_elements(touched: &[(&str, Change<'_>)]) -> Result<(), Deferred> {
     if !touched.iter().any(|(path, _)| path.contains("$[")) {
         return Ok(());

@@ -11,7 +11,7 @@ use crate::query::deferred::Deferred;
 use crate::query::{Encode, Field, IntoValue};
 
 impl<M, T, E> Field<M, T, E> {
-    /// Stores what an expression yields: the stage `{$set: {field: expression}}` of a pipeline.
+    /// Stores the value of an expression: the stage `{$set: {field: expression}}` of a pipeline.
     ///
     /// The expression is raw: strings that start with `$` are paths. Joined with `&`, the stages run one
     /// after the other, so that a later one sees what an earlier one stored.
@@ -56,7 +56,7 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// # Errors
     ///
-    /// A path into an array by position, which expressions don't have.
+    /// The path reaches into an array by position, which expressions can't do.
     pub fn expr(&self) -> Result<String> {
         match names_only(self.path()) {
             Ok(path) => Ok(format!("${path}")),

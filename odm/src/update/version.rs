@@ -1,4 +1,4 @@
-//! The version field of a model: every typed write counts it up, so that `save` notices.
+//! The version field of a model: every typed write increments it, so that `save` notices the write.
 
 use bson::{Bson, Document, doc};
 
@@ -7,7 +7,7 @@ use crate::model::Version;
 use crate::query::deferred::Deferred;
 
 impl Changes {
-    /// These changes, and one more of the version field; raw changes are sent as they are written.
+    /// Adds an increment of the version field to these changes; raw changes are sent as they are written.
     pub(crate) fn counting(mut self, version: &Version) -> Result<Self, Deferred> {
         match &mut self {
             Self::Operators(parts) => {
@@ -44,8 +44,8 @@ impl Changes {
     }
 }
 
-/// The update that puts `replacement` in a document's place and counts its version up. A replacement
-/// by itself can't, because it does not see the stored version.
+/// The update that replaces a document with `replacement` and increments its version. A plain replacement
+/// can't, because it does not see the stored version.
 pub(crate) fn replacing(replacement: Document, version: &Version) -> Vec<Document> {
     let counted = doc! { version.name: next(version) };
     let merged = doc! { "$mergeObjects": [{ "$literal": replacement }, counted] };

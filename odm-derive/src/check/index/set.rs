@@ -1,4 +1,4 @@
-//! Of all indexes of a collection together.
+//! Checks of all indexes of a collection together.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
 
-/// The server allows 64, and one of them is that of `_id`.
+/// MongoDB allows 64 indexes, including the one on `_id`.
 const MOST: usize = 63;
 
 pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
@@ -139,7 +139,7 @@ fn keys(keys: &[Key]) -> String {
         .join(", ")
 }
 
-/// The index's name: declared, or as the server makes it of the keys, where they are all known here.
+/// The index's name: the declared one, or MongoDB's default if all stored names of the keys are known here.
 fn name(model: &Model, index: &Index) -> Option<String> {
     if let Some(name) = &index.name {
         return Some(name.value());

@@ -1,4 +1,5 @@
-//! Of one index by itself: what the server would refuse, or live to regret.
+//! Checks of one index by itself: for errors that MongoDB would refuse, and mistakes that would cause trouble
+//! later.
 
 use proc_macro2::Span;
 
@@ -9,7 +10,7 @@ use crate::model::ty::{Known, element, is_option, stored};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::words;
 
-/// Tells the first thing that is wrong; whether nothing is.
+/// Reports the first mistake; returns whether there is none.
 pub(super) fn check(model: &Model, index: &Index, errors: &mut Errors) -> bool {
     let wrong = shape(index)
         .or_else(|| id(model, index))
@@ -35,7 +36,7 @@ fn span(key: &Key) -> Span {
         .map_or_else(Span::call_site, syn::Ident::span)
 }
 
-/// Keys that can't stand together.
+/// Finds keys that can't be in one index.
 fn shape(index: &Index) -> Wrong {
     let mut seen: Vec<String> = Vec::new();
     let mut special: Option<&str> = None;
@@ -84,7 +85,7 @@ fn shape(index: &Index) -> Wrong {
     None
 }
 
-/// Indexes over `_id`, which has one already.
+/// Finds indexes on `_id`, which always has one.
 fn id(model: &Model, index: &Index) -> Wrong {
     let [key] = index.keys.as_slice() else {
         return None;
@@ -104,7 +105,7 @@ fn id(model: &Model, index: &Index) -> Wrong {
     None
 }
 
-/// Options that can't stand together.
+/// Finds options that can't be combined.
 fn options(index: &Index) -> Wrong {
     let wildcard = index.keys.iter().any(|key| key.kind == KeyKind::Wildcard);
     let hashed = index.keys.iter().any(|key| key.kind == KeyKind::Hashed);
@@ -209,7 +210,7 @@ fn options(index: &Index) -> Wrong {
     }
 }
 
-/// The languages of text indexes, as the server spells them.
+/// The languages of text indexes, as MongoDB spells them.
 const LANGUAGES: &[&str] = &[
     "danish",
     "dutch",

@@ -1,12 +1,12 @@
-//! The short way for values that are stored as one number, string, boolean or null.
+//! A fast path for values that are stored as one number, string, boolean or null.
 
 use bson::Bson;
 use serde::ser::{Impossible, Serialize, Serializer};
 
-/// The stored form, where it is a scalar: what the serializer of whole documents makes of it.
+/// The stored form of a scalar, equal to what the serializer of whole documents writes.
 ///
-/// None for every other value, and for values that can't be encoded: then the long way gives the
-/// value, or the reason.
+/// `None` for every other value, and for values that can't be encoded. The serializer of whole documents then
+/// returns the value or the error.
 #[inline]
 pub(super) fn encode<T: Serialize + ?Sized>(value: &T) -> Option<Bson> {
     value.serialize(Scalar).ok()
@@ -14,7 +14,7 @@ pub(super) fn encode<T: Serialize + ?Sized>(value: &T) -> Option<Bson> {
 
 struct Scalar;
 
-/// Not a scalar, or not to be encoded.
+/// The value is not a scalar, or it can't be encoded.
 #[derive(Debug)]
 struct Other;
 
@@ -32,8 +32,8 @@ impl serde::ser::Error for Other {
     }
 }
 
-/// `method(type) => value`, and what is not a scalar. Inlined: of the encoding of a field declared as
-/// `i32` a number and its type are left.
+/// The methods of the serializer, as `method(type) => value`. They are inlined, so that encoding a field
+/// declared as `i32` compiles to a number and its type.
 macro_rules! methods {
     ($($method:ident($ty:ty) => $value:expr;)*) => {$(
         #[inline]
@@ -109,7 +109,7 @@ impl Serializer for Scalar {
         name: &'static str,
         value: &T,
     ) -> Result<Bson, Other> {
-        // By such names `bson` tells its serializer to write what is inside in another way.
+        // With such a name, `bson` makes its serializer write the inner value in another way.
         if name.starts_with('$') {
             return Err(Other);
         }
@@ -203,7 +203,7 @@ mod tests {
         Struct { a: i32 },
     }
 
-    /// The law: a value in a filter and the same value in a stored document are the same bytes.
+    /// Asserts that a value in a filter and the same value in a stored document are the same bytes.
     fn same<T: Serialize + Debug>(value: T, short: bool) {
         let scalar = encode(&value);
         assert_eq!(scalar.is_some(), short, "{value:?}");

@@ -1,8 +1,8 @@
-//! The steps for the indexes of a collection that is there.
+//! The steps for the indexes of an existing collection.
 //!
-//! The server holds one index of a name, and one of the same keys and options whatever the names; so an
-//! index can stand in the way of another. All that stands in one way is dropped by one step, which can
-//! put it back.
+//! A collection can have only one index of a name, and only one of the same keys and options, whatever its
+//! name. So an existing index can block a declared one. One step drops all indexes that block a group of
+//! declared ones and builds the group; if the build fails, it puts the old indexes back.
 
 use bson::{Bson, Document, doc};
 
@@ -12,18 +12,19 @@ use crate::schema::normal::NormalIndex;
 use crate::schema::plan::{Action, Step, describe};
 use crate::schema::print;
 
-/// The server's limit, with the index of `_id`.
+/// MongoDB's limit, including the index on `_id`.
 const MOST_INDEXES: usize = 64;
 
-/// How an index that is there is found for a declaration.
+/// One way to find the existing index for a declaration.
 struct Way {
-    /// Only for declarations without a name, and by any name but one that another declaration needs.
+    /// Only for declarations without a name: the index may have any name, except one that another declaration
+    /// needs.
     any_name: bool,
     fits: fn(&NormalIndex, &NormalIndex) -> bool,
 }
 
-/// What does what is declared comes first, then names: an index of the same keys may be meant for
-/// another declaration.
+/// Indexes that already do what is declared come first, then indexes of the same name. Equivalent indexes
+/// come last, because they may be meant for another declaration.
 const WAYS: [Way; 4] = [
     Way {
         any_name: false,
@@ -43,7 +44,7 @@ const WAYS: [Way; 4] = [
     },
 ];
 
-/// An index that is there.
+/// An existing index.
 #[derive(Debug)]
 struct There<'a> {
     spec: &'a Document,
@@ -51,13 +52,13 @@ struct There<'a> {
 }
 
 impl There<'_> {
-    /// Whether the server refuses `wanted` as long as this one is there.
+    /// Whether MongoDB refuses `wanted` while this index exists.
     fn blocks(&self, wanted: &NormalIndex) -> bool {
         self.normal.name == wanted.name || self.normal.is_equivalent(wanted)
     }
 }
 
-/// An index to build: in the place of `old`, or where there is none.
+/// An index to build, in place of `old` if there is one.
 #[derive(Debug)]
 struct Build<'a> {
     declared: &'a Declared,
@@ -67,7 +68,8 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Whether one of the two can be built only when what the other replaces is gone.
+    /// Whether one step must build both: the old index of one blocks the other, or one undeclared index
+    /// blocks both.
     fn is_tied_to(&self, other: &Self, undeclared: &[There<'_>]) -> bool {
         let waits = |one: &Self, for_one: &Self| {
             let old = for_one.old.as_ref();
@@ -82,7 +84,8 @@ impl Build<'_> {
 }
 
 impl Target {
-    /// The steps for the indexes: changes and rebuilds, then what is new, then what is undeclared.
+    /// The steps for the indexes: changes and rebuilds, then new indexes, then drops of undeclared ones. The
+    /// drops come before the new indexes if the collection has no room for both.
     pub(super) fn index(&self, existing: &Existing) -> Vec<Step> {
         // An index inherits the collation that the collection has, declared or not.
         let default = existing.options.get_document("collation").ok();
@@ -152,7 +155,7 @@ impl Target {
         changes
     }
 
-    /// For each declared index the one that is there for it, taken from `there`.
+    /// Pairs each declared index with its existing one, which is removed from `there`.
     fn pair<'a>(
         &self,
         wanted: &[NormalIndex],
@@ -185,7 +188,7 @@ impl Target {
         found
     }
 
-    /// The step that builds a group, with all that stands in its way dropped first.
+    /// The step that drops all indexes that block a group, and then builds the group.
     fn rebuild(&self, group: &[Build<'_>], blocking: &[There<'_>], has_default: bool) -> Step {
         let mut reasons = Vec::new();
         let is_one = group.len() == 1 && blocking.is_empty();
@@ -235,7 +238,7 @@ impl Target {
         doc! {"dropIndexes": self.meta.collection, "index": index}
     }
 
-    /// What `collMod` can change.
+    /// The step for the differences that `collMod` can change.
     fn change_index(&self, is: &NormalIndex, wanted: &NormalIndex) -> Option<Step> {
         let name = is.name.clone();
         let mut reasons = Vec::new();
@@ -263,7 +266,7 @@ impl Target {
         let mut undo = Vec::new();
         if is.unique != wanted.unique {
             reasons.push("unique is false, declared true".to_owned());
-            // From the first on no duplicate comes in, so that the second sees all there are.
+            // `prepareUnique` refuses new duplicates, so that the second command sees all there are.
             commands.push(command(doc! {"name": &name, "prepareUnique": true}));
             commands.push(command(doc! {"name": &name, "unique": true}));
             undo.push(command(doc! {"name": &name, "prepareUnique": false}));
@@ -277,7 +280,7 @@ impl Target {
     }
 }
 
-/// What differs and can't be changed in place.
+/// The differences that can't be changed in place.
 fn differences(is: &There<'_>, wanted: &NormalIndex, declared: &Declared) -> Vec<String> {
     let mut reasons = if is.normal.only_becomes_unique(wanted) {
         Vec::new()
@@ -293,7 +296,7 @@ fn differences(is: &There<'_>, wanted: &NormalIndex, declared: &Declared) -> Vec
     reasons
 }
 
-/// What has to be built at once.
+/// Groups the indexes that one step has to build.
 fn groups<'a>(builds: Vec<Build<'a>>, undeclared: &[There<'_>]) -> Vec<Vec<Build<'a>>> {
     let mut groups: Vec<Vec<Build<'a>>> = Vec::new();
     for build in builds {
@@ -310,11 +313,11 @@ fn groups<'a>(builds: Vec<Build<'a>>, undeclared: &[There<'_>]) -> Vec<Vec<Build
     groups
 }
 
-/// The specification that makes the listed index again.
+/// The specification that builds the listed index again.
 fn as_it_is(spec: &Document, has_default: bool) -> Document {
     let mut spec = spec.clone();
     if has_default && !spec.contains_key("collation") {
-        // Left out, it would be the collection's.
+        // Without a collation, the index would inherit the collection's.
         spec.insert("collation", doc! {"locale": "simple"});
     }
     spec

@@ -1,5 +1,5 @@
-//! What the server would refuse, or live to regret, and a derive can't see: through aliases and
-//! generic parameters the metadata is the first to know the types.
+//! Refuses indexes that MongoDB would refuse, or that would cause trouble later. The derives can't make these
+//! checks: only the metadata sees through aliases and generic parameters.
 
 use bson::Document;
 
@@ -10,7 +10,7 @@ use crate::model::{BsonType, IndexMeta, KeyKind, ModelMeta, Shape, TypeMeta};
 use crate::schema::normal::NormalIndex;
 use crate::schema::validator::declaration;
 
-/// The server's limits.
+/// MongoDB's limits.
 const MOST_INDEXES: usize = 64;
 const MOST_KEYS: usize = 32;
 const LARGEST_WEIGHT: u32 = 99_999;
@@ -49,7 +49,7 @@ fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) ->
         .or_else(|| ttl(meta, index, keys))
 }
 
-/// One document can have but one array among the keys of an index.
+/// Refuses keys in different arrays: MongoDB can index only one array of a document in one index.
 fn arrays(keys: &[(Resolved, KeyKind)]) -> Option<String> {
     for (position, (key, _)) in keys.iter().enumerate() {
         for (other, _) in keys.iter().take(position) {
@@ -204,8 +204,8 @@ fn ttl(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Opt
     })
 }
 
-/// Whether values of `ty`, or the elements of such arrays, can be of a type that `wanted` takes;
-/// in subdocuments too if `inside`.
+/// Whether values of `ty`, or the elements of its arrays, can have a type that `wanted` accepts. With
+/// `inside`, every subdocument counts.
 fn holds(ty: &TypeMeta, wanted: &dyn Fn(BsonType) -> bool, inside: bool) -> bool {
     match ty.shape {
         Shape::Any => true,

@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 use super::i64_to_bson;
 use crate::model::CollationMeta;
 
-/// The collation as it is declared; the server fills in the rest.
+/// The collation as it is declared; MongoDB fills in the rest.
 pub(crate) fn document(collation: &CollationMeta) -> Document {
     let CollationMeta {
         locale,

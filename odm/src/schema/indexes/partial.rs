@@ -1,4 +1,4 @@
-//! What the filter of a partial index can say.
+//! Checks the filters of partial indexes.
 
 use bson::{Bson, Document};
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::schema::normal::is_truthy;
 use crate::schema::validator::declaration;
 
-/// Conditions on a field that the server takes.
+/// The operators on a field that MongoDB allows in a partial filter.
 const CONDITIONS: [&str; 11] = [
     "$all",
     "$eq",
@@ -21,7 +21,7 @@ const CONDITIONS: [&str; 11] = [
     "$type",
 ];
 
-/// Refuses what the server would refuse when the index is built.
+/// Refuses filters that MongoDB would refuse when it builds the index.
 pub(super) fn check(filter: &Document) -> Result<()> {
     match refused(filter) {
         None => Ok(()),
@@ -71,7 +71,7 @@ mod tests {
 
     use super::check;
 
-    /// As MongoDB 6.0.5 takes and refuses them.
+    /// As MongoDB 6.0.5 accepts and refuses them.
     #[test]
     fn operators() {
         let taken: [Document; 7] = [

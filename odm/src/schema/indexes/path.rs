@@ -4,14 +4,14 @@ use crate::error::Result;
 use crate::model::field::EmbeddedMeta;
 use crate::model::{Shape, TypeMeta, name};
 
-/// A stored path, and what stands there.
+/// A stored path and the type of its field.
 #[derive(Debug, Clone)]
 pub(super) struct Resolved {
-    /// As the server writes it; empty for the whole document.
+    /// With dots between the names; empty for the whole document.
     pub(super) path: String,
     /// The type at the end of the path; `None` for the whole document.
     pub(super) ty: Option<TypeMeta>,
-    /// The prefixes of the path that are arrays, the whole path among them.
+    /// The prefixes of the path that are arrays, including the whole path.
     pub(super) arrays: Vec<String>,
 }
 

@@ -53,7 +53,7 @@ impl Writer {
         })
     }
 
-    /// Adds an enum whose parent's level it shares.
+    /// Adds a flattened enum, whose fields are stored at the level of its parent.
     pub(super) fn flatten_enum(
         &mut self,
         variants: &EnumMeta,
@@ -74,7 +74,7 @@ impl Writer {
             }
             branches.push(Bson::Document(own.into_keywords()));
         }
-        // Nothing is written for a `None`, and a branch that allows it would allow all.
+        // serde writes nothing for a flattened `None`, and a branch for it would allow everything.
         if optional {
             branches.clear();
         }
@@ -111,7 +111,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The schema of what a variant holds.
+    /// The schema of a variant's content.
     fn content(&mut self, content: &VariantContent, closed: bool) -> Result<Document> {
         match content {
             VariantContent::Unit => Ok(doc! {"bsonType": "null"}),
@@ -142,7 +142,7 @@ impl Writer {
         })
     }
 
-    /// Adds what a variant writes beside its tag.
+    /// Adds the fields that the content of a variant writes at the level of the enum.
     fn flatten_content(&mut self, content: &VariantContent, members: &mut Members) -> Result<()> {
         match content {
             VariantContent::Unit => Ok(()),

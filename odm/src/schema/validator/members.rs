@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, doc};
 
-/// What stands at one level.
+/// The fields of one level.
 pub(super) struct Members {
     properties: Document,
     names: Vec<&'static str>,
@@ -11,14 +11,14 @@ pub(super) struct Members {
     known: Vec<&'static str>,
     /// Shapes of flattened enums.
     all_of: Vec<Bson>,
-    /// What is allowed under any other name: set by a flattened map.
+    /// The schema of values under any other name, which a flattened map sets.
     others: Option<Document>,
     closed: bool,
     keeps_id: bool,
 }
 
 impl Members {
-    /// No fields yet; no undeclared ones either if `closed`.
+    /// Starts without fields; `closed` refuses undeclared ones.
     pub(super) fn new(closed: bool) -> Self {
         Self {
             properties: Document::new(),
@@ -32,12 +32,12 @@ impl Members {
         }
     }
 
-    /// This is a whole document: it has an `_id`, declared or not.
+    /// Marks the level as a whole document, which has an `_id`, declared or not.
     pub(super) fn keep_id(&mut self) {
         self.keeps_id = true;
     }
 
-    /// Adds a field; `false` if there is one of that name.
+    /// Adds a field; returns `false` if there already was one of that name.
     pub(super) fn add(&mut self, name: &'static str, schema: Document, required: bool) -> bool {
         if required {
             self.required.push(name.into());
@@ -46,7 +46,7 @@ impl Members {
         self.properties.insert(name, schema).is_none()
     }
 
-    /// Adds an enum's alternatives, which write some of `known`.
+    /// Adds the alternatives of a flattened enum, whose fields have names from `known`.
     pub(super) fn add_alternatives(&mut self, branches: Vec<Bson>, known: Vec<&'static str>) {
         self.known.extend(known);
         if !branches.is_empty() {
@@ -54,7 +54,7 @@ impl Members {
         }
     }
 
-    /// Any other name may hold what `schema` allows.
+    /// Allows values that match `schema` under any other name.
     pub(super) fn open(&mut self, schema: Document) {
         self.others = Some(match self.others.take() {
             // Two flattened maps share the level: a name may belong to either.
@@ -67,12 +67,12 @@ impl Members {
         self.closed = true;
     }
 
-    /// Moves out what other names may hold: a part of a level does not speak for the whole.
+    /// Removes the schema of other names: a part of a level must not restrict the names of the whole.
     pub(super) fn take_others(&mut self) -> Option<Document> {
         self.others.take()
     }
 
-    /// The names, those of the variants of flattened enums among them.
+    /// The names of the fields, including those of the variants of flattened enums.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.iter().chain(&self.known).copied()
     }
@@ -84,7 +84,7 @@ impl Members {
         schema
     }
 
-    /// The same without the demand that it is an object, for a part of one.
+    /// The keywords of the schema without `bsonType: "object"`, for a part of an object.
     pub(super) fn into_keywords(mut self) -> Document {
         let others = match self.others {
             Some(any) if any.is_empty() => None,

@@ -1,4 +1,4 @@
-//! The declared bounds as keywords.
+//! The declared bounds as keywords of `$jsonSchema`.
 
 use bson::{Bson, Document};
 
@@ -32,7 +32,7 @@ impl<'a> Rules<'a> {
         self
     }
 
-    /// Those that bound the array; elements that are arrays have none of their own.
+    /// The rules that bound the array; an array that is itself an element has none.
     pub(super) fn of_the_array(self) -> Self {
         Self {
             which: Which::Array,
@@ -44,7 +44,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Those that bound each element.
+    /// The rules that bound each element.
     pub(super) fn of_elements(self) -> Self {
         Self {
             which: Which::Elements,
@@ -69,7 +69,7 @@ fn is_of_the_array(rule: &Rule) -> bool {
     matches!(rule, Rule::Items { .. } | Rule::UniqueItems)
 }
 
-/// Refuses rules that say nothing about values of `types`: the server would let all pass.
+/// Refuses rules that do not apply to values of `types`: MongoDB would ignore them.
 pub(super) fn check(rules: Rules<'_>, types: &[BsonType]) -> Result<(), String> {
     const NUMBERS: [BsonType; 4] = [
         BsonType::Double,
@@ -173,7 +173,7 @@ fn number(number: Number) -> Bson {
     }
 }
 
-/// Several bounds of one kind hold together.
+/// A minimum and a maximum; several bounds of one kind must all hold.
 #[derive(Default)]
 struct Interval {
     min: Option<u32>,

@@ -8,7 +8,7 @@ use super::{DEEPEST, declaration};
 use crate::error::{Error, Result};
 use crate::model::{EmbeddedMeta, FieldMeta, Shape, TypeMeta};
 
-/// Writes schemas, and knows where it is: for messages, and to stop where types contain themselves.
+/// Writes schemas. It tracks its position, for messages and to stop at types that contain themselves.
 pub(super) struct Writer {
     path: Vec<&'static str>,
     open: Vec<&'static EmbeddedMeta>,
@@ -16,11 +16,12 @@ pub(super) struct Writer {
     written: usize,
 }
 
-/// How many subdocuments a schema describes before types that contain themselves are cut shorter.
+/// How many subdocuments a schema may describe before types that contain themselves are written out fewer
+/// times.
 const MANY: usize = 500;
 
 impl Writer {
-    /// A type may be written `unroll` times within itself.
+    /// Writes a type at most `unroll` times within itself.
     pub(super) fn new(unroll: usize) -> Self {
         Self {
             path: Vec::new(),
@@ -30,7 +31,7 @@ impl Writer {
         }
     }
 
-    /// Whether the schema has grown beyond use and a smaller one can be had.
+    /// Whether the schema is too large, and a smaller `unroll` could shorten it.
     pub(super) fn is_too_large(&self) -> bool {
         self.unroll > 0 && self.written > MANY
     }
@@ -54,7 +55,7 @@ impl Writer {
         schema
     }
 
-    /// The schema of a value of type `ty` that keeps `rules`.
+    /// The schema of a value of type `ty` that meets `rules`.
     pub(super) fn value(&mut self, ty: &TypeMeta, rules: Rules<'_>) -> Result<Document> {
         let schema = match ty.shape {
             Shape::Any => self.apply(Document::new(), rules.all(), None)?,
@@ -130,7 +131,7 @@ impl Writer {
         Ok(schema)
     }
 
-    /// Whether to stop before `meta`.
+    /// Whether to end the schema at `meta`, because it nests too deep or has grown too large.
     pub(super) fn is_deep_in(&self, meta: &'static EmbeddedMeta) -> bool {
         let same = |open: &&&'static EmbeddedMeta| {
             std::ptr::eq(open.fields, meta.fields) && open.name == meta.name
@@ -140,7 +141,7 @@ impl Writer {
             || self.open.iter().filter(same).count() > self.unroll
     }
 
-    /// Adds the fields to `members`; none is required if `optional`.
+    /// Adds the fields to `members`; with `optional`, none of them is required.
     pub(super) fn fields(
         &mut self,
         fields: &'static [FieldMeta],
@@ -165,7 +166,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds what a value of type `ty` writes at its parent's level.
+    /// Adds the fields that a flattened value of type `ty` writes at the level of its parent.
     pub(super) fn flatten(
         &mut self,
         ty: &TypeMeta,

@@ -118,7 +118,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     }),
 ];
 
-/// The instant of a date, a timestamp or an ObjectId.
+/// The instant of a date, a timestamp or an `ObjectId`.
 fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
     match value {
         RawBsonRef::DateTime(date) => Ok(date.timestamp_millis()),

@@ -1,4 +1,4 @@
-//! Collations: their documents, and the string comparison that they ask for.
+//! Collations: their documents, and the string comparison that they define.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,7 +19,7 @@ mod locales;
 
 pub use self::locales::{Customs, customs};
 
-/// The options.
+/// The fields of a collation document.
 pub const FIELDS: &[&str] = &[
     "locale",
     "caseLevel",
@@ -33,7 +33,7 @@ pub const FIELDS: &[&str] = &[
     "version",
 ];
 
-/// The version of the server's collation data, which its documents name.
+/// The version of MongoDB's collation data, as collation documents show it.
 const VERSION: &str = "57.1";
 
 /// A string comparison other than by bytes. Cheap to clone.
@@ -67,9 +67,9 @@ struct Spec {
 impl Collator {
     /// Reads a collation document. `None` is the simple collation: comparison by bytes.
     ///
-    /// What is absent is as the locale is used to ([`customs`]).
+    /// Absent options get the locale's defaults ([`customs`]).
     ///
-    /// `context` is what the server names in front of a field, such as `collation`.
+    /// `context` is the prefix of field names in error messages, such as `collation`.
     pub fn parse(document: &RawDocument, context: &str) -> Result<Option<Self>, ServerError> {
         let Some(spec) = Written::read(document, context)?.spec(document)? else {
             return Ok(None);
@@ -80,16 +80,16 @@ impl Collator {
         }))
     }
 
-    /// Checks the fields each for itself, as a command's parser does long before the collation is made.
+    /// Checks each field on its own, without building the collation, for errors that a command reports while parsing.
     pub fn check_fields(document: &RawDocument, context: &str) -> Result<(), ServerError> {
         Written::read(document, context).map(drop)
     }
 
-    /// Reads the collation that a `create` gives a collection or a view: what is absent has the general
-    /// default there, whatever the locale is used to; only `backwards` is the locale's own.
+    /// Reads the collation of a `create` command. Absent options get the general defaults instead of the locale's; only
+    /// `backwards` follows the locale.
     pub fn parse_created(document: &RawDocument) -> Result<Option<Self>, ServerError> {
         let mut full = doc! {
-            // In its place, should it be given.
+            // Keeps `locale` in the first place; a given locale replaces the null.
             "locale": null,
             "caseLevel": false,
             "caseFirst": "off",
@@ -152,7 +152,7 @@ impl fmt::Debug for Collator {
     }
 }
 
-/// What is written, before its parts are held against each other.
+/// The fields of a collation document, before they are checked against each other.
 #[derive(Debug, Default)]
 struct Written<'a> {
     locale: &'a str,
@@ -168,7 +168,7 @@ struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// The fields, each for itself, as they come.
+    /// Reads and checks each field on its own, in document order.
     fn read(document: &'a RawDocument, context: &'a str) -> Result<Self, ServerError> {
         let mut locale = None;
         let mut written = Self::default();
@@ -213,7 +213,7 @@ impl<'a> Written<'a> {
         Ok(written)
     }
 
-    /// The collation with its defaults. `None` for `simple`.
+    /// Fills in the defaults. Returns `None` for the `simple` locale.
     fn spec(self, document: &RawDocument) -> Result<Option<Spec>, ServerError> {
         if let Some(version) = self.version {
             check_version(version, document)?;
@@ -356,7 +356,7 @@ fn check_version(version: &str, document: &RawDocument) -> Result<(), ServerErro
     ))
 }
 
-/// One field of the document, with what its errors name.
+/// One field of the document, with the context for its error messages.
 struct Field<'a> {
     context: &'a str,
     key: &'a str,
@@ -392,7 +392,7 @@ impl<'a> Field<'a> {
             .ok_or_else(|| self.wrong_type("expected type 'bool'"))
     }
 
-    /// The one option that has a message of its own.
+    /// The type error of `backwards`, whose message differs from that of the other options.
     fn no_boolean(&self) -> ServerError {
         ServerError::new(
             Code::TYPE_MISMATCH,
@@ -415,7 +415,7 @@ impl<'a> Field<'a> {
     fn strength(&self) -> Result<i32, ServerError> {
         let number = Number::from_raw(self.value)
             .ok_or_else(|| self.wrong_type("expected types '[long, int, decimal, double']"))?;
-        // out of range is clamped, NaN is zero: the server's conversion
+        // mongod's conversion: clamps to 32 bits and turns NaN into 0
         #[expect(clippy::cast_possible_truncation, reason = "the conversion saturates")]
         let strength = number.to_f64() as i32;
         let limit = |bound: &str| {

@@ -20,7 +20,7 @@ mod turns;
 
 pub use self::text::Unread;
 
-/// The most digits of a coefficient.
+/// The maximum number of digits of a coefficient.
 pub const DIGITS: u32 = 34;
 const MAX_EXPONENT: i32 = 6111;
 const MIN_EXPONENT: i32 = -6176;
@@ -55,7 +55,7 @@ impl Decimal {
     };
 
     const ZERO: Self = Self::finite(false, 0, 0);
-    /// What is left of a number that is too small.
+    /// The result of an underflow: zero with the smallest exponent.
     const NOTHING: Self = Self::finite(false, 0, MIN_EXPONENT);
     const ONE: Self = Self::finite(false, 1, 0);
 
@@ -76,7 +76,7 @@ impl Decimal {
         }
     }
 
-    /// Unpacks the stored form. A coefficient of more than 34 digits is not canonical and is zero.
+    /// Unpacks the stored form. A coefficient of more than 34 digits is not canonical and reads as zero.
     pub fn from_bson(value: Decimal128) -> Self {
         let bits = u128::from_le_bytes(value.bytes());
         let negative = bits >> 127 == 1;
@@ -119,7 +119,7 @@ impl Decimal {
         Decimal128::from_bytes(bits.to_le_bytes())
     }
 
-    /// Reads a string as a server's conversions do.
+    /// Parses a string as MongoDB's conversions do.
     pub fn parse(text: &str) -> Result<Self, Unread> {
         text::parse(text)
     }
@@ -140,12 +140,12 @@ impl Decimal {
         matches!(self.kind, Kind::Finite { coefficient: 0, .. })
     }
 
-    /// Whether the sign bit is set, also of zero.
+    /// Whether the sign bit is set, even for a zero.
     pub fn is_negative(self) -> bool {
         self.negative
     }
 
-    /// Coefficient and exponent, `None` for what is not finite.
+    /// The coefficient and the exponent; `None` for infinities and NaN.
     pub fn parts(self) -> Option<(u128, i32)> {
         match self.kind {
             Kind::Finite {
@@ -172,7 +172,7 @@ impl Decimal {
         }
     }
 
-    /// The magnitude with a sign.
+    /// The same magnitude with the given sign.
     #[must_use]
     fn signed(self, negative: bool) -> Self {
         Self { negative, ..self }
@@ -268,7 +268,7 @@ impl Decimal {
                 },
             ) if b != 0 => {
                 let exponent = x.min(y);
-                // the divisor's scale: a coarser divisor only gets more zeros
+                // brings the divisor to the common exponent; one that gets larger than `a` leaves `a` as the remainder
                 let remainder = if y - exponent > (2 * DIGITS).cast_signed() {
                     a
                 } else if y > exponent {
@@ -345,7 +345,7 @@ impl Decimal {
         Self::finite(self.negative, quotient + u128::from(up), exponent)
     }
 
-    /// The square root, `NaN` of what is below zero.
+    /// The square root; NaN for negative numbers.
     #[must_use]
     pub fn sqrt(self) -> Self {
         match self.kind {
@@ -360,7 +360,7 @@ impl Decimal {
                 coefficient,
                 exponent,
             } => {
-                // enough digits that the root has 35 of them, and an even exponent
+                // scales so that the root has at least 35 digits and the exponent is even
                 let mut shift = 70 - digits(coefficient);
                 if (exponent - shift.cast_signed()) % 2 != 0 {
                     shift += 1;
@@ -395,17 +395,17 @@ impl Decimal {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// The double, rounded to 15 digits: what the server does when a double meets a decimal.
+    /// Converts a double, rounded to 15 digits, as mongod does when it combines a double with a decimal.
     pub fn from_f64(value: f64) -> Self {
         double::to_decimal(value, 15)
     }
 
-    /// The double, rounded to 34 digits.
+    /// Converts a double, rounded to 34 digits.
     pub fn from_f64_exact(value: f64) -> Self {
         double::to_decimal(value, DIGITS)
     }
 
-    /// The integer part, where it fits.
+    /// The integer part, if 128 bits hold it.
     pub fn to_i128(self) -> Option<i128> {
         let (coefficient, exponent) = self.parts()?;
         let magnitude = if exponent >= 0 {
@@ -424,7 +424,7 @@ impl Decimal {
         Some(if self.negative { -magnitude } else { magnitude })
     }
 
-    /// The nearest integer, a half to the even one; the least of 64 bits where there is none.
+    /// The nearest integer, with halves rounded to even; `i64::MIN` if 64 bits do not hold it.
     pub fn to_i64_rounded(self) -> i64 {
         let whole = self.quantize(0, Rounding::HalfEven).to_i128();
         whole
@@ -432,7 +432,7 @@ impl Decimal {
             .unwrap_or(i64::MIN)
     }
 
-    /// By value: NaN equals itself and is below everything, zeros are equal.
+    /// Compares by value: NaN equals itself and is below everything, and zeros are equal.
     pub fn compare(self, other: Self) -> Ordering {
         match (self.is_nan(), other.is_nan()) {
             (true, true) => return Ordering::Equal,
@@ -448,12 +448,12 @@ impl Decimal {
         }
     }
 
-    /// By value with a double, exactly.
+    /// Compares with a double by exact value.
     pub fn compare_f64(self, other: f64) -> Ordering {
         double::compare(self, other)
     }
 
-    /// The double next to this number towards zero, and whether it is the number exactly.
+    /// The number rounded towards zero to a double, and whether the double is exact.
     pub fn truncated(self) -> (f64, bool) {
         let (magnitude, exact) = match self.kind {
             Kind::NaN => (f64::NAN, true),
@@ -484,7 +484,7 @@ impl Decimal {
         }
     }
 
-    /// Strips trailing zeros, down to an exponent not above `preferred`.
+    /// Strips trailing zeros while the exponent is below `preferred`.
     fn reduce_to(self, preferred: i32) -> Self {
         let Some((mut coefficient, mut exponent)) = self.parts() else {
             return self;
@@ -506,7 +506,8 @@ pub enum Rounding {
     Ceiling,
 }
 
-/// The exponent of the first digit and the coefficient moved to 34 digits: orders like the value.
+/// The number of digits before the decimal point (negative for small numbers) and the coefficient padded to 34 digits.
+/// Such pairs compare like the magnitudes.
 pub fn scientific((coefficient, exponent): (u128, i32)) -> (i32, u128) {
     if coefficient == 0 {
         return (i32::MIN, 0);
@@ -526,13 +527,13 @@ fn clamp(exponent: i32) -> i32 {
     exponent.clamp(MIN_EXPONENT, MAX_EXPONENT)
 }
 
-/// How many decimal digits a number has; zero has one.
+/// The number of decimal digits; zero has one.
 fn digits(value: u128) -> u32 {
     value.checked_ilog10().unwrap_or(0) + 1
 }
 
 fn add_finite(a: (bool, u128, i32), b: (bool, u128, i32)) -> Decimal {
-    // the one with the greater exponent is brought to the other's, as far as 70 digits reach
+    // scales the operand with the greater exponent to the other's exponent, up to 69 digits
     let (high, low) = if a.2 >= b.2 { (a, b) } else { (b, a) };
     let gap = (high.2 - low.2).unsigned_abs();
     if high.1 == 0 {
@@ -544,7 +545,7 @@ fn add_finite(a: (bool, u128, i32), b: (bool, u128, i32)) -> Decimal {
     }
     let reach = 2 * DIGITS - digits(high.1) + 1;
     let (low_coefficient, exponent, sticky) = if gap > reach {
-        // everything below the reach only decides a rounding
+        // the other operand is so small that it only affects the rounding
         (0, high.2 - reach.cast_signed(), true)
     } else {
         (low.1, low.2, false)
@@ -555,7 +556,7 @@ fn add_finite(a: (bool, u128, i32), b: (bool, u128, i32)) -> Decimal {
         return round(high.0, wide.plus(other), exponent, sticky);
     }
     if sticky {
-        // one unit less, and a bit more than nothing
+        // subtracts a whole unit; `sticky` stands for the part of it that was too much
         return round(high.0, wide.minus(Wide::product(1, 1)), exponent, true);
     }
     match wide.cmp(&other) {
@@ -571,11 +572,11 @@ fn zero_or(low: (bool, u128, i32), both_negative: bool) -> Decimal {
 }
 
 fn divide(negative: bool, (a, x): (u128, i32), (b, y): (u128, i32)) -> Decimal {
-    // a quotient of at least 35 digits, then the rest decides the rounding
+    // computes at least 35 digits of the quotient; the remainder decides the rounding
     let shift = DIGITS + 1 + digits(b) - digits(a).min(digits(b));
     let (mut quotient, rest) = Wide::product(a, 1).times_pow10(shift).divide(b);
     let mut exponent = x - y - shift.cast_signed();
-    // an exact one loses the zeros that made it so long, before it is rounded
+    // an exact quotient drops the zeros that the shift added
     while rest == 0 && exponent < x - y {
         let (shorter, 0) = quotient.divide(10) else {
             break;
@@ -598,10 +599,10 @@ fn mod_scaled(a: u128, scale: u32, b: u128) -> u128 {
     rest
 }
 
-/// Brings a coefficient to 34 digits, half to even; `sticky` says that a bit more was cut off.
+/// Rounds a coefficient to 34 digits, half to even. `sticky` is set if nonzero digits below it were lost before.
 fn round(negative: bool, coefficient: Wide, exponent: i32, sticky: bool) -> Decimal {
     let mut drop = coefficient.digits().saturating_sub(DIGITS);
-    // below the smallest exponent more digits have to go
+    // an exponent below the minimum costs further digits
     let under = MIN_EXPONENT - exponent - drop.cast_signed();
     if under > 0 {
         drop += under.unsigned_abs();

@@ -1,7 +1,7 @@
-//! Order-preserving bytes: compared as bytes, keys order as [`crate::value::order`] orders values.
+//! Order-preserving keys: comparing keys as bytes gives the same order as [`crate::value::order`] gives their values.
 //!
-//! Keys are self-delimiting, so the keys of several values may follow one another, each in its own
-//! direction. They cannot be decoded: numbers of all types that are equal have equal keys.
+//! Keys are self-delimiting, so the keys of several values may follow one another, each in its own direction. They
+//! cannot be decoded: equal numbers of different types have equal keys.
 
 use bson::{RawBsonRef, RawDocument, spec::BinarySubtype};
 
@@ -21,7 +21,7 @@ pub enum Direction {
     Descending,
 }
 
-/// Refuses a key of so many parts, in an index or a sort.
+/// Returns an error if an index key or a sort pattern has more than 32 parts.
 pub fn check_parts(count: usize) -> Result<(), ServerError> {
     if count > MOST_PARTS {
         return Err(ServerError::new(TOO_MANY_PARTS, "too many compound keys"));
@@ -29,13 +29,13 @@ pub fn check_parts(count: usize) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// The most parts of a key.
+/// The maximum number of parts of a key.
 const MOST_PARTS: usize = 32;
 
-/// What a key of more parts is refused with.
+/// The error code for a key with too many parts.
 pub const TOO_MANY_PARTS: Code = Code::location(13103);
 
-/// Ends a document or an array; brackets are greater.
+/// Ends a document or an array; all bracket bytes are greater.
 const END: u8 = 0;
 
 /// Appends the key of a value.
@@ -50,7 +50,7 @@ pub fn append(
     direct(bytes, start, direction);
 }
 
-/// The same of an element's value, which is not decoded where that is not needed.
+/// Appends the key of an element's value, without decoding the value if possible.
 pub fn append_element(
     bytes: &mut Vec<u8>,
     element: &Element<'_>,
@@ -65,7 +65,7 @@ pub fn append_element(
     direct(bytes, start, direction);
 }
 
-/// Turns the bytes behind a place round, for a key that is to sort descending.
+/// Inverts the bytes from `start` on if the key sorts descending.
 #[inline]
 fn direct(bytes: &mut [u8], start: usize, direction: Direction) {
     if direction == Direction::Descending {
@@ -82,16 +82,16 @@ pub fn of(value: RawBsonRef<'_>, collator: Option<&Collator>) -> Vec<u8> {
     bytes
 }
 
-/// How a key begins: enough, mostly, to tell which of two comes first, without making them.
+/// The beginning of a key. Comparing two beginnings usually decides the order without building the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     bracket: u8,
-    /// The eight bytes behind, where they are known.
+    /// The eight bytes after the bracket, if known.
     first: Option<u64>,
 }
 
 impl Head {
-    /// The begin of a value's key, or of null's where there is none. `collated` says that a collation orders strings.
+    /// The beginning of a value's key; a missing value counts as null. `collated` is set if a collation orders strings.
     #[inline]
     pub fn of(element: Option<&Element<'_>>, direction: Direction, collated: bool) -> Option<Self> {
         let (kind, first) = match element {
@@ -111,7 +111,7 @@ impl Head {
         })
     }
 
-    /// The begin of a key that was made.
+    /// The beginning of a complete key.
     pub fn at(key: &[u8]) -> Option<Self> {
         let (bracket, rest) = key.split_first()?;
         Some(Self {
@@ -120,7 +120,8 @@ impl Head {
         })
     }
 
-    /// Whether it is known that the key comes behind the other.
+    /// Whether the key certainly sorts after the other. `false` may also mean that the beginnings do not decide the
+    /// order.
     #[inline]
     pub fn is_behind(self, other: Self) -> bool {
         let behind = |(one, other)| one > other;
@@ -129,7 +130,7 @@ impl Head {
     }
 }
 
-/// The first eight bytes of a value's key behind its bracket, where they are easily told.
+/// The eight bytes after the bracket of a value's key, if they are cheap to compute.
 #[inline]
 fn first_bytes(element: &Element<'_>, collated: bool) -> Option<[u8; 8]> {
     if let Some(number) = element.number() {
@@ -152,8 +153,8 @@ fn first_bytes(element: &Element<'_>, collated: bool) -> Option<[u8; 8]> {
     }
 }
 
-/// How long the key at the start of these bytes is; `flipped` says that it sorts descending. `None` where they start
-/// with no key.
+/// The length of the key at the start of these bytes, or `None` if they do not start with a key. `flipped` is set for
+/// keys that sort descending.
 pub fn length(bytes: &[u8], flipped: bool) -> Option<usize> {
     let mut reader = Reader {
         bytes,
@@ -205,7 +206,7 @@ impl Reader<'_> {
         for _ in 0..8 {
             is_nan &= self.byte()? == 0;
         }
-        // NaN has no marker, and an exact double nothing behind it.
+        // NaN has no marker, and nothing follows the marker of an exact double.
         if !is_nan && self.byte()? != 0x80 {
             self.skip(20)?;
         }
@@ -349,7 +350,8 @@ fn append_array(bytes: &mut Vec<u8>, elements: Elements<'_>, collator: Option<&C
     bytes.push(END);
 }
 
-/// Zero bytes are escaped so that the end, a zero and a one, is below any continuation.
+/// Appends text and the terminator `0, 1`. A zero byte becomes `0, 255`, so the terminator sorts below any
+/// continuation.
 fn append_escaped(bytes: &mut Vec<u8>, text: &[u8]) {
     for byte in text {
         bytes.push(*byte);
@@ -368,7 +370,7 @@ fn signed(value: i64) -> [u8; 8] {
     (value.cast_unsigned() ^ 1 << 63).to_be_bytes()
 }
 
-/// Bits that order as doubles do; NaN is none of them.
+/// Bits that compare as the doubles do. Callers handle NaN themselves.
 #[inline]
 fn ordered(double: f64) -> u64 {
     let bits = double.to_bits();
@@ -379,7 +381,7 @@ fn ordered(double: f64) -> u64 {
     }
 }
 
-/// The key of a number that is a double, as most are.
+/// The key of a number that a double holds exactly, as is the case for most numbers.
 #[inline]
 fn exact(number: Number) -> Option<[u8; 10]> {
     let (double, exact) = number.truncated();
@@ -391,9 +393,8 @@ fn exact(number: Number) -> Option<[u8; 10]> {
     key.to_be_bytes().last_chunk().copied()
 }
 
-/// A number is the double next to it towards zero; a marker that says whether that is all; and
-/// where it is not, the exact decimal. Only 64-bit integers and decimals can need the last part,
-/// and 34 digits hold both.
+/// Encodes a number as a double, rounded towards zero, and a marker that says whether the double is exact. If it is
+/// not, the exact decimal follows. Only 64-bit integers and decimals can need the last part, and 34 digits hold both.
 fn append_number(bytes: &mut Vec<u8>, number: Number) {
     if number.is_nan() {
         bytes.extend([0; 8]);

@@ -4,8 +4,7 @@ use bson::{RawBsonRef, spec::ElementType};
 
 /// A bracket of MongoDB's order: values compare by bracket first.
 ///
-/// `Undefined` is a bracket of its own, below `Null`; strings and symbols share one, and so do the
-/// four kinds of number.
+/// `Undefined` has its own bracket below `Null`. Strings and symbols share one, and so do the four types of number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bracket {
     MinKey,
@@ -97,7 +96,7 @@ pub fn alias(kind: ElementType) -> &'static str {
         .map_or("missing", |(_, _, alias)| alias)
 }
 
-/// The number of a type.
+/// The code of a type: 16 for `int`.
 pub fn code(kind: ElementType) -> Option<i32> {
     let (_, code, _) = TYPES.iter().find(|(known, ..)| *known == kind)?;
     Some(*code)
@@ -126,7 +125,7 @@ impl TypeSet {
         Self(Self::bit(kind))
     }
 
-    /// The types that an alias stands for, `None` for an unknown one.
+    /// The types of an alias, `None` for an unknown alias.
     pub fn from_alias(alias: &str) -> Option<Self> {
         if alias == "number" {
             return Some(Self::NUMBER);
@@ -135,19 +134,19 @@ impl TypeSet {
         Some(Self::one(*kind))
     }
 
-    /// The type with a code, `None` for an unknown one.
+    /// The type with a code, `None` for an unknown code.
     pub fn from_code(code: i32) -> Option<Self> {
         let (kind, ..) = TYPES.iter().find(|(_, known, _)| *known == code)?;
         Some(Self::one(*kind))
     }
 
-    /// Both sets.
+    /// The union of both sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether a type is in both sets.
+    /// Whether the two sets have a type in common.
     pub fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

@@ -1,4 +1,4 @@
-//! Arithmetic over the four kinds of numbers, with the server's promotion and overflow.
+//! Arithmetic over the four kinds of numbers, with MongoDB's type promotion and overflow rules.
 
 use std::cmp::Ordering;
 
@@ -43,42 +43,42 @@ impl Number {
         }
     }
 
-    /// The sum; `None` where two integers leave 64 bits (`$inc` fails then).
+    /// The sum; `None` if two integers overflow 64 bits (`$inc` fails then).
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.checked(other, i64::checked_add, |a, b| a + b, Decimal::add)
     }
 
-    /// The difference; `None` where two integers leave 64 bits.
+    /// The difference; `None` if two integers overflow 64 bits.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.checked(other, i64::checked_sub, |a, b| a - b, Decimal::sub)
     }
 
-    /// The product; `None` where two integers leave 64 bits (`$mul` fails then).
+    /// The product; `None` if two integers overflow 64 bits (`$mul` fails then).
     pub fn checked_mul(self, other: Self) -> Option<Self> {
         self.checked(other, i64::checked_mul, |a, b| a * b, Decimal::mul)
     }
 
-    /// The difference, a double where two integers leave 64 bits.
+    /// The difference; a double if two integers overflow 64 bits.
     #[must_use]
     pub fn sub(self, other: Self) -> Self {
         self.checked_sub(other)
             .unwrap_or_else(|| Double(self.to_f64() - other.to_f64()))
     }
 
-    /// The product, a double where two integers leave 64 bits.
+    /// The product; a double if two integers overflow 64 bits.
     #[must_use]
     pub fn mul(self, other: Self) -> Self {
         self.checked_mul(other)
             .unwrap_or_else(|| Double(self.to_f64() * other.to_f64()))
     }
 
-    /// The quotient: a decimal if either is one, else a double. The caller refuses a zero divisor.
+    /// The quotient: a decimal if either operand is one, else a double. The caller checks for a zero divisor.
     #[must_use]
     pub fn div(self, other: Self) -> Self {
         self.inexact(other, |a, b| a / b, Decimal::div)
     }
 
-    /// The remainder with the sign of `self`. The caller refuses a zero divisor.
+    /// The remainder with the sign of `self`. The caller checks for a zero divisor.
     #[must_use]
     pub fn rem(self, other: Self) -> Self {
         match (self.to_i64_exact_type(), other.to_i64_exact_type()) {
@@ -116,7 +116,7 @@ impl Number {
         }
     }
 
-    /// The number as a decimal; a double is rounded to 15 digits, as the server does.
+    /// The number as a decimal; a double is rounded to 15 digits, as mongod does.
     pub fn to_decimal(self) -> Decimal {
         match self {
             Double(value) => Decimal::from_f64(value),
@@ -126,14 +126,13 @@ impl Number {
         }
     }
 
-    /// The integer this number is, of whatever type; `None` for fractions, NaN and what is out of
-    /// range.
+    /// The number as an integer, whatever its type; `None` for fractions, NaN and numbers beyond 64 bits.
     pub fn to_i64_exact(self) -> Option<i64> {
         let integer = self.to_i64_truncated()?;
         (self.compare(Int64(integer)) == Ordering::Equal).then_some(integer)
     }
 
-    /// The integer part; `None` for NaN and what is out of range.
+    /// The integer part; `None` for NaN and numbers beyond 64 bits.
     pub fn to_i64_truncated(self) -> Option<i64> {
         match self {
             Int32(value) => Some(i64::from(value)),
@@ -171,7 +170,7 @@ impl Number {
         self.compare(Int32(0)) == Ordering::Equal
     }
 
-    /// By exact value across types. NaN equals itself and is below every other number.
+    /// Compares by exact value across types. NaN equals itself and is below every other number.
     pub fn compare(self, other: Self) -> Ordering {
         match (self, other) {
             (Int32(a), Int32(b)) => a.cmp(&b),
@@ -190,8 +189,7 @@ impl Number {
         }
     }
 
-    /// The double next to this number towards zero, and whether it is the number exactly. NaN is
-    /// not asked for.
+    /// The number rounded towards zero to a double, and whether the double is exact. Callers handle NaN themselves.
     #[expect(
         clippy::cast_precision_loss,
         reason = "the bits that would be lost are cut off first"
@@ -220,8 +218,8 @@ impl Number {
         }
     }
 
-    /// Two integers by the first operation: the result is 32 bits wide if both are and it fits,
-    /// `None` if it leaves 64 bits. Any other two numbers by the other operations.
+    /// Applies `integers` to two integers: the result is 32 bits wide if both are and it fits, and `None` if it
+    /// overflows 64 bits. Applies `decimal` or `double` to any other two numbers.
     fn checked(
         self,
         other: Self,

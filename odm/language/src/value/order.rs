@@ -14,7 +14,7 @@ use crate::value::raw::{self, Elements};
 
 /// Compares two values: by bracket, then by value; numbers of all types by their exact value.
 ///
-/// A missing value is not a value: where the server treats it as null, the caller says so.
+/// Missing values have no place in this order: callers pass null where MongoDB treats a missing value as null.
 pub fn compare(a: RawBsonRef<'_>, b: RawBsonRef<'_>, collator: Option<&Collator>) -> Ordering {
     use RawBsonRef as R;
     match (a, b) {
@@ -108,7 +108,8 @@ fn compare_elements(
     }
 }
 
-/// Length, subtype, bytes: as stored, so the inner length of the old subtype counts.
+/// The sort key of binary data: length, subtype, bytes. The length is the stored one, which for the old subtype
+/// includes the inner length prefix.
 fn binary_key(value: RawBinaryRef<'_>) -> (usize, u8, &[u8]) {
     let inner = match value.subtype {
         BinarySubtype::BinaryOld => 4,
@@ -117,7 +118,7 @@ fn binary_key(value: RawBinaryRef<'_>) -> (usize, u8, &[u8]) {
     (value.bytes.len() + inner, value.subtype.into(), value.bytes)
 }
 
-/// Length, then bytes, as stored.
+/// The sort key of a `DBPointer`: the length of its encoding, then the encoded bytes.
 pub fn db_pointer_key(value: RawBsonRef<'_>) -> (usize, Vec<u8>) {
     let mut document = RawDocumentBuf::new();
     document.append(cstr!(""), value);

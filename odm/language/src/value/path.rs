@@ -35,7 +35,7 @@ impl Segment {
         &self.name
     }
 
-    /// The same, to look for among the elements of a document.
+    /// The field name as a [`Name`], to search for it among the elements of a document.
     #[inline]
     pub fn key(&self) -> Name<'_> {
         Name::of_word(self.word, self.name.as_bytes())
@@ -47,7 +47,7 @@ impl Segment {
     }
 }
 
-/// Whether a part of a path is made of digits alone, and so may stand for an element.
+/// Whether a part of a path consists of digits and so may be an array index.
 pub fn is_number(part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -58,7 +58,7 @@ pub fn index(name: &str) -> Option<usize> {
     plain.then(|| padded_index(name)).flatten()
 }
 
-/// The array index that a field name spells to an update: digits, of which the first may be zeros.
+/// The array index that a field name spells in an update, where leading zeros are allowed.
 pub fn padded_index(name: &str) -> Option<usize> {
     let digits = name.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| name.parse().ok()).flatten()
@@ -92,7 +92,7 @@ impl Path {
         }
     }
 
-    /// The value at the path through documents only: an array on the way ends it.
+    /// The value at the path through documents only; `None` if an array is on the way.
     pub fn get_plain<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
         let (last, parents) = self.segments.split_last()?;
         let mut elements = raw::walk(document);
@@ -106,16 +106,17 @@ impl Path {
         elements.find_name(last.key())?.value()
     }
 
-    /// The values at the path, with every array on the way traversed implicitly, but not an array
-    /// at its end. Missing values are not among them: this is how an index or `distinct` reads.
+    /// The values at the path, with every array on the way traversed implicitly, but not an array at its end. Missing
+    /// values are left out: this is how an index or `distinct` reads.
     pub fn get_all<'a>(&self, document: &'a RawDocument) -> Vec<RawBsonRef<'a>> {
         let mut found = Vec::new();
         self.visit(document, &mut |value, _| found.extend(value));
         found
     }
 
-    /// Shows the same values, and of each whether it is the element of an array that the last part is the index of; and
-    /// `None` where a document lacks its part of the path, or has a scalar in its way.
+    /// Calls `show` with each value of [`get_all`](Self::get_all), and with whether the last part of the path was used
+    /// as an array index. Also calls it with `None` for each document that lacks its part of the path or has a scalar
+    /// in the way.
     pub fn visit<'a>(
         &self,
         document: &'a RawDocument,
@@ -173,7 +174,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Whether a field is the first of a path.
+/// Whether the field `name` is the first part of the path.
 pub fn starts_with(path: &str, name: &str) -> bool {
     path.strip_prefix(name)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

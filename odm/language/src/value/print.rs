@@ -1,4 +1,4 @@
-//! Values as the server prints them in its messages: `{ a: 1, b: "x" }`.
+//! Prints values as mongod does in its messages: `{ a: 1, b: "x" }`.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::cstr, spec::B
 
 use crate::value::raw;
 
-/// Strings of at least this many bytes are cut where messages show values...
+/// Messages cut strings of at least this many bytes.
 const LONG: usize = 160;
-/// ...to this many.
+/// The maximum number of bytes that remain of a cut string.
 const SHOWN: usize = 150;
 
 /// A document, as in `{ a: 1 }`; its long strings are cut.
@@ -32,7 +32,7 @@ pub fn field(key: &str, value: RawBsonRef<'_>) -> String {
     text
 }
 
-/// A value with its strings as long as they are.
+/// A value with its strings in full.
 pub fn whole(value: RawBsonRef<'_>) -> String {
     let mut text = String::new();
     write_value(&mut text, value, Strings::Whole);
@@ -138,7 +138,7 @@ fn write_value(text: &mut String, value: RawBsonRef<'_>, strings: Strings) {
     }
 }
 
-/// The fields of a pointer are private to bson: they are read off its bytes.
+/// The collection and the id of a `DBPointer`, read from its bytes because bson keeps its fields private.
 pub fn pointer_parts(value: RawBsonRef<'_>) -> (String, String) {
     let mut holder = RawDocumentBuf::new();
     holder.append(cstr!("p"), value);
@@ -176,7 +176,7 @@ fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
         .expect("writing to a string does not fail");
 }
 
-/// A double as the server prints it: 16 significant digits, and at least one decimal place.
+/// A double as mongod prints it: 16 significant digits, and at least one decimal place.
 pub fn double(value: f64) -> String {
     if value.is_nan() {
         return "nan.0".into();

@@ -1,8 +1,7 @@
 //! Fast access to raw BSON: a plain walk over bytes.
 //!
-//! Keys are compared as bytes and not checked to be UTF-8. Nothing here panics on malformed bytes:
-//! a walk ends at the first element that makes no sense. [`validate`] is the check at the door,
-//! after which every walk reaches the end of its document.
+//! Keys are compared as bytes and not checked to be UTF-8. Nothing here panics on malformed bytes: a walk ends at the
+//! first malformed element. Walks over documents that [`validate`] has accepted always reach the end.
 
 mod append;
 mod pointer;
@@ -22,7 +21,7 @@ use serde::{Deserialize, de::value::BorrowedBytesDeserializer};
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
 
-/// How deep documents may nest: the server's limit.
+/// The maximum nesting depth of documents, as in MongoDB.
 pub const MAX_DEPTH: usize = 200;
 
 /// One element of a document, not decoded.
@@ -34,7 +33,7 @@ pub struct Element<'a> {
     value: &'a [u8],
 }
 
-/// The key of an element that is looked for.
+/// A key to search for among the elements of a document.
 #[derive(Debug, Clone, Copy)]
 pub struct Name<'n> {
     word: u64,
@@ -46,7 +45,7 @@ impl<'n> Name<'n> {
         Self::of_word(word_of(bytes), bytes)
     }
 
-    /// A name of which the [word](word_of) is known.
+    /// A name whose [word](word_of) is already known.
     #[inline]
     pub fn of_word(word: u64, bytes: &'n [u8]) -> Self {
         Self { word, bytes }
@@ -65,7 +64,7 @@ impl<'n> Name<'n> {
     }
 }
 
-/// The first eight bytes of a key, with zeros behind a shorter one.
+/// The first eight bytes of a key. Shorter keys are padded with zeros.
 pub fn word_of(key: &[u8]) -> u64 {
     let mut word = [0; 8];
     for (to, from) in word.iter_mut().zip(key) {
@@ -81,13 +80,13 @@ impl<'a> Element<'a> {
         self.word
     }
 
-    /// Its key, to look for elsewhere.
+    /// The key as a [`Name`], to search for it in other documents.
     #[inline]
     pub fn name(&self) -> Name<'a> {
         Name::of_word(self.word, self.key)
     }
 
-    /// Whether this is its key.
+    /// Whether the element's key equals `name`.
     #[inline]
     pub fn is(&self, name: Name<'_>) -> bool {
         self.word == name.word
@@ -95,7 +94,7 @@ impl<'a> Element<'a> {
             && (self.key.len() <= 8 || self.key == name.bytes)
     }
 
-    /// Whether its key is as short as its [word](word_of), and ASCII.
+    /// Whether the key fits into its [word](word_of) and is ASCII.
     fn has_ascii_word(&self) -> bool {
         self.key.len() <= 8 && self.word & HIGHS == 0
     }
@@ -110,19 +109,19 @@ impl<'a> Element<'a> {
         self.key
     }
 
-    /// The key, `None` where it is not UTF-8.
+    /// The key, `None` if it is not UTF-8.
     pub fn key(&self) -> Option<&'a str> {
         str::from_utf8(self.key).ok()
     }
 
-    /// Where in its document, which is this one, the element stands.
+    /// The byte range of the element in `document`, which must be the document that holds it.
     pub fn place(&self, document: &[u8]) -> Option<Range<usize>> {
         let before = |part: &[u8]| (part.as_ptr() as usize).checked_sub(document.as_ptr() as usize);
         let start = before(self.key)?.checked_sub(1)?;
         Some(start..before(self.value)? + self.value.len())
     }
 
-    /// The type, `None` for a byte that stands for none.
+    /// The type, `None` for an unknown type byte.
     pub fn element_type(&self) -> Option<ElementType> {
         ElementType::from(self.tag)
     }
@@ -132,12 +131,12 @@ impl<'a> Element<'a> {
         self.value
     }
 
-    /// The value, `None` where its bytes are malformed.
+    /// The value, `None` if its bytes are malformed.
     pub fn value(&self) -> Option<RawBsonRef<'a>> {
         decode(self)
     }
 
-    /// The number that the value is, if it is one.
+    /// The value as a number, if it is one.
     #[inline]
     pub fn number(&self) -> Option<Number> {
         Some(match self.tag {
@@ -171,7 +170,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Whether all has been walked over, to the end that a document has.
+    /// Whether the walk has reached the closing NUL of the document.
     pub fn is_at_end(&self) -> bool {
         self.rest == [0]
     }
@@ -199,7 +198,7 @@ impl<'a> Elements<'a> {
         self.document.len() - self.rest.len()
     }
 
-    /// Walks on from an element before which so many bytes lie.
+    /// Resumes a walk at an [`offset`](Self::offset).
     #[inline]
     pub fn from(document: &'a [u8], offset: usize) -> Self {
         Self {
@@ -208,7 +207,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The next element, for loops that pass most elements by.
+    /// The next element, always inlined for loops that skip most elements.
     #[expect(
         clippy::inline_always,
         reason = "of what is passed by only the size is needed"
@@ -276,18 +275,18 @@ fn key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     long_key_at(bytes)
 }
 
-/// The number of the first byte that is zero, and a mask of the bytes before it.
+/// The index of the first zero byte, and a mask of the bytes before it.
 #[inline]
 fn first_zero(word: u64) -> Option<(usize, u64)> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    // The lowest bit that is set is the highest one of the first byte that is zero.
+    // The lowest set bit is the highest bit of the first zero byte.
     let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
     let lowest = zeros & zeros.wrapping_neg();
     let end = usize::try_from(zeros.trailing_zeros() / 8).ok()?;
     (zeros != 0).then(|| (end, lowest.wrapping_sub(1)))
 }
 
-/// The same of a key of 16 bytes or more, or one at the end of a document.
+/// Like [`key_at`], for keys of 16 bytes or more and keys at the end of a document.
 #[cold]
 fn long_key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
@@ -310,7 +309,7 @@ pub fn get<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     walk(document).find_key(key.as_bytes())?.value()
 }
 
-/// The value of a key, unless it is null: a field of the type that is asked for may be left empty so.
+/// The value of a key, unless it is null or undefined, which leave an optional field unset.
 pub fn given<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     get(document, key).filter(|value| !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined))
 }
@@ -325,7 +324,7 @@ pub fn values(array: &RawArray) -> impl Iterator<Item = RawBsonRef<'_>> + Clone 
     walk_array(array).map_while(|element| element.value())
 }
 
-/// An array as the document with keys `"0"`, `"1"`, … that its bytes are.
+/// The array as a document with the keys `"0"`, `"1"`, …, which is how BSON stores arrays.
 pub fn array_document(array: &RawArray) -> &RawDocument {
     RawDocument::from_bytes(array.as_bytes()).unwrap_or_else(|_| empty_document())
 }
@@ -343,10 +342,10 @@ pub fn array_from_bytes(bytes: &[u8]) -> Option<&RawArray> {
     <&RawArray>::deserialize(bytes).ok()
 }
 
-/// Stands for the size of a value that begins with its length, or ends with a NUL.
+/// Marks types without a fixed size in [`SIZES`].
 const PREFIXED: u8 = u8::MAX;
 
-/// The sizes of the values that are of one size whatever they are, by tag.
+/// The sizes of fixed-size values, by tag.
 const SIZES: [u8; 256] = {
     let mut sizes = [PREFIXED; 256];
     sizes[0x01] = 8;
@@ -364,7 +363,7 @@ const SIZES: [u8; 256] = {
     sizes
 };
 
-/// How many bytes at the start of `rest` are the value of an element with this tag.
+/// The size of the value at the start of `rest`, for an element with this tag.
 #[inline]
 fn value_size(tag: u8, rest: &[u8]) -> Option<usize> {
     // Most values without a fixed size are strings, documents and arrays.
@@ -484,12 +483,12 @@ fn code_with_scope(bytes: &[u8]) -> Option<RawJavaScriptCodeWithScopeRef<'_>> {
     })
 }
 
-/// Whether the bytes are UTF-8. Most are ASCII, which takes fewer steps to tell.
+/// Whether the bytes are UTF-8. Most text is ASCII, which is faster to check.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.is_ascii() || str::from_utf8(bytes).is_ok()
 }
 
-/// Checks the structure of a document, all the way down, once.
+/// Checks the structure of a document and of everything nested in it.
 pub fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
     let invalid = |what: &str| ServerError::new(Code::INVALID_BSON, what);
     let document = RawDocument::from_bytes(bytes)
@@ -498,7 +497,7 @@ pub fn validate(bytes: &[u8]) -> Result<&RawDocument, ServerError> {
     Ok(document)
 }
 
-/// The same of a document that is to be part of another, at this depth in it: the outermost is 1.
+/// Like [`validate`], for a document to be nested in another at this depth. The outermost document has depth 1.
 pub fn validate_at(document: &RawDocument, depth: usize) -> Result<(), ServerError> {
     validate_nested(document.as_bytes(), depth)
 }
@@ -516,7 +515,7 @@ fn validate_nested(bytes: &[u8], depth: usize) -> Result<(), ServerError> {
         if !element.has_ascii_word() && !is_text(element.key) {
             return Err(invalid("a field name is not UTF-8".into()));
         }
-        // What is of a fixed size and any bits was checked by the walk: ids, dates, numbers, and what has no value.
+        // Fixed-size types in which every bit pattern is valid need no further check: the walk has checked their size.
         if matches!(
             element.tag,
             0x01 | 0x06 | 0x07 | 0x09 | 0x0A | 0x10 | 0x11 | 0x12 | 0x13 | 0x7F | 0xFF

@@ -1,9 +1,10 @@
 //! Text search: words of strings, their weight in a document, and the queries that look for them.
 //!
-//! A text index keeps, for each term of a document, a score ([`Fields::scores`]); `$text` asks it for terms
-//! (`Search::terms`) and then looks at the document again for what terms cannot say (`Search::accepts`).
+//! A text index stores a score for each term of a document ([`Fields::scores`]). `$text` looks up its terms in the
+//! index ([`Search::keys`]) and then checks phrases, exclusions and sensitivity on the document itself
+//! ([`Search::accepts`]).
 //!
-//! What this module is not: it keeps no index and plans nothing. Start at `tokens.rs`.
+//! This module neither stores the index nor plans queries. Start at `tokens.rs`.
 
 mod characters;
 mod fields;

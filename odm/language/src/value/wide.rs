@@ -1,5 +1,5 @@
-//! Unsigned 256-bit integers: just what products and quotients of 34-digit numbers need, and what the numbers of
-//! `decimal/real.rs` are made of.
+//! Unsigned 256-bit integers, with the operations that the products and quotients of 34-digit numbers and the mantissas
+//! of `decimal/real.rs` need.
 
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ const POWERS: [u128; 39] = {
     powers
 };
 
-/// `10^power`, at most `10^38`.
+/// `10^power` for powers up to 38; `u128::MAX` beyond.
 pub(super) const fn pow10(power: u32) -> u128 {
     if power < 39 {
         #[expect(clippy::indexing_slicing, reason = "there are 39")]
@@ -59,7 +59,7 @@ impl Wide {
         }
     }
 
-    /// The bits moved up; what leaves 256 bits is lost.
+    /// Shifts left; bits beyond 256 are lost.
     pub(super) const fn shl(self, by: u32) -> Self {
         match by {
             0 => self,
@@ -69,7 +69,7 @@ impl Wide {
         }
     }
 
-    /// The bits moved down; what leaves is lost.
+    /// Shifts right; bits below the lowest are lost.
     pub(super) const fn shr(self, by: u32) -> Self {
         match by {
             0 => self,
@@ -79,7 +79,7 @@ impl Wide {
         }
     }
 
-    /// The quotient by a small number that isn't zero.
+    /// The quotient by a nonzero 64-bit number.
     pub(super) const fn over(self, divisor: u64) -> Self {
         const MASK: u128 = u64::MAX as u128;
         let by = divisor as u128;
@@ -96,7 +96,7 @@ impl Wide {
         Self::new(((a / by) << 64) | (b / by), ((c / by) << 64) | (d / by))
     }
 
-    /// Without its last digits, and whether one of them was not zero.
+    /// The number without its last `count` decimal digits, and whether any of those was not zero.
     pub(super) fn cut_digits(self, count: u32) -> (Self, bool) {
         let mut value = self;
         let mut below = false;
@@ -122,7 +122,7 @@ impl Wide {
         Self { high, low }
     }
 
-    /// The low 128 bits if they are all.
+    /// The number as 128 bits, if it fits.
     pub(super) fn to_u128(self) -> Option<u128> {
         (self.high == 0).then_some(self.low)
     }
@@ -193,7 +193,7 @@ impl Wide {
         (Self { high, low }, rest)
     }
 
-    /// How many decimal digits there are; zero has one.
+    /// The number of decimal digits; zero has one.
     pub(super) fn digits(self) -> u32 {
         match self.to_u128() {
             Some(low) => low.checked_ilog10().unwrap_or(0) + 1,
@@ -201,8 +201,8 @@ impl Wide {
         }
     }
 
-    /// Cuts off the last digits: what is left, and how the cut compares to half a unit. `sticky`
-    /// says that the number is a bit greater than it looks.
+    /// Cuts off the last digits. Returns the rest and how the cut part compares to half a unit. `sticky` is set if
+    /// nonzero digits below this number were lost before.
     pub(super) fn drop_digits(self, count: u32, sticky: bool) -> (u128, Ordering) {
         let mut value = self;
         let mut below = sticky;

@@ -1,11 +1,11 @@
-//! Documents as raw BSON, as bson writes them, in one piece of memory.
+//! Encodes documents as raw BSON into one buffer, with the same bytes and errors as the bson crate.
 
 use bson::raw::RawBsonRef;
 use bson::raw::{CStr, RawBson, RawDocumentBuf};
 use bson::spec::ElementType;
 use bson::{Bson, Document, doc};
 
-/// The bytes of a document. What bson could not write is refused as bson refuses it.
+/// The bytes of a document. Returns bson's error if bson cannot encode the document.
 pub fn document(document: &Document) -> Result<RawDocumentBuf, bson::error::Error> {
     let mut bytes = Vec::with_capacity(32 * (document.len() + 1));
     match append_document(&mut bytes, document) {
@@ -45,7 +45,7 @@ fn append_document(bytes: &mut Vec<u8>, document: &Document) -> Option<()> {
     })
 }
 
-/// Writes a length, which is known at the end, what it counts, and a closing NUL.
+/// Writes a length prefix, the content and a closing NUL. The length is filled in last.
 fn framed(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Option<()> {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; 4]);
@@ -57,7 +57,7 @@ fn framed(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -
     Some(())
 }
 
-/// Writes one element of raw BSON; `None` where its name holds a NUL.
+/// Writes one element of raw BSON; `None` if its name contains a NUL.
 pub fn raw_element(bytes: &mut Vec<u8>, key: &str, value: RawBsonRef<'_>) -> Option<()> {
     let name = |bytes: &mut Vec<u8>| name(bytes, key, value.element_type());
     match value {
@@ -103,7 +103,7 @@ pub fn raw_element(bytes: &mut Vec<u8>, key: &str, value: RawBsonRef<'_>) -> Opt
     Some(())
 }
 
-/// Writes the type and the name of an element; `None` where the name holds a NUL.
+/// Writes the type and the name of an element; `None` if the name contains a NUL.
 fn name(bytes: &mut Vec<u8>, key: &str, kind: ElementType) -> Option<()> {
     if key.as_bytes().contains(&0) {
         return None;
@@ -114,7 +114,7 @@ fn name(bytes: &mut Vec<u8>, key: &str, kind: ElementType) -> Option<()> {
     Some(())
 }
 
-/// Writes one element; `None` where its name holds a NUL, or something is too long.
+/// Writes one element; `None` if a name contains a NUL or a value is too long.
 fn append(bytes: &mut Vec<u8>, key: &str, value: &Bson) -> Option<()> {
     let name = |bytes: &mut Vec<u8>, kind| name(bytes, key, kind);
     match value {
@@ -184,7 +184,7 @@ mod tests {
 
     use super::{document, one, one_in};
 
-    /// The document, written anew of its elements.
+    /// Encodes the document again, element by element.
     fn framed_elements(document: &RawDocumentBuf) -> Vec<u8> {
         let mut bytes = Vec::new();
         super::framed(&mut bytes, |bytes| {

@@ -1,4 +1,4 @@
-//! The locales of the server's collations, and their BCP 47 names.
+//! The locales of MongoDB's collations, and their BCP 47 names.
 
 /// Sorted. A locale may be followed by `@collation=` and a variant.
 const LOCALES: &[&str] = &[
@@ -115,8 +115,8 @@ const LOCALES: &[&str] = &[
 
 type Variant = (&'static str, Option<&'static str>, &'static [&'static str]);
 
-/// The variants that a locale may name: the server's word, the BCP 47 word where the bundled
-/// collation data has the variant, and the languages that have it (none: all of them).
+/// The variants that a locale may name: MongoDB's name, the BCP 47 name if the bundled collation data has the variant,
+/// and the languages that have it (an empty list stands for all languages).
 const VARIANTS: &[Variant] = &[
     ("big5han", None, &["zh"]),
     ("compat", Some("compat"), &["ar"]),
@@ -128,7 +128,7 @@ const VARIANTS: &[Variant] = &[
     ("phonetic", None, &["ln"]),
     ("search", None, &[]),
     ("searchjl", None, &["ko"]),
-    // The order of v and w has changed names since.
+    // The bundled data has this order of v and w under another name.
     ("standard", Some("trad"), &["sv"]),
     ("standard", None, &["zh"]),
     ("traditional", Some("trad"), &["bn", "es", "fi", "kn", "vi"]),
@@ -147,21 +147,21 @@ fn language(base: &str) -> &str {
     base.split('_').next().unwrap_or(base)
 }
 
-/// The row of a variant of a language.
+/// The row of a variant for the language of `base`.
 fn row(base: &str, variant: &str) -> Option<&'static Variant> {
     VARIANTS.iter().find(|(name, _, languages)| {
         *name == variant && (languages.is_empty() || languages.contains(&language(base)))
     })
 }
 
-/// Whether the server has a collation for a locale.
+/// Whether MongoDB has a collation for a locale.
 pub(super) fn is_known(locale: &str) -> bool {
     let (base, variant) = split(locale);
     LOCALES.binary_search(&base).is_ok()
         && variant.is_none_or(|variant| row(base, variant).is_some())
 }
 
-/// The known locale that an unknown one seems to mean, with its variant if it has that.
+/// The known locale to suggest for an unknown one, with the variant if the known locale has it.
 pub(super) fn suggestion(locale: &str) -> Option<String> {
     let (base, variant) = split(locale);
     let (base, keyword) = base.split_once('@').unwrap_or((base, "="));
@@ -203,7 +203,7 @@ fn title(part: &str) -> String {
         .collect()
 }
 
-/// What a locale is used to, where it differs from the general defaults of the options.
+/// The default options of a locale, where they may differ from the general defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -220,7 +220,7 @@ pub struct Customs {
     pub backwards: bool,
 }
 
-/// The customs of a locale, as `listIndexes` of MongoDB 6.0.5 shows them.
+/// The defaults of a locale, as `listIndexes` of MongoDB 6.0.5 shows them.
 pub fn customs(locale: &str) -> Customs {
     let (base, variant) = split(locale);
     let plain = variant.is_none();
@@ -261,10 +261,10 @@ pub fn customs(locale: &str) -> Customs {
     }
 }
 
-/// The locales whose order the bundled collation data lacks: it would put their words in the order of none.
+/// The locales whose order the bundled collation data lacks: it would use the root order for them.
 const LACKING: &[&str] = &["en_US_POSIX", "haw", "kl", "lkt", "ln", "se", "smn", "yi"];
 
-/// The name of a known locale in BCP 47, `None` where the bundled collation data lacks it.
+/// The name of a known locale in BCP 47, `None` if the bundled collation data lacks it.
 pub(super) fn bcp47(locale: &str) -> Option<String> {
     let (base, variant) = split(locale);
     if LACKING.contains(&base) {

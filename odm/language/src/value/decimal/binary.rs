@@ -1,8 +1,8 @@
-//! IEEE 754 binary128: 113 bits, which a server computes the functions of decimals with.
+//! IEEE 754 binary128 numbers (113 bits), with which MongoDB computes the functions of decimals.
 //!
-//! A server's library keeps 128 bits of what an operation gives, cuts off the rest, and rounds that: a half goes away
-//! from zero. There are no infinities: nothing here leaves the range, but for the small numbers that
-//! [`Binary::from_decimal`] makes.
+//! Operations round as MongoDB's decimal library does: they truncate a result to 128 bits and round those to 113,
+//! halves away from zero. There are no infinities, because no operation here overflows; only [`Binary::from_decimal`]
+//! can underflow.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -12,12 +12,13 @@ use super::{DIGITS, Decimal, round};
 use crate::value::wide::{Wide, pow10};
 
 const DIGITS_2: u32 = 113;
-/// The bits that are not kept of 128.
+/// The bits of a 128-bit mantissa that rounding drops.
 const SPARE: u32 = 128 - DIGITS_2;
 /// `2^LEAST` is the smallest number.
 const LEAST: i32 = -16494;
 
-/// `mantissa * 2^(exponent - 128)`. The mantissa's first bit is set, or it is zero; its last 15 bits are zero.
+/// `mantissa * 2^(exponent - 128)`. The first bit of the mantissa is set, unless the mantissa is zero; its last 15 bits
+/// are zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Binary {
     negative: bool,
@@ -50,7 +51,7 @@ impl Binary {
         }
     }
 
-    /// The first bits, rounded away from zero where the next one is set.
+    /// Rounds to 113 bits, halves away from zero.
     pub(super) fn from_real(value: Real) -> Self {
         Self::rounded(
             value.is_negative(),
@@ -59,14 +60,14 @@ impl Binary {
         )
     }
 
-    /// The same of a logarithm, of which a server's library has a unit of the 128th bit less: that decides where the
-    /// number is half way between two others, as next to a logarithm of zero it often is.
+    /// Like [`Self::from_real`], for logarithms: MongoDB's library is one unit of the 128th bit lower. This matters
+    /// when the number lies half way between two others, as is common for logarithms near zero.
     pub(super) fn from_logarithm(value: Real) -> Self {
         let mantissa = value.mantissa().high().saturating_sub(1);
         Self::rounded(value.is_negative(), mantissa, value.exponent())
     }
 
-    /// Of 128 bits whose first is set, or that are zero.
+    /// Rounds a 128-bit mantissa whose first bit is set, or that is zero.
     fn rounded(negative: bool, mantissa: u128, exponent: i32) -> Self {
         const HALF: u128 = 1 << (SPARE - 1);
         match mantissa.checked_add(HALF) {
@@ -83,7 +84,7 @@ impl Binary {
         }
     }
 
-    /// Of 128 bits that may begin with zeros.
+    /// Normalizes and rounds a 128-bit mantissa that may begin with zeros.
     fn normal(negative: bool, mantissa: u128, exponent: i32) -> Self {
         if mantissa == 0 {
             return Self::zero(false);
@@ -92,12 +93,12 @@ impl Binary {
         Self::rounded(negative, mantissa << zeros, exponent - zeros.cast_signed())
     }
 
-    /// The nearest number, a half to the even one; zero for what is not finite.
+    /// The nearest number, with halves rounded to even; zero for infinities and NaN.
     pub(super) fn from_decimal(value: Decimal) -> Self {
         let exact = real(value);
         let (high, low) = (exact.mantissa().high(), exact.mantissa().low());
         let negative = value.is_negative();
-        // next to zero there are fewer bits
+        // numbers near zero (subnormals) have fewer bits
         let kept = (exact.exponent() - LEAST).clamp(-1, DIGITS_2.cast_signed());
         let Ok(kept) = u32::try_from(kept) else {
             return Self::zero(negative);
@@ -126,7 +127,7 @@ impl Binary {
         }
     }
 
-    /// The number with its last bits cut off, and what was cut off.
+    /// The number truncated to 113 bits, and the part that was cut off.
     pub(super) fn from_decimal_in_two(value: Decimal) -> (Self, Self) {
         let exact = real(value);
         let high = Self {
@@ -156,7 +157,7 @@ impl Binary {
         Self::from_real(function(self.real()))
     }
 
-    /// The nearest decimal of 34 digits. One that is exact has no more digits than it needs.
+    /// The nearest decimal of 34 digits. An exact result has no more digits than it needs.
     pub(super) fn to_decimal(self) -> Decimal {
         if self.mantissa == 0 {
             return Decimal::finite(self.negative, 0, 0);
@@ -183,7 +184,7 @@ impl Binary {
         #[expect(clippy::cast_possible_truncation, reason = "exponents have few digits")]
         let exponent = digits.ceil() as i32 - DIGITS.cast_signed() - 2;
         let mut fives = exponent;
-        // a division without a rest has to be exact
+        // cancels factors of five, so that a division without remainder is exact
         while fives > 0 && odd.is_multiple_of(5) {
             odd /= 5;
             fives -= 1;
@@ -216,7 +217,7 @@ impl Binary {
         }
     }
 
-    /// Of the magnitudes.
+    /// Compares the magnitudes.
     pub(super) fn compare(self, other: Self) -> Ordering {
         self.real().compare(other.real())
     }
@@ -279,7 +280,7 @@ impl Mul for Binary {
     fn mul(self, other: Self) -> Self {
         const LOW: u128 = u64::MAX as u128;
         let (a, b) = (self.mantissa, other.mantissa);
-        // what the low halves give is left out
+        // the product of the low halves is left out
         let product = (a >> 64) * (b >> 64)
             + (((a >> 64) * (b & LOW)) >> 64)
             + (((a & LOW) * (b >> 64)) >> 64);
@@ -294,13 +295,13 @@ impl Mul for Binary {
 impl Div for Binary {
     type Output = Self;
 
-    /// By a number that isn't zero.
+    /// Divides by a nonzero number.
     fn div(self, other: Self) -> Self {
         Self::from_real(self.real() / other.real())
     }
 }
 
-/// A finite decimal in 256 bits; exact if these can hold it.
+/// Converts a finite decimal; exact if 256 bits can hold it.
 fn real(value: Decimal) -> Real {
     let Some((mut coefficient, exponent)) = value.parts() else {
         return Real::ZERO;

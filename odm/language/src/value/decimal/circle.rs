@@ -1,4 +1,5 @@
-//! `$sin`, `$cos`, `$tan` and their inverses, with the digits of a server; see [`Binary`] for why it rounds so often.
+//! `$sin`, `$cos`, `$tan` and their inverses, with the same digits as mongod; see [`Binary`] for the reason for the
+//! intermediate rounding.
 
 use std::cmp::Ordering;
 
@@ -9,23 +10,23 @@ use super::turns::quarters;
 
 const PI: Decimal = Decimal::finite(false, 3_141_592_653_589_793_238_462_643_383_279_503, -33);
 const HALF_PI: Decimal = Decimal::finite(false, 1_570_796_326_794_896_619_231_321_691_639_751, -33);
-/// A server has a digit less of it.
+/// mongod uses only 33 digits of this constant.
 const QUARTER_PI: Decimal =
     Decimal::finite(false, 785_398_163_397_448_309_615_660_845_819_876, -33);
 const THREE_QUARTERS_PI: Decimal =
     Decimal::finite(false, 2_356_194_490_192_344_928_846_982_537_459_627, -33);
 const DEGREE: Decimal = Decimal::finite(false, 1_745_329_251_994_329_576_923_690_768_488_613, -35);
 const RADIAN: Decimal = Decimal::finite(false, 5_729_577_951_308_232_087_679_815_481_410_517, -32);
-/// Too small to count, but enough to fill up the digits.
+/// Too small to change a sum, but adding it pads the sum to 34 digits.
 pub(super) const SPECK: Decimal = Decimal::finite(false, 1, -40);
 
-/// How large an angle is.
+/// An angle, classified by its size.
 enum Angle {
-    /// Its own sine.
+    /// So small that it equals its sine.
     Tiny,
-    /// Small enough to be taken as it is.
+    /// Small enough to need no reduction.
     Small(Binary),
-    /// So many quarters of a turn, and the rest.
+    /// A number of quarter turns, and the rest.
     Large(u8, Binary),
 }
 
@@ -63,7 +64,7 @@ impl Decimal {
         }
     }
 
-    /// Of what is between -1 and 1.
+    /// The inverse sine of a number from -1 to 1.
     #[must_use]
     pub fn asin(self) -> Self {
         if self.is_nan() {
@@ -81,7 +82,7 @@ impl Decimal {
         angle.to_decimal()
     }
 
-    /// Of what is between -1 and 1.
+    /// The inverse cosine of a number from -1 to 1.
     #[must_use]
     pub fn acos(self) -> Self {
         if self.is_nan() {
@@ -122,7 +123,7 @@ impl Decimal {
         number.map(Real::atan).to_decimal()
     }
 
-    /// The angle of the point whose ordinate this is.
+    /// The angle of the point with this ordinate and the given abscissa.
     #[must_use]
     pub fn atan2(self, abscissa: Self) -> Self {
         let is_left = abscissa.negative;
@@ -138,7 +139,7 @@ impl Decimal {
         magnitude.signed(self.negative)
     }
 
-    /// Of what is neither zero nor infinite.
+    /// The angle for operands that are neither zero nor infinite.
     fn angle_over(self, abscissa: Self) -> Self {
         let slope = self.div(abscissa);
         let [steep, flat] = [36, -36].map(|power| Self::finite(false, 1, power));
@@ -195,7 +196,7 @@ impl Decimal {
         (-Binary::from_decimal(self.times_plus(self, minus_one))).map(Real::sqrt)
     }
 
-    /// A number that is the function of itself, but for what falls off below its last digit.
+    /// The result of a function that equals its argument in all 34 digits: the argument, padded to 34 digits.
     pub(super) fn shortened(self) -> Self {
         if self.is_zero() {
             self
@@ -224,7 +225,7 @@ enum Extent {
     NaN,
 }
 
-/// The sine of so many quarters of a turn and a rest.
+/// The sine of a number of quarter turns plus a rest.
 fn sine(quarters: u8, rest: Binary) -> Binary {
     let magnitude = if quarters.is_multiple_of(2) {
         rest.map(Real::sin)
@@ -238,7 +239,7 @@ fn sine(quarters: u8, rest: Binary) -> Binary {
     }
 }
 
-/// Whether a number is below `10^-40`.
+/// Whether the magnitude of a number is below `10^-40`.
 pub(super) fn is_speck(number: Binary) -> bool {
     compare_to(number, SPECK).is_lt()
 }

@@ -1,4 +1,4 @@
-//! Where decimals meet doubles.
+//! Conversions and comparisons between decimals and doubles.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(super) fn nearest(coefficient: u128, exponent: i32) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// A double rounded to so many digits; with all 34, to no more than it has.
+/// Converts a double, rounded to this many digits. With 34 digits, an exact result is not padded.
 pub(super) fn to_decimal(value: f64, places: u32) -> Decimal {
     if value.is_nan() {
         return Decimal::NAN;
@@ -38,7 +38,7 @@ pub(super) fn to_decimal(value: f64, places: u32) -> Decimal {
     Decimal::finite(negative, coefficient, exponent)
 }
 
-/// The magnitude of a double as a decimal without loss, where 128 bits and 34 digits hold it.
+/// The exact decimal of a positive double, if 34 digits hold it.
 fn exact(value: f64) -> Option<(u128, i32)> {
     let bits = value.to_bits();
     let stored = i32::try_from((bits >> 52) & 0x7FF).ok()?;
@@ -96,7 +96,7 @@ fn compare_magnitude(parts: (u128, i32), double: f64) -> Ordering {
         Ordering::Equal => {}
         decided => return decided,
     }
-    // equal to the last bit of the double: every digit of its exact value decides
+    // the decimal rounds to this double: compares all digits of the double's exact value
     let text = format!("{double:.800e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (first, normal) = scientific(parts);

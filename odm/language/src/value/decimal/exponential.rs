@@ -1,7 +1,7 @@
-//! Powers of e, 2 and 10, and logarithms, with the digits of a server.
+//! Powers of e, 2 and 10, and logarithms, with the same digits as mongod.
 //!
-//! Where a server's library rounds to [`Binary`] on its way, so does this: the last of 34 digits depends on it. What it
-//! does beyond the range of binary128 is done here too, as it costs a digit now and then.
+//! Intermediate results are rounded to [`Binary`] in the same places as in MongoDB's library, because the last of 34
+//! digits depends on it. For the same reason, numbers beyond the range of binary128 are split in the same way.
 
 use std::cmp::Ordering;
 
@@ -10,18 +10,18 @@ use super::real::Real;
 use super::{Decimal, round};
 use crate::value::wide::Wide;
 
-/// What [`Decimal::exp`] and [`Decimal::exp2`] differ in.
+/// The parameters in which [`Decimal::exp`] and [`Decimal::exp2`] differ.
 struct Exponential {
     power: fn(Real) -> Real,
-    /// The power's slope, in powers.
+    /// The derivative of the power, divided by the power; `None` stands for 1.
     slope: Option<fn() -> Binary>,
-    /// Beyond this and its negative is nothing that a decimal could hold.
+    /// Exponents of a larger magnitude overflow or underflow.
     limit: u128,
-    /// The power of 11000, and that of -11000.
+    /// The powers for the exponents 11000 and -11000.
     far: [Decimal; 2],
 }
 
-/// What is split off where binary128 has no room.
+/// The part that is split off an exponent whose power is beyond the range of binary128.
 const FAR: u128 = 11000;
 
 const EXP: Exponential = Exponential {
@@ -30,7 +30,7 @@ const EXP: Exponential = Exponential {
     limit: 15000,
     far: [
         EXP_11000,
-        // the last digit is a server's
+        // the last digit is the one that mongod computes
         Decimal::finite(false, 5_763_669_429_168_183_696_272_822_960_961_269, -4811),
     ],
 };
@@ -47,7 +47,7 @@ const EXP2: Exponential = Exponential {
     ],
 };
 
-/// What logarithms differ in.
+/// The base of a logarithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     E,
@@ -55,7 +55,7 @@ enum Base {
     Ten,
 }
 
-/// Beyond this and its inverse, logarithms are taken of another number.
+/// Numbers above `10^HUGE` or below `10^-HUGE` are scaled by this power before their logarithm is computed.
 const HUGE: i32 = 4464;
 
 impl Decimal {
@@ -70,7 +70,7 @@ impl Decimal {
         EXP2.of(self)
     }
 
-    /// `10^self`, but for the power of zero: a server makes a zero of it.
+    /// `10^self`, except that `10^0` is zero, as in mongod.
     pub(super) fn exp10(self) -> Self {
         const LIMIT: u32 = 6400;
         if self.is_nan() {
@@ -99,19 +99,19 @@ impl Decimal {
         }
     }
 
-    /// The natural logarithm of what is above zero.
+    /// The natural logarithm of a positive number.
     #[must_use]
     pub fn ln(self) -> Self {
         self.logarithm(Base::E)
     }
 
-    /// The decimal logarithm of what is above zero.
+    /// The decimal logarithm of a positive number.
     #[must_use]
     pub fn log10(self) -> Self {
         self.logarithm(Base::Ten)
     }
 
-    /// The logarithm to a base. To another than 2 and 10, a server divides the natural logarithm by the base itself.
+    /// The logarithm to a base. For bases other than 2 and 10, mongod divides the natural logarithm by the base itself.
     #[must_use]
     pub fn log(self, base: Self) -> Self {
         let is = |n| base.compare(Self::from_i64(n)).is_eq();
@@ -174,7 +174,7 @@ impl Exponential {
 }
 
 impl Base {
-    /// The logarithm of a number, but for a factor in the decimal one.
+    /// The logarithm of a number; for base 10 the natural one, which [`Self::scaled`] converts.
     fn unscaled(self, number: Binary) -> Binary {
         let natural = number.real().ln();
         Binary::from_logarithm(match self {
@@ -204,7 +204,8 @@ impl Base {
         })
     }
 
-    /// The logarithm of what binary128 has room for: next to one, what it rounds off counts.
+    /// The logarithm of a number within the range of binary128. Near one, the result is corrected for the error of
+    /// rounding the number to binary128.
     fn of_ordinary(self, number: Decimal) -> Binary {
         let binary = Binary::from_decimal(number);
         let mut result = self.unscaled(binary);

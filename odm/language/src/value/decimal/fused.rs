@@ -1,9 +1,9 @@
-//! A product and a sum, rounded once.
+//! Fused multiply-add: a product and a sum, rounded only once.
 
 use super::{DIGITS, Decimal, clamp, round};
 use crate::value::wide::Wide;
 
-/// As many digits as 256 bits have room for, one for a carry left out.
+/// The number of digits that 256 bits hold, less one for a carry.
 const REACH: u32 = 76;
 
 impl Decimal {
@@ -50,7 +50,7 @@ impl Part {
             return round(fine.negative, fine.coefficient, fine.exponent, false);
         }
         let gap = (coarse.exponent - fine.exponent).unsigned_abs();
-        // of a zero only the exponent counts, and that as far as there is room for digits
+        // a zero only lowers the exponent of the result, as far as 34 digits allow
         let room = if fine.coefficient.is_zero() {
             DIGITS
         } else {
@@ -70,7 +70,7 @@ impl Part {
         if rest.is_zero() {
             return Decimal::finite(false, 0, clamp(exponent));
         }
-        // one unit less, and a bit more than nothing
+        // subtracts a whole unit for the cut digits; `is_cut` stands for the part of it that was too much
         let one = Wide::new(0, u128::from(is_cut));
         round(coarse.negative, rest.minus(one), exponent, is_cut)
     }

@@ -1,4 +1,5 @@
-//! `$sinh`, `$cosh`, `$tanh` and their inverses, with the digits of a server; see [`Binary`] for why it rounds so often.
+//! `$sinh`, `$cosh`, `$tanh` and their inverses, with the same digits as mongod; see [`Binary`] for the reason for the
+//! intermediate rounding.
 
 use std::cmp::Ordering;
 
@@ -10,7 +11,7 @@ use super::{DIGITS, Decimal};
 
 const HALF: Decimal = Decimal::finite(false, 5, -1);
 
-/// Which half of `e^x`: what is odd, or what is even.
+/// The odd or the even part of `e^x`: `sinh` or `cosh`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Odd,
@@ -29,7 +30,7 @@ impl Decimal {
     }
 
     fn hyperbolic(self, part: Part) -> Self {
-        /// Beyond this is nothing that a decimal could hold.
+        /// Results for larger magnitudes overflow a decimal.
         const LIMIT: Decimal = Decimal::finite(false, 20000, 0);
         let negative = self.negative && part == Part::Odd;
         if self.is_nan() {
@@ -65,9 +66,9 @@ impl Decimal {
         self.abs().half_exp(part).signed(negative)
     }
 
-    /// Half of `e^self`, of what is between 64 and 20000.
+    /// Half of `e^self`, for numbers from 64 to 20000.
     fn half_exp(self, part: Part) -> Self {
-        /// Adding and taking away this rounds to an integer.
+        /// Adding and subtracting this rounds to an integer.
         const SHIFTER: Decimal =
             Decimal::finite(false, 1_100_000_000_000_000_000_000_000_000_000_000, 0);
         let whole = self.add(SHIFTER).sub(SHIFTER);
@@ -88,7 +89,7 @@ impl Decimal {
 
     #[must_use]
     pub fn tanh(self) -> Self {
-        /// Beyond this is nothing but one.
+        /// The result for larger magnitudes is one.
         const LIMIT: Decimal = Decimal::finite(false, 1000, 0);
         if self.is_nan() {
             return Self::NAN;
@@ -118,7 +119,7 @@ impl Decimal {
         }
     }
 
-    /// Of what is not below one.
+    /// The inverse hyperbolic cosine of a number that is at least one.
     #[must_use]
     pub fn acosh(self) -> Self {
         /// `33 / 32`
@@ -136,7 +137,7 @@ impl Decimal {
         Binary::from_decimal(self).map(Real::acosh).to_decimal()
     }
 
-    /// Of what is between -1 and 1.
+    /// The inverse hyperbolic tangent of a number from -1 to 1.
     #[must_use]
     pub fn atanh(self) -> Self {
         if self.is_zero() {
@@ -157,13 +158,13 @@ impl Decimal {
         (logarithm * half).to_decimal().signed(self.negative)
     }
 
-    /// Whether the last digit stands so far in front of the point that a one is nothing.
+    /// Whether the number is so large that adding one does not change it.
     fn is_beyond_units(self) -> bool {
         self.parts()
             .is_some_and(|(_, exponent)| exponent > DIGITS.cast_signed())
     }
 
-    /// The logarithm of twice the magnitude of what is beyond the units.
+    /// The natural logarithm of twice the magnitude, for numbers whose exponent is not negative.
     fn ln_of_double(self) -> Self {
         let Some((coefficient, exponent)) = self.parts() else {
             return self;

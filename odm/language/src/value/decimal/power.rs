@@ -4,7 +4,7 @@ use super::real::Real;
 use super::{DIGITS, Decimal};
 use crate::value::wide::pow10;
 
-/// What is not a fraction.
+/// The parity of an integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whole {
     Even,
@@ -12,7 +12,7 @@ enum Whole {
 }
 
 impl Decimal {
-    /// `self^exponent`, with all the digits that there are.
+    /// `self^exponent`, padded to 34 digits.
     #[must_use]
     pub fn pow(self, exponent: Self) -> Self {
         let is = |n| self.compare(Self::from_i64(n)).is_eq();
@@ -27,11 +27,11 @@ impl Decimal {
         } else {
             self.power(exponent)
         };
-        // which fills up the digits, and takes a zero's sign
+        // pads the result to 34 digits and clears the sign of a zero
         power.add(Self::NOTHING)
     }
 
-    /// Of what is neither NaN nor one; the exponent is neither NaN nor zero.
+    /// `self^exponent` for a base that is neither NaN nor one and an exponent that is neither NaN nor zero.
     fn power(self, exponent: Self) -> Self {
         let is_small = self.abs().compare(Self::ONE).is_lt();
         if !exponent.is_finite() {
@@ -64,13 +64,13 @@ impl Decimal {
         let rest = exponent.times_plus(low, rest);
         let power = product.exp();
         if power.is_zero() || !power.is_finite() {
-            // an infinity has no sign, either
+            // infinities lose their sign, as zeros do
             return power;
         }
         power.times_plus(rest, power).signed(negative)
     }
 
-    /// Whether the number is an integer, and which.
+    /// The parity of the number if it is an integer.
     fn whole(self) -> Option<Whole> {
         let (coefficient, exponent) = self.parts()?;
         let is_odd = if exponent > 0 {
@@ -89,7 +89,7 @@ impl Decimal {
         Some(if is_odd { Whole::Odd } else { Whole::Even })
     }
 
-    /// The natural logarithm: 28 digits behind the point, and the next 19.
+    /// The natural logarithm in two parts: 28 digits after the point, and the next 19.
     fn ln_in_two(self) -> (Self, Self) {
         const PLACES: u32 = 28;
         const MORE: u32 = 19;
@@ -104,7 +104,7 @@ impl Decimal {
             digits + tens
         };
         let negative = logarithm.is_negative();
-        // units of the 28th place, and 64 bits behind them
+        // in units of the 28th place, with 64 bits after the point
         let scaled = logarithm.abs() * Real::integer(pow10(PLACES));
         let bits = u32::try_from(scaled.exponent() + 64).unwrap_or(0);
         let scaled = scaled.mantissa().shr(256 - bits);
@@ -122,7 +122,7 @@ impl Decimal {
         )
     }
 
-    /// The same, by the first terms of the series.
+    /// The natural logarithm in two parts, for numbers near one, from the first terms of the series.
     fn ln_next_to_one(self) -> (Self, Self) {
         const HALF: Decimal = Decimal::finite(true, 5, -1);
         const THIRD: Decimal = Decimal::finite(false, pow10(DIGITS) / 3, -34);

@@ -1,7 +1,7 @@
-//! Floating numbers of 256 bits, to compute in before something is rounded to [`Binary`](super::binary::Binary).
+//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary`](super::binary::Binary).
 //!
-//! Operations cut off: their results are a few units of the last bit too small at most. Exact are sums and products that
-//! fit, for numbers of no more than 128 bits.
+//! Operations truncate: a result is at most a few units of the last bit too small. Sums and products of numbers of at
+//! most 128 bits are exact if they fit.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -10,7 +10,7 @@ use crate::value::wide::Wide;
 
 mod functions;
 
-/// `mantissa * 2^(exponent - 256)`. The mantissa's first bit is set, or it is zero.
+/// `mantissa * 2^(exponent - 256)`. The first bit of the mantissa is set, unless the mantissa is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Real {
     negative: bool,
@@ -59,7 +59,7 @@ impl Real {
         Self::normal(negative, Wide::new(mantissa, 0), exponent)
     }
 
-    /// A fraction of the numbers below one: its first 256 bits.
+    /// A number below one, from its first 256 bits after the point.
     pub(super) const fn fraction(negative: bool, bits: Wide) -> Self {
         Self::normal(negative, bits, 0)
     }
@@ -76,7 +76,7 @@ impl Real {
         }
     }
 
-    /// One divided by a small number that isn't zero.
+    /// One divided by a nonzero 64-bit number.
     const fn inverse(divisor: u64) -> Self {
         Self::ONE.over(divisor)
     }
@@ -93,7 +93,7 @@ impl Real {
         self.negative
     }
 
-    /// The power of two that the magnitude is below; half of it is not above the magnitude.
+    /// The exponent of the smallest power of two above the magnitude.
     pub(super) const fn exponent(self) -> i32 {
         self.exponent
     }
@@ -117,7 +117,7 @@ impl Real {
         }
     }
 
-    /// `5^power`, which is exact as far as 256 bits hold it.
+    /// `5^power`; exact if 256 bits hold it.
     pub(super) fn pow5(power: u32) -> Self {
         let mut result = Self::ONE;
         let mut square = Self::integer(5);
@@ -132,7 +132,7 @@ impl Real {
         result
     }
 
-    /// By magnitude.
+    /// Compares the magnitudes.
     pub(super) fn compare(self, other: Self) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
             (true, true) => Ordering::Equal,
@@ -142,7 +142,7 @@ impl Real {
         }
     }
 
-    /// The first 53 bits, of a number that a double has room for.
+    /// The number as a double, for numbers within a double's range.
     #[expect(
         clippy::cast_precision_loss,
         reason = "the first bits are what is wanted"
@@ -153,7 +153,7 @@ impl Real {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// A double that is finite and not so small that it lacks bits.
+    /// Converts a finite double; subnormal doubles become zero.
     fn from_f64(value: f64) -> Self {
         let bits = value.to_bits();
         let exponent = i32::try_from(bits >> 52 & 0x7FF).unwrap_or(0);
@@ -236,15 +236,15 @@ impl Mul for Real {
 impl Div for Real {
     type Output = Self;
 
-    /// By a number that isn't zero.
+    /// Divides by a nonzero number.
     fn div(self, other: Self) -> Self {
-        // Newton's steps for the inverse of the mantissa: 53 bits, 106, 212
+        // Newton steps for the inverse of the mantissa: 53, 106, 212 bits
         let divisor = other.times_pow2(-other.exponent).abs();
         let mut inverse = Self::from_f64(divisor.to_f64().recip());
         for _ in 0..2 {
             inverse = inverse + inverse * (Self::ONE - divisor * inverse);
         }
-        // and one for the quotient
+        // and one Newton step for the quotient
         let quotient = self * inverse;
         let quotient = quotient + inverse * (self - divisor * quotient);
         let result = quotient.times_pow2(-other.exponent);

@@ -1,9 +1,9 @@
-//! Decimals read from strings, as a server's conversions read them.
+//! Parses decimals from strings, as MongoDB's conversions do.
 
 use super::{DIGITS, Decimal, MAX_EXPONENT, MIN_EXPONENT};
 use crate::value::wide::pow10;
 
-/// Why a string is no decimal.
+/// The reason why a string is not a decimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
     Malformed,
@@ -56,7 +56,7 @@ fn signed(text: &str) -> (bool, &str) {
     }
 }
 
-/// The number behind an `e`; one that no range holds saturates.
+/// The number after an `e`; numbers that are too large saturate.
 fn exponent(text: &str) -> Option<i64> {
     let (negative, digits) = signed(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -66,7 +66,7 @@ fn exponent(text: &str) -> Option<i64> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// The number with an exponent that there is.
+/// Builds the decimal, shifting digits of the coefficient if the exponent is out of range.
 fn fitted(negative: bool, mut coefficient: u128, mut exponent: i64) -> Result<Decimal, Unread> {
     let (least, most) = (i64::from(MIN_EXPONENT), i64::from(MAX_EXPONENT));
     if coefficient == 0 {

@@ -1,16 +1,16 @@
-//! Angles as turns: what is left of them beside whole quarters.
+//! Reduces angles to quarter turns and a rest.
 
 use super::binary::Binary;
 use super::real::Real;
 use crate::value::wide::Wide;
 
-/// A fraction of a turn is computed to so many words.
+/// The number of 64-bit words to which a fraction of a turn is computed.
 const WORDS: usize = 6;
 
-/// An angle above zero as quarters of a turn, rounded to the nearest and without whole turns, and a rest between an eighth
-/// of a turn and its negative.
+/// Splits a positive angle into quarter turns, rounded to the nearest and without whole turns, and a rest of at most an
+/// eighth of a turn in either direction.
 ///
-/// Time and room grow with the exponent.
+/// The time and memory needed grow with the exponent.
 pub(super) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary) {
     let turns = times(&turns_of_ten(exponent), coefficient);
     let bits = top(&turns);
@@ -27,7 +27,7 @@ pub(super) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary) {
 
 /// `10^exponent` radians as a fraction of a turn, without whole turns.
 fn turns_of_ten(exponent: i32) -> Vec<u64> {
-    /// As many factors of five as a word holds.
+    /// The number of factors of five that a word holds.
     const FIVES: u32 = 27;
     let power = exponent.unsigned_abs();
     if exponent < 0 {
@@ -37,7 +37,7 @@ fn turns_of_ten(exponent: i32) -> Vec<u64> {
         turns.truncate(WORDS);
         return turns;
     }
-    // the twos are a shift, and each factor of fives makes the last word worthless
+    // the factors of two are a shift; each multiplication by `5^FIVES` makes the last word inexact
     let factors = power / FIVES;
     let words = WORDS + 2 + factors as usize;
     let mut turns: Vec<u64> = from_bit(power).take(words).collect();
@@ -50,7 +50,7 @@ fn turns_of_ten(exponent: i32) -> Vec<u64> {
     turns
 }
 
-/// A radian's fraction of a turn, without its first bits.
+/// One radian as a fraction of a turn, without its first `bit` bits.
 fn from_bit(bit: u32) -> impl Iterator<Item = u64> {
     let words = ONE_RADIAN.iter().skip((bit / 64) as usize);
     let next = words.clone().skip(1);
@@ -66,7 +66,7 @@ fn split(both: u128) -> [u64; 2] {
     [word(both >> 64), word(both)]
 }
 
-/// Multiplies a fraction; what is above its point is lost.
+/// Multiplies a fraction; the integer part is lost.
 fn multiply(turns: &mut [u64], factor: u64) {
     let mut carry = 0;
     for word in turns.iter_mut().rev() {
@@ -85,14 +85,14 @@ fn divide(turns: &mut [u64], divisor: u64) {
     }
 }
 
-/// The product with a large number; what is above its point is lost.
+/// The product of a fraction and a 128-bit number; the integer part is lost.
 fn times(turns: &[u64], factor: u128) -> Vec<u64> {
     let [high, low] = split(factor);
     let mut products = turns.to_vec();
     multiply(&mut products, low);
     let mut higher = turns.to_vec();
     multiply(&mut higher, high);
-    // which stand a word further up
+    // these products stand one word higher
     let higher = [0].into_iter().chain(higher.into_iter().skip(1).rev());
     let mut carry = 0;
     for (word, more) in products.iter_mut().rev().zip(higher) {
@@ -109,7 +109,7 @@ fn top(turns: &[u64]) -> Wide {
     Wide::new(two(), two())
 }
 
-/// `1 / 2π`, the bits behind the point: as many as the last digit of the greatest decimal needs.
+/// The bits of `1 / 2π` after the point: as many as the last digit of the largest decimal needs.
 #[rustfmt::skip]
 const ONE_RADIAN: [u64; 328] = [
     0x28be_60db_9391_054a, 0x7f09_d5f4_7d4d_3770, 0x36d8_a566_4f10_e410, 0x7f94_58ea_f7ae_f158,

@@ -1,5 +1,6 @@
-//! Cells of the sphere: the six faces of a cube around it, each halved in both directions thirty times, numbered along a
-//! Hilbert curve. They are those of S2, and so are the numbers, which a server shows in messages about duplicate keys.
+//! Cells of the sphere: the six faces of a cube around it, each halved in both directions thirty times, numbered along
+//! a Hilbert curve. The cells and their numbers are those of S2, because mongod shows the numbers in duplicate key
+//! errors.
 
 use crate::value::geo::vector::{Crossing, Vector, crossing, distance};
 
@@ -10,10 +11,11 @@ const LEAF: u32 = 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell(u64);
 
-/// For each orientation of the curve, the place on it of a quarter (its bit of `i`, then of `j`), and the reverse.
+/// `PLACE[orientation][quarter]` is the place of a quarter on the curve; a quarter is its bit of `i`, then its bit of
+/// `j`. `QUARTER[orientation][place]` is the inverse.
 const PLACE: [[u64; 4]; 4] = [[0, 1, 3, 2], [0, 3, 1, 2], [2, 3, 1, 0], [2, 1, 3, 0]];
 const QUARTER: [[u64; 4]; 4] = [[0, 1, 3, 2], [0, 2, 3, 1], [3, 2, 0, 1], [3, 1, 0, 2]];
-/// What a step into the quarter at a place does to the orientation.
+/// By the place of a quarter, the bits of the orientation that change inside it.
 const TURN: [u64; 4] = [1, 0, 0, 3];
 
 fn look<T: Copy + Default>(table: &[T], at: u64) -> T {
@@ -105,14 +107,14 @@ impl Cell {
         [(one, two), (two, three), (three, four), (four, one)]
     }
 
-    /// Whether a cap reaches it; one without any extent must have its center within.
+    /// Whether a cap reaches the cell. A cap without extent reaches only the cells that contain its center.
     pub fn is_reached(self, center: Vector, radius: f64, has_extent: bool) -> bool {
         let mut edges = self.edges().into_iter();
         self.holds(center) || has_extent && edges.any(|(a, b)| distance(center, a, b) <= radius)
     }
 }
 
-/// How a cap around a cell lies to a region.
+/// The position of a cap around a cell relative to a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     Outside,
@@ -125,13 +127,13 @@ impl Cell {
         (0..6).map(|face| Self(face << 61 | 1 << 60))
     }
 
-    /// The least and the greatest number of a cell within.
+    /// The smallest and the largest number of the cells within this one.
     pub fn range(self) -> (i64, i64) {
         let rest = self.lowest() - 1;
         ((self.0 - rest).cast_signed(), (self.0 + rest).cast_signed())
     }
 
-    /// The cells around this one, the next larger first.
+    /// The cells that contain this one, smallest first.
     pub fn ancestors(self) -> impl Iterator<Item = Self> {
         let start = self.lowest().trailing_zeros();
         (start + 2..=2 * LEAF).step_by(2).map(move |zeros| {
@@ -165,7 +167,8 @@ impl Cell {
         (center, radius)
     }
 
-    /// At most about `most` cells that hold a region together. `relation` says of a cap how it lies to the region.
+    /// At most about `most` cells that together cover a region. `relation` returns the position of a cap relative to
+    /// the region.
     pub fn cover(most: usize, relation: &dyn Fn(Vector, f64) -> Relation) -> Vec<Self> {
         let mut whole = Vec::new();
         let mut queue = std::collections::VecDeque::new();
@@ -231,7 +234,7 @@ fn from_face(face: u64, u: f64, v: f64) -> Vector {
     }
 }
 
-/// From a coordinate of a face to the number of its column or row. The quadratic makes cells of similar size.
+/// Converts a coordinate on a face to the number of its column or row. The quadratic makes the cells similar in size.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

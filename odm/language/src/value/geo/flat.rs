@@ -86,10 +86,10 @@ impl Rect {
     }
 }
 
-/// Whether a point lies in a polygon, whose last vertex is joined with the first.
+/// Whether a point lies in a polygon. The last vertex is connected to the first.
 ///
-/// As on a server, vertices and edges along an axis belong to it; of the points on slanting edges, those that have its
-/// inside to their left.
+/// As in MongoDB, the polygon includes its vertices and its axis-parallel edges. A point on a slanted edge belongs to
+/// it only if the inside lies to the left of the point.
 #[expect(
     clippy::float_cmp,
     reason = "a coordinate is on an axis-parallel edge if it is the edge's own"

@@ -1,4 +1,5 @@
-//! From BSON to geometry, with the server's words for what is wrong. Errors are messages: their code depends on who asks.
+//! Reads geometry from BSON, with mongod's error messages. Errors are messages without a code, because the code depends
+//! on the caller.
 
 use bson::raw::RawArray;
 use bson::{RawBsonRef, RawDocument};
@@ -15,13 +16,13 @@ type Parsed<T> = Result<T, String>;
 /// GeoJSON or legacy coordinates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Geometry {
-    /// GeoJSON's parts; of legacy coordinates none.
+    /// The shapes of GeoJSON; empty for legacy coordinates.
     pub shapes: Vec<Shape>,
     /// The coordinates of a single point, of either form.
     pub point: Option<Flat>,
-    /// A polygon whose winding says which side is inside.
+    /// Whether this is a polygon whose winding defines which side is inside.
     pub strict: bool,
-    /// A point, a line or a polygon, and no collection of them.
+    /// Whether this is one point, line or polygon rather than a collection of them.
     pub single: bool,
 }
 
@@ -91,7 +92,7 @@ fn geo_json(kind: &str, document: &RawDocument) -> Parsed<Option<Geometry>> {
     }))
 }
 
-/// Refuses a coordinate reference system that a point can't have.
+/// Returns an error if a point has an invalid coordinate reference system or one for polygons only.
 fn check_system(document: &RawDocument) -> Parsed<()> {
     if is_strict(document)? {
         return Err("Strict winding order is only supported by polygon".to_owned());
@@ -99,7 +100,7 @@ fn check_system(document: &RawDocument) -> Parsed<()> {
     Ok(())
 }
 
-/// Whether the coordinate reference system asks for the winding to be taken as it is.
+/// Whether the coordinate reference system is the one with strict winding.
 fn is_strict(document: &RawDocument) -> Parsed<bool> {
     let Some(system) = raw::get(document, "crs") else {
         return Ok(false);
@@ -141,7 +142,7 @@ pub fn pair(value: RawBsonRef<'_>) -> Parsed<Flat> {
     }
 }
 
-/// As [`pair`], with nothing behind it: what a query gives.
+/// Like [`pair`], but returns an error for more than two elements, as queries do.
 pub fn only_pair(value: RawBsonRef<'_>) -> Parsed<Flat> {
     let pair = pair(value);
     let length = match value {
@@ -156,7 +157,7 @@ pub fn only_pair(value: RawBsonRef<'_>) -> Parsed<Flat> {
     pair
 }
 
-/// The point that a query names, and whether it is GeoJSON: of that only the coordinates count.
+/// The point of a query, and whether it is GeoJSON. The `type` of GeoJSON is not checked.
 pub fn query_point(value: RawBsonRef<'_>) -> Parsed<(Flat, bool)> {
     let RawBsonRef::Document(document) = value else {
         return only_pair(value).map(|point| (point, false));
@@ -171,7 +172,7 @@ pub fn query_point(value: RawBsonRef<'_>) -> Parsed<(Flat, bool)> {
     Ok((point, true))
 }
 
-/// A longitude and a latitude.
+/// Converts a longitude and a latitude to a point of the sphere.
 pub fn on_sphere(point: Flat) -> Parsed<Vector> {
     if point.is_on_sphere() {
         return Ok(Vector::from_degrees(point.x, point.y));
@@ -280,7 +281,7 @@ fn polygon(value: Option<RawBsonRef<'_>>, strict: bool) -> Parsed<Shape> {
     }
     let mut loops = Vec::new();
     for ring in raw::values(rings) {
-        // Of a strict polygon a server prints all rings.
+        // mongod prints all rings of a strict polygon.
         let printed = if strict {
             RawBsonRef::Array(rings)
         } else {
@@ -311,7 +312,8 @@ fn polygon(value: Option<RawBsonRef<'_>>, strict: bool) -> Parsed<Shape> {
     Ok(Shape::Polygon(Polygon::new(shell, holes, strict)))
 }
 
-/// Refuses holes that share an edge, cross or lie in each other.
+/// Returns an error for duplicate edges, for holes that share more than one vertex with the loop around them, and for
+/// holes that cross or contain each other.
 fn check_holes(shell: &Loop, holes: &[(Loop, RawBsonRef<'_>)], rings: &RawArray) -> Parsed<()> {
     let rings = || print::value(RawBsonRef::Array(rings));
     let loops: Vec<&Loop> = std::iter::once(shell)
@@ -340,7 +342,7 @@ fn check_holes(shell: &Loop, holes: &[(Loop, RawBsonRef<'_>)], rings: &RawArray)
         .zip(&polygons)
         .enumerate()
     {
-        // The loop around a hole is the shell, unless the hole lies in another.
+        // The loop around a hole is the shell, unless the hole lies in another hole.
         let outer = polygons.iter().enumerate();
         let outer = outer
             .filter(|(at, other)| *at != index && other.contains_polygon(own))
@@ -420,7 +422,7 @@ fn ring_loop(ring: RawBsonRef<'_>, printed: RawBsonRef<'_>) -> Parsed<Loop> {
     ))
 }
 
-/// The latitude and the longitude of a point.
+/// Prints the latitude and the longitude of a point.
 fn degrees(point: Vector) -> String {
     let lat = point.z.atan2(point.x.hypot(point.y)).to_degrees();
     let lng = point.y.atan2(point.x).to_degrees();

@@ -3,7 +3,8 @@
 use crate::value::geo::vector::distance;
 use crate::value::geo::vector::{Crossing, Vector, crosses_once, crossing, ordered, turn};
 
-/// A point that no coordinates hit: rays to it decide what is inside.
+/// A reference point that no document's coordinates hit. A point is inside a loop or not by how often the edge from
+/// here to the point crosses the loop.
 const FAR: Vector = Vector {
     x: -0.009_994_665_704_540_8,
     y: 0.002_592_454_260_932_4,
@@ -16,7 +17,7 @@ pub struct Loop {
     far_inside: bool,
 }
 
-/// What makes a loop no loop.
+/// The reason why a loop is invalid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     Duplicate(usize, usize),
@@ -24,7 +25,7 @@ pub enum Fault {
 }
 
 impl Loop {
-    /// The vertices once each, at least three, the inside on the left.
+    /// A loop of at least three vertices, without a closing one. The inside lies to the left of the edges.
     pub fn new(vertices: Vec<Vector>) -> Self {
         let mut it = Self {
             vertices,
@@ -80,7 +81,7 @@ impl Loop {
         })
     }
 
-    /// The vertices before and after an edge's first one.
+    /// Each vertex between the one before and the one after it.
     fn corners(&self) -> impl Iterator<Item = (Vector, Vector, Vector)> + '_ {
         let count = self.vertices.len();
         let before = self.vertices.iter().cycle().skip(count.saturating_sub(1));
@@ -91,7 +92,7 @@ impl Loop {
             .map(|((before, at), after)| (*before, *at, *after))
     }
 
-    /// The first thing that is wrong: an edge that crosses another, a vertex that comes twice.
+    /// The first fault: a duplicate vertex or, without duplicates, two edges that cross.
     pub fn fault(&self) -> Option<Fault> {
         let mut order: Vec<usize> = (0..self.vertices.len()).collect();
         let at = |index: &usize| self.vertices.get(*index).copied();
@@ -115,12 +116,13 @@ impl Loop {
     }
 }
 
-/// The extent of an edge along one axis: that of its ends, widened by how far the arc bends away from the chord.
+/// The extent of an edge along one axis: the extent of its ends, widened by how far the arc bends away from the chord.
 fn extent(a: f64, b: f64, bend: f64) -> (f64, f64) {
     (a.min(b) - bend, a.max(b) + bend)
 }
 
-/// The first two edges of a loop that cross. A sweep along one axis, so that a large loop does not cost its square.
+/// The first two edges of a loop that cross. Sweeps along one axis, to avoid comparing all pairs of edges of a large
+/// loop.
 fn first_crossing(edges: &[(Vector, Vector)]) -> Option<(usize, usize)> {
     let boxed = |(a, b): &(Vector, Vector)| {
         let bend = 1.0 - (1.0 - a.chord2(*b) / 4.0).max(0.0).sqrt() + 1e-15;
@@ -158,13 +160,14 @@ fn first_crossing(edges: &[(Vector, Vector)]) -> Option<(usize, usize)> {
     found
 }
 
-/// The common inside of its loops: a shell, and the outsides of its holes.
+/// The intersection of the insides of its loops: the shell and the reversed holes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Polygon {
     loops: Vec<Loop>,
-    /// A cap that holds it; none if it may reach around the sphere.
+    /// The center and the squared chord of a cap that contains the polygon; `None` for strict polygons and for polygons
+    /// of about a hemisphere or more.
     bound: Option<(Vector, f64)>,
-    /// The winding was kept: what touches the border meets it.
+    /// Whether the shell keeps its winding. A line that only touches the border of such a polygon meets it.
     strict: bool,
 }
 
@@ -199,7 +202,7 @@ impl Polygon {
         near && self.loops.iter().all(|it| it.contains(point))
     }
 
-    /// Whether a point may lie within, or that close to an edge.
+    /// Whether a point may lie in the polygon or within `angle` of an edge.
     pub fn may_touch(&self, point: Vector, angle: f64) -> bool {
         self.bound
             .is_none_or(|(center, chord2)| center.chord2(point).sqrt() <= chord2.sqrt() + angle)
@@ -274,7 +277,7 @@ impl Polygon {
                     .any(|vertex| !other.has_vertex(vertex) && other.contains(vertex)))
     }
 
-    /// Whether an edge from a vertex of this polygon starts off to its inside; `None` if it starts at no vertex.
+    /// Whether an edge leads from a vertex of this polygon to its inside; `None` if `from` is not a vertex.
     fn starts_inside(&self, from: Vector, to: Vector) -> Option<bool> {
         let mut corners = self
             .loops
@@ -299,7 +302,7 @@ impl Polygon {
         })
     }
 
-    /// Whether they cross, or have a vertex in common.
+    /// Whether the line crosses an edge of the polygon or shares a vertex with it.
     fn touches_line(&self, line: &[Vector]) -> bool {
         segments(line).any(|(a, b)| {
             self.edges()
@@ -333,7 +336,8 @@ pub(super) fn segments(line: &[Vector]) -> impl Iterator<Item = (Vector, Vector)
     line.iter().copied().zip(line.iter().copied().skip(1))
 }
 
-/// A cap around points, smaller than a hemisphere, with the edges between them in it; the radius as a squared chord.
+/// The center and the squared chord of a cap that contains the points and the edges between them; `None` if the cap
+/// would not be smaller than a hemisphere.
 fn bound(vertices: &[Vector]) -> Option<(Vector, f64)> {
     let sum = vertices.iter().fold(
         Vector {
@@ -366,14 +370,14 @@ impl From<(Vector, Vector, Vector)> for Corner {
 }
 
 impl Corner {
-    /// Whether the inside at the other corner, which has the same vertex, is inside here.
+    /// Whether the inside of the other corner, at the same vertex, lies within the inside of this one.
     fn contains(self, other: Self) -> bool {
         ordered(self.after, other.after, other.before, self.at)
             && ordered(other.before, self.before, self.after, self.at)
     }
 
     fn meets(self, other: Self) -> bool {
-        // They do not meet if one, all around the vertex, comes before the other.
+        // The corners do not meet if, going around the vertex, one ends before the other begins.
         !(ordered(self.after, self.before, other.after, self.at)
             && ordered(other.after, other.before, self.after, self.at))
     }

@@ -1,4 +1,4 @@
-//! What a query asks for: the region that a stored value lies in or meets.
+//! The region of a query, which a stored value lies within or meets.
 
 use crate::value::geo::flat::{Flat, Rect, polygon_contains};
 use crate::value::geo::shape::Shape;
@@ -48,7 +48,8 @@ impl Region {
         }
     }
 
-    /// Whether a stored value has a point in common with the region. A server answers no for a cap.
+    /// Whether a stored value has a point in common with the region. Always `false` for regions other than GeoJSON;
+    /// mongod does the same for a cap.
     pub fn meets(&self, stored: &Stored) -> bool {
         match self {
             Self::Shapes(shapes) => stored

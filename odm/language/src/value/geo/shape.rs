@@ -1,4 +1,4 @@
-//! What GeoJSON is made of on the sphere: points, lines, polygons. Collections are lists of them.
+//! The shapes of GeoJSON on the sphere: points, lines and polygons. Collections are lists of them.
 
 use crate::value::geo::cell::Cell;
 use crate::value::geo::polygon::{Polygon, segments};
@@ -7,15 +7,15 @@ use crate::value::geo::vector::{Crossing, Vector, crossing, distance};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     Point(Vector),
-    /// At least two vertices, no two alike in a row.
+    /// At least two vertices; neighbours are never equal.
     Line(Vec<Vector>),
     Polygon(Polygon),
 }
 
-/// More than the diagonal of a leaf cell: an edge further away does not touch the point's cell.
+/// More than the diagonal of a leaf cell: an edge further away from a point cannot touch the point's cell.
 const LEAF: f64 = 3e-9;
 
-/// Whether the edge touches the leaf cell of a point: a point on an edge, as far as its cell can tell.
+/// Whether the edge touches the leaf cell of a point. Such a point counts as lying on the edge.
 fn touches(point: Vector, a: Vector, b: Vector) -> bool {
     distance(point, a, b) < LEAF && Cell::of(point).touches(a, b)
 }
@@ -57,11 +57,11 @@ impl Shape {
             return true;
         }
         let chord = 2.0 * (radius / 2.0).sin();
-        // What is not in the cap is a cap around the other end.
+        // The complement of the cap is a cap around the opposite point of the sphere.
         let (end, rest) = (center.scaled(-1.0), std::f64::consts::PI - radius);
         let edge_fits = |(a, b): (Vector, Vector)| distance(end, a, b) >= rest - 1e-15;
         match self {
-            // A point is as large as its leaf.
+            // A point also counts as within if the cap reaches its leaf cell.
             Self::Point(point) => {
                 let chord2 = center.chord2(*point);
                 let most = chord * chord;

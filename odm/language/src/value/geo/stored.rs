@@ -16,7 +16,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The geometry of a value; none where it has none that a query could match.
+    /// The geometry of a value; `None` for values that no query matches: invalid geometry and strict polygons.
     pub fn read(value: RawBsonRef<'_>) -> Option<Self> {
         match parse::geometry(value).ok()? {
             Geometry { strict: true, .. } => None,
@@ -24,8 +24,8 @@ impl Stored {
         }
     }
 
-    /// The geometry of a value that a 2dsphere index is to hold; none of an empty one, where that may be. The error is
-    /// the server's message.
+    /// The geometry of a value for a 2dsphere index. If `may_be_empty` is set, null and empty arrays and documents give
+    /// `None`; if `old` is set, collections are an error. The error is mongod's message.
     pub fn indexed(
         name: &str,
         value: RawBsonRef<'_>,
@@ -67,7 +67,7 @@ impl Stored {
         Ok(Some(stored))
     }
 
-    /// What it is on the sphere: nothing for legacy coordinates that are no longitude and latitude.
+    /// The shapes on the sphere; empty for legacy coordinates that are not a longitude and a latitude.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
@@ -76,12 +76,12 @@ impl Stored {
         !self.shapes.is_empty()
     }
 
-    /// What it is in the plane: only a point has a place there.
+    /// The point in the plane; `None` for geometries other than a single point.
     pub fn flat(&self) -> Option<Flat> {
         self.flat
     }
 
-    /// The angle to a point of the sphere.
+    /// The angle from a point of the sphere to the nearest shape; `None` without shapes.
     pub fn distance(&self, point: Vector) -> Option<f64> {
         self.shapes
             .iter()

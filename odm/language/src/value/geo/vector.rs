@@ -1,4 +1,4 @@
-//! Points of the unit sphere, and exact answers about their order.
+//! Points of the unit sphere, and exact predicates about their order.
 
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
@@ -14,9 +14,9 @@ pub struct Vector {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crossing {
     Apart,
-    /// They have an end in common.
+    /// The edges have an end in common.
     Shared,
-    /// They cross between their ends.
+    /// The edges cross between their ends.
     Proper,
 }
 
@@ -65,7 +65,7 @@ impl Vector {
         self.dot(self).sqrt()
     }
 
-    /// The same direction with length one; none for the zero vector.
+    /// The vector of length one in the same direction; `None` for the zero vector.
     pub fn unit(self) -> Option<Self> {
         let length = self.length();
         (length > 0.0).then(|| self.scaled(1.0 / length))
@@ -87,7 +87,7 @@ impl Vector {
     pub fn perpendicular(self) -> Self {
         let (x, y, z) = (self.x.abs(), self.y.abs(), self.z.abs());
         let off = |x, y, z| Self { x, y, z };
-        // Not along an axis, so that no grid of coordinates lies on it.
+        // Not along an axis, so that the result does not fall on round coordinates.
         let other = if x > y && x > z {
             off(0.012, 0.0053, 1.0)
         } else if y > z {
@@ -126,9 +126,9 @@ fn minor(a: f64, b: f64, c: f64, d: f64) -> i8 {
     ))
 }
 
-/// 1 where the three points turn left, -1 where they turn right, 0 only where two of them are equal. Points on one great
-/// circle are told apart as if each were moved by its own infinitesimal (simulation of simplicity), so that answers
-/// about different triples never contradict each other.
+/// 1 if the three points turn left, -1 if they turn right, 0 only if two of them are equal. Points on one great circle
+/// are treated as if each were moved by its own infinitesimal (simulation of simplicity), so that answers about
+/// different triples never contradict each other.
 pub fn turn(a: Vector, b: Vector, c: Vector) -> i8 {
     if a == b || b == c || a == c {
         return 0;
@@ -167,8 +167,8 @@ fn degenerate(a: Vector, b: Vector, c: Vector) -> i8 {
     sign * parity
 }
 
-/// Whether one meets `a`, `b`, `c` in this order when turning left around `center`. `a` and `b`, or `b` and `c`, may be
-/// equal.
+/// Whether `a`, `b` and `c` follow one another in this order when turning left around `center`. `a` and `b`, or `b` and
+/// `c`, may be equal.
 pub fn ordered(a: Vector, b: Vector, c: Vector, center: Vector) -> bool {
     let turns = u8::from(turn(b, center, a) >= 0)
         + u8::from(turn(c, center, b) >= 0)
@@ -191,7 +191,8 @@ pub fn crossing(a: Vector, b: Vector, c: Vector, d: Vector) -> Crossing {
     }
 }
 
-/// Whether the edges cross, where a common end counts for exactly one of the edges that meet in it on one side.
+/// Whether the edges cross. For edges with a common end, the answer is chosen such that counting crossings still
+/// decides whether a point is inside a loop.
 pub fn crosses_once(a: Vector, b: Vector, c: Vector, d: Vector) -> bool {
     match crossing(a, b, c, d) {
         Crossing::Apart => false,

@@ -1,17 +1,17 @@
-//! `DBPointer`s, whose fields are private to bson: it makes one of what serde tells it.
+//! Builds `DBPointer`s through serde, because bson keeps their fields private.
 
 use bson::RawBsonRef;
 use serde::de::value::{Error, MapDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// The pointer to a document, by its id, of a collection.
+/// A pointer to the document of a collection with this id.
 pub(super) fn pointer<'a>(collection: &'a str, id: &'a [u8; 12]) -> Option<RawBsonRef<'a>> {
     let pointer = [(Part::Text("$dbPointer"), Part::Pointer(collection, id))];
     RawBsonRef::deserialize(MapDeserializer::new(pointer.into_iter())).ok()
 }
 
-/// Names and values alike.
+/// A name or a value of the map from which bson builds the pointer.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Pointer(&'a str, &'a [u8; 12]),

@@ -1,4 +1,4 @@
-//! Single characters: which end a token, their lower case, and what is left of them without diacritics.
+//! Single characters: token delimiters, lower case and the removal of diacritics.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -12,7 +12,7 @@ pub(super) fn is_delimiter(c: char, language: Language) -> bool {
     !(c == '\'' && language == Language::English) && within(DELIMITERS, c)
 }
 
-/// The text in lower case, as the language has it.
+/// The text in lower case, by the rules of the language.
 pub(super) fn lower(text: &str, language: Language) -> String {
     text.chars().map(|c| lower_char(c, language)).collect()
 }
@@ -67,7 +67,7 @@ fn push_without_diacritics(bare: &mut String, c: char) {
     let mut left = composed.chars();
     match (left.next(), left.next()) {
         (Some(base), None) => bare.push(base),
-        // What is more or less than a letter and its marks stays as it is.
+        // Keeps the character unless exactly one character is left without the marks.
         _ => bare.push(c),
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         );
     }
 
-    // Each of these was seen on a MongoDB 6.0.5.
+    // Each of these results was observed on MongoDB 6.0.5.
     #[test]
     fn folds_as_the_server_does() {
         assert_eq!(lower("ÀÉſẞΣς", Language::None), "àésßσσ");

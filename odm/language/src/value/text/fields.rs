@@ -1,4 +1,4 @@
-//! What a text index reads of a document: which strings, in which language, with which weight.
+//! The strings of a document that a text index reads, with their language and their weight.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::value::text::tokens::{Sensitivity, Tokenizer};
 /// The fields of a text index.
 #[derive(Debug, Clone)]
 pub struct Fields {
-    /// The weights of the paths that are named.
+    /// The weights of the paths that the index names.
     weights: BTreeMap<String, f64>,
-    /// All strings of the document: `$**`.
+    /// Whether the index reads all strings of the document: `$**`.
     wildcard: bool,
     language: Language,
-    /// As it was written.
+    /// The default language, as the index options spell it.
     language_name: String,
-    /// The field that names the language of the document it is in.
+    /// The name of the field that sets the language of the document around it.
     language_field: String,
 }
 
-/// The weight of a string whose path is not named.
+/// The weight of a string whose path the index does not name.
 const DEFAULT_WEIGHT: f64 = 1.0;
 
 /// One string of a document.
@@ -38,18 +38,18 @@ pub(super) struct Text<'d> {
 #[derive(Default)]
 struct Count {
     times: f64,
-    /// The first counts 1, each further one half of the one before.
+    /// The first occurrence counts 1, and each further one half of the previous one.
     frequency: f64,
     next: f64,
 }
 
 impl Fields {
-    /// From the normal form of an index's options.
+    /// Reads the fields from the normalized options of an index.
     pub fn new(options: &Document) -> Self {
         let mut weights = BTreeMap::new();
         let mut wildcard = false;
         for (path, weight) in options.get_document("weights").into_iter().flatten() {
-            // A weight for everything is taken and counts for nothing, as on the server.
+            // `$**` makes this a wildcard index; its weight has no effect, as in mongod.
             if path == "$**" {
                 wildcard = true;
                 continue;
@@ -73,12 +73,12 @@ impl Fields {
         }
     }
 
-    /// The language of a document that names none.
+    /// The language of documents that do not name one.
     pub fn language(&self) -> Language {
         self.language
     }
 
-    /// The same, as the index has it.
+    /// The name of the default language, as the index options spell it.
     pub fn language_name(&self) -> &str {
         &self.language_name
     }
@@ -96,7 +96,7 @@ impl Fields {
         Ok(scores)
     }
 
-    /// Whether a field of the document itself may hold or affect words, given its values before and after a change.
+    /// Whether a top-level field may contain or affect words, given its values before and after a change.
     pub fn may_read(&self, name: &str, values: [Option<RawBsonRef<'_>>; 2]) -> bool {
         let may_hold = |value: &RawBsonRef<'_>| {
             matches!(
@@ -104,7 +104,7 @@ impl Fields {
                 RawBsonRef::String(_) | RawBsonRef::Document(_) | RawBsonRef::Array(_)
             )
         };
-        // What lies below an empty name has the paths of what lies beside it.
+        // Fields below an empty name have the same paths as the fields beside it.
         if name == self.language_field || name.is_empty() {
             return true;
         }
@@ -158,7 +158,7 @@ impl Fields {
                 RawBsonRef::Document(inner) if self.wildcard || self.has_below(&path) => {
                     self.walk(inner, &path, false, language, found)?;
                 }
-                // An array inside an array is looked into only where everything is.
+                // Only wildcard indexes read arrays inside arrays.
                 RawBsonRef::Array(array)
                     if self.wildcard
                         || !is_array && (weight.is_some() || self.has_below(&path)) =>
@@ -171,7 +171,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Whether a path below this one is named.
+    /// Whether the index names a path below this one.
     fn has_below(&self, path: &str) -> bool {
         let below = format!("{path}.");
         self.weights
@@ -201,7 +201,7 @@ impl Fields {
     }
 }
 
-/// Adds what one string says about its terms.
+/// Adds the scores of the terms of one string.
 fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: &Text<'_>) {
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let mut all = 0.0;
@@ -217,7 +217,7 @@ fn add(scores: &mut BTreeMap<String, f64>, tokenizer: &Tokenizer, found: &Text<'
         count.frequency += 1.0 / count.next;
     }
     for (term, count) in counts {
-        // A short string that says little else says it louder.
+        // A term scores higher the larger its share of the string is.
         let share = 0.5 * count.times / all + 0.5;
         let whole = if found.string.eq_ignore_ascii_case(&term) {
             1.1

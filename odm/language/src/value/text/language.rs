@@ -4,10 +4,10 @@ use rust_stemmers::{Algorithm, Stemmer};
 
 use crate::value::text::stop_words;
 
-/// A language that a version 3 text index knows.
+/// A language that a version 3 text index supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// Words are taken as they are.
+    /// Neither stop words nor stemming.
     None,
     Danish,
     Dutch,
@@ -27,7 +27,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By its name or its code of two letters, in any case.
+    /// Parses a name or a two-letter code, in any case.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
             "none" => Self::None,

@@ -1,7 +1,7 @@
-//! The lower case that a MongoDB 6.0.5 gives to single characters: recorded by asking it about each. It is older than
-//! that of Rust's library, and folds what has two lower cases to one.
+//! The lower case of single characters in MongoDB 6.0.5, recorded by querying it for each character. Its Unicode
+//! version is older than that of Rust's standard library, and characters with two lower-case forms are folded to one.
 
-/// First, last, step between two, and what to add.
+/// The first and the last character, the step from one to the next, and the offset of their lower case.
 pub(super) const LOWER: &[(u32, u32, u32, i32)] = &[
     (0x0041, 0x005a, 1, 32),
     (0x00b5, 0x00b5, 1, 775),

@@ -1,6 +1,6 @@
-//! What a MongoDB 6.0.5 makes of single characters: recorded by asking it about each.
+//! How MongoDB 6.0.5 treats single characters, recorded by querying it for each character.
 
-/// Ranges of characters that end a token in every language. In English, the apostrophe is none of them.
+/// Ranges of characters that end a token in every language. In English, the apostrophe does not end a token.
 pub(super) const DELIMITERS: &[(u32, u32)] = &[
     (0x0009, 0x000d),
     (0x0020, 0x002f),
@@ -121,7 +121,7 @@ pub(super) const DELIMITERS: &[(u32, u32)] = &[
     (0x1_da87, 0x1_da8a),
 ];
 
-/// Ranges of marks that go when diacritics do.
+/// Ranges of marks that are removed with the diacritics.
 pub(super) const MARKS: &[(u32, u32)] = &[
     (0x005e, 0x005e),
     (0x0060, 0x0060),

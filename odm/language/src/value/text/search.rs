@@ -1,4 +1,4 @@
-//! `$text`: what it asks for, and whether a document has it.
+//! `$text`: reads the search string and decides whether a document matches.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub struct Request {
 pub struct Search {
     fields: Fields,
     sensitivity: Sensitivity,
-    /// As the index keeps them.
+    /// The terms to look up, in the form that the index stores.
     keys: BTreeSet<String>,
     terms: BTreeSet<String>,
     excluded: BTreeSet<String>,
@@ -77,7 +77,7 @@ impl Search {
         document
     }
 
-    /// Whether a document that has one of the [`keys`](Self::keys) is what was asked for.
+    /// Whether a document that has one of the [`keys`](Self::keys) matches the rest of the search, too.
     pub fn accepts(&self, document: &RawDocument) -> Result<bool, ServerError> {
         let decided = !self.sensitivity.is_any()
             && self.excluded.is_empty()
@@ -93,7 +93,7 @@ impl Search {
         )
     }
 
-    /// Whether a document is what was asked for.
+    /// Whether a document matches the search.
     pub fn matches(&self, document: &RawDocument) -> Result<bool, ServerError> {
         let scores = self.fields.scores(document)?;
         Ok(self.keys.iter().any(|key| scores.contains_key(key)) && self.accepts(document)?)
@@ -105,7 +105,7 @@ impl Search {
         document: &RawDocument,
     ) -> Result<bool, ServerError> {
         Ok(self.fields.texts(document)?.iter().any(|found| {
-            // A word that is none in the language of the request may be a stop word in the one of the document.
+            // A word that is not a stop word in the language of the request may be one in the language of the document.
             Tokenizer::new(found.language)
                 .all_tokens(found.string, self.sensitivity)
                 .any(|token| terms.contains(&token))
@@ -158,7 +158,8 @@ fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\u{b}' | '\u{c}' | '\r')
 }
 
-/// Splits a search string: `-` excludes up to the next space, `"` encloses phrases, whose words are looked for, too.
+/// Splits a search string: `-` excludes the words up to the next space, and `"` encloses phrases, whose words are terms
+/// as well.
 fn split(search: &str) -> Parts {
     let mut parts = Parts::default();
     let mut after_space = true;

@@ -1,9 +1,9 @@
-//! The words that a MongoDB 6.0.5 leaves out of text indexes, by language: found by asking it about the words of the
-//! published lists of stop words and of large vocabularies.
+//! The words that MongoDB 6.0.5 leaves out of text indexes, by language: found by querying it for the words of
+//! published stop word lists and of large vocabularies.
 
 use crate::value::text::language::Language;
 
-/// One word a line, sorted by bytes.
+/// The stop words of a language: one word per line, sorted by bytes.
 pub(super) fn list(language: Language) -> &'static str {
     match language {
         Language::None => "",
@@ -25,7 +25,7 @@ pub(super) fn list(language: Language) -> &'static str {
     }
 }
 
-/// Whether a list has a word: a binary search over its lines.
+/// Whether a list contains a word, by binary search over its lines.
 pub(super) fn contains(list: &str, word: &str) -> bool {
     let (mut low, mut high) = (0, list.len());
     while low < high {

@@ -1,4 +1,4 @@
-//! Strings to tokens: words, without the stop words, folded and stemmed.
+//! Splits strings into tokens: words without the stop words, folded and stemmed.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use rust_stemmers::Stemmer;
 use crate::value::text::characters::{is_delimiter, lower, without_diacritics};
 use crate::value::text::language::Language;
 
-/// The mark of the order of bytes.
+/// The byte order mark.
 const MARK_OF_ORDER: char = '\u{feff}';
 
-/// How words are made comparable.
+/// The differences that a comparison of words respects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sensitivity {
     pub case: bool,
@@ -18,13 +18,13 @@ pub(super) struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Whether it tells apart what the index does not.
+    /// Whether this distinguishes words that the index treats as equal.
     pub(super) fn is_any(self) -> bool {
         self.case || self.diacritics
     }
 }
 
-/// Makes tokens of strings of one language.
+/// Splits strings of one language into tokens.
 pub(super) struct Tokenizer {
     language: Language,
     stemmer: Option<Stemmer>,
@@ -56,7 +56,7 @@ impl Tokenizer {
             .map(move |word| self.token(&word, sensitivity))
     }
 
-    /// The same with stop words among them.
+    /// The tokens of a string, including stop words.
     pub(super) fn all_tokens<'t>(
         &'t self,
         text: &'t str,
@@ -72,7 +72,7 @@ impl Tokenizer {
             .filter(|word| !word.is_empty())
     }
 
-    /// Stop words and stems are found before diacritics go: both depend on them.
+    /// Removes diacritics last, because stop words and stems depend on them.
     fn token(&self, word: &str, sensitivity: Sensitivity) -> String {
         let lower = lower(word, self.language);
         let stem = self.stem(if sensitivity.case { word } else { &lower });
@@ -88,7 +88,7 @@ impl Tokenizer {
             return word.to_owned();
         };
         if self.language == Language::Hungarian {
-            // The server's stemmer takes õ and û for the letters that are ő and ű.
+            // MongoDB's stemmer treats õ and û as the letters ő and ű.
             let swapped: String = word.chars().map(swap).collect();
             return stemmer.stem(&swapped).chars().map(swap).collect();
         }
@@ -96,7 +96,7 @@ impl Tokenizer {
     }
 }
 
-/// A word without marks of the order of bytes: a token loses them, a phrase does not.
+/// A word without byte order marks. Only tokens lose them; phrases keep them.
 fn without_marks_of_order(word: &str) -> Cow<'_, str> {
     if word.contains(MARK_OF_ORDER) {
         Cow::Owned(word.replace(MARK_OF_ORDER, ""))

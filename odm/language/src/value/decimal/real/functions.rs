@@ -1,6 +1,7 @@
 //! The elementary functions, to more than 180 bits.
 //!
-//! Inverse functions start from what a double knows: the rest is so small that a few terms of a series give it.
+//! Inverse functions start from the result for a double. The remaining difference is so small that a few terms of a
+//! series are enough.
 
 use super::Real;
 
@@ -15,19 +16,19 @@ const INVERSE_FACTORIALS: [Real; 54] = {
     }
     terms
 };
-/// What a series of [`Real::small_inverse_tangent`] divides by.
+/// The coefficients of the series in [`Real::small_inverse_tangent`].
 const INVERSE_ODDS: [Real; 4] = [
     Real::ONE,
     Real::inverse(3),
     Real::inverse(5),
     Real::inverse(7),
 ];
-/// How many terms give `e^x` where `|x| < 2^-9`.
+/// The number of terms of the series for `e^x` with `|x| < 2^-9`.
 const TERMS: usize = 18;
-/// Of what is below `2^-SMALL`, four terms of a series of odd powers are enough.
+/// For magnitudes below `2^SMALL`, four terms of a series of odd powers are enough.
 const SMALL: i32 = -40;
 
-/// Whether the terms of a series change their sign: the circle's functions, or the hyperbola's.
+/// Whether the terms of a series alternate in sign (circular functions) or not (hyperbolic functions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Signs {
     Alternate,
@@ -35,7 +36,7 @@ enum Signs {
 }
 
 impl Real {
-    /// `e^self`, of what is below `2^20`.
+    /// `e^self`, for magnitudes below `2^20`.
     pub(in super::super) fn exp(self) -> Self {
         const HALVINGS: i32 = 9;
         let whole = (self / Self::LN_2).nearest();
@@ -48,7 +49,7 @@ impl Real {
         result.times_pow2(whole)
     }
 
-    /// The natural logarithm of what is above zero.
+    /// The natural logarithm of a positive number.
     pub(in super::super) fn ln(self) -> Self {
         // self = m * 2^whole with m near one
         let half = self.times_pow2(-self.exponent);
@@ -67,7 +68,7 @@ impl Real {
         Self::LN_2 * Self::from_i32(whole) + (guess + rest.times_pow2(1))
     }
 
-    /// The natural logarithm of one more than this, which is above `-1`; exact in the small, too.
+    /// The natural logarithm of `1 + self`, for numbers above `-1`; accurate near zero, too.
     pub(in super::super) fn ln_1p(self) -> Self {
         if self.exponent < SMALL {
             let part = self / (Self::TWO + self);
@@ -82,39 +83,39 @@ impl Real {
         }
         let half = self.exponent.div_euclid(2);
         let part = self.times_pow2(-2 * half);
-        // Newton's steps for the inverse root: 53 bits, 106, 212
+        // Newton steps for the inverse root: 53, 106, 212 bits
         let mut inverse = Self::from_f64(part.to_f64().sqrt().recip());
         for _ in 0..2 {
             let rest = Self::ONE - part * inverse * inverse;
             inverse = inverse + (inverse * rest).times_pow2(-1);
         }
-        // and one for the root
+        // and one Newton step for the root
         let root = part * inverse;
         let root = root + (inverse * (part - root * root)).times_pow2(-1);
         root.times_pow2(half)
     }
 
-    /// Of an angle below one.
+    /// The sine of an angle below one.
     pub(in super::super) fn sin(self) -> Self {
         self.odd_series(Signs::Alternate)
     }
 
-    /// Of an angle below one.
+    /// The cosine of an angle below one.
     pub(in super::super) fn cos(self) -> Self {
         self.even_series(Signs::Alternate)
     }
 
-    /// Of what is not above one.
+    /// The hyperbolic sine of a magnitude of at most one.
     pub(in super::super) fn sinh(self) -> Self {
         self.odd_series(Signs::Same)
     }
 
-    /// Of what is not above one.
+    /// The hyperbolic cosine of a magnitude of at most one.
     pub(in super::super) fn cosh(self) -> Self {
         self.even_series(Signs::Same)
     }
 
-    /// Of what is below `2^19`.
+    /// The hyperbolic tangent of a magnitude below `2^19`.
     pub(in super::super) fn tanh(self) -> Self {
         if self.exponent < 1 {
             return self.sinh() / self.cosh();
@@ -140,12 +141,12 @@ impl Real {
         guess + rest.small_inverse_tangent(Signs::Alternate)
     }
 
-    /// Of what is below one.
+    /// The inverse sine of a magnitude below one.
     pub(in super::super) fn asin(self) -> Self {
         (self / (Self::ONE - self * self).sqrt()).atan()
     }
 
-    /// Of what is below one.
+    /// The inverse cosine of a magnitude below one.
     pub(in super::super) fn acos(self) -> Self {
         Self::PI.times_pow2(-1) - self.asin()
     }
@@ -160,12 +161,12 @@ impl Real {
         (self + over).ln_1p()
     }
 
-    /// Of what is above one.
+    /// The inverse hyperbolic cosine of a number above one.
     pub(in super::super) fn acosh(self) -> Self {
         (self + (self * self - Self::ONE).sqrt()).ln()
     }
 
-    /// `x ± x³/3 + x⁵/5 ± …`, of what is small.
+    /// `x ± x³/3 + x⁵/5 ± …`, for small magnitudes.
     fn small_inverse_tangent(self, signs: Signs) -> Self {
         self * horner(self.signed_square(signs), INVERSE_ODDS.iter())
     }
@@ -192,7 +193,7 @@ impl Real {
         }
     }
 
-    /// The nearest integer, of what is small enough to have one.
+    /// The nearest integer, for magnitudes that an `i32` holds.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the caller knows the range"

@@ -93,6 +93,7 @@ impl Context {
     }
 
     /// This context for an engine behind a server.
+    #[doc(hidden)]
     #[must_use]
     pub fn within(mut self, surroundings: Arc<dyn Surroundings>) -> Self {
         self.surroundings = Some(surroundings);
@@ -100,6 +101,7 @@ impl Context {
     }
 
     /// This context for commands that end when `interrupt` becomes true.
+    #[doc(hidden)]
     #[must_use]
     pub fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
         self.interrupt = Some(interrupt);
@@ -107,6 +109,7 @@ impl Context {
     }
 
     /// This context for commands of a caller that holds a cursor: `hold` is the key of its [`Hold`](crate::Hold).
+    #[doc(hidden)]
     #[must_use]
     pub fn holding(mut self, hold: u64) -> Self {
         self.hold = Some(hold);
@@ -119,6 +122,7 @@ impl Context {
     }
 
     /// This context for an aggregation that reads these documents instead of a collection.
+    #[doc(hidden)]
     #[must_use]
     pub fn given(mut self, documents: Vec<RawDocumentBuf>) -> Self {
         self.given = Some(documents.into());

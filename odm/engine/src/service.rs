@@ -214,7 +214,7 @@ impl Service {
     }
 
     /// Whether writes that begin now are logged.
-    pub fn logs_changes(&self) -> bool {
+    pub fn is_logging_changes(&self) -> bool {
         self.engine.catalog.changes.is_on()
     }
 

@@ -228,7 +228,7 @@ pub fn reason(name: &str) -> Option<&'static str> {
     REASONS.get(index).map(|(_, reason)| *reason)
 }
 
-/// Returns the reason as the end of an error message (`: reason`), or an empty string if there is none.
+/// Returns the end of an error message (`: reason`), or an empty string for a name without a reason.
 pub fn because(name: &str) -> String {
     reason(name).map_or_else(String::new, |reason| format!(": {reason}"))
 }

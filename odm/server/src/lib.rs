@@ -33,7 +33,7 @@ pub use options::Options;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The stack size of a connection's thread. The most deeply nested commands need up to 2 MiB in an unoptimised build,
-/// which is a thread's whole default stack. Unused stack takes address space, not memory.
+/// which is a thread's whole default stack. Unused stack costs address space, but no memory.
 const STACK: usize = 8 * 1024 * 1024;
 
 /// Serves an engine at a port until it is dropped or [stopped](Self::stop). Each connection has a thread.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Error, Kind};
 
-/// What is wrong with the configuration, and what to write instead. The message never contains the
+/// A mistake in the configuration, and what to write instead. The message never contains the
 /// URI, which may contain a password.
 #[derive(Debug)]
 pub(crate) struct ConfigError(String);

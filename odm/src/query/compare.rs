@@ -278,7 +278,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         Filter::from_node(membership(self.path(), Self::encode_all(values)))
     }
 
-    /// Matches where the field is none of `values` or is missing: `{field: {$nin: [values]}}`.
+    /// Matches if the field is missing or equals no element of `values`: `{field: {$nin: [values]}}`.
     ///
     /// ```
     /// # use odm::prelude::*;

@@ -30,7 +30,7 @@ pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
     references(ty.contents, declared)
 }
 
-/// What is wrong with the type of a newtype. Its documents and references are declared at the fields that
+/// Why a newtype may not have this type. Its documents and references are declared at the fields that
 /// have the newtype.
 pub const fn null_flaw(ty: &TypeMeta) -> Option<&'static str> {
     if ty.contents.null_is_ambiguous {

@@ -10,7 +10,7 @@ use crate::model::ty::{Known, element, is_option, stored};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::words;
 
-/// Reports the first mistake; returns whether there is none.
+/// Reports the first mistake; returns true if the options have no mistake.
 pub(super) fn check(model: &Model, index: &Index, errors: &mut Errors) -> bool {
     let wrong = shape(index)
         .or_else(|| id(model, index))

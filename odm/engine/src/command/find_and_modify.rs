@@ -130,7 +130,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             call.write_ensured(&namespace, bypass, |_| Ok(()))?;
             return Err(error);
         }
-        // Without a collection there is no document to project.
+        // An absent collection has no document to project.
         Err(_) => None,
         Ok(projection) => projection,
     };

@@ -378,15 +378,14 @@ impl Source for CallSource<'_, '_> {
         });
         if let Some(uuid) = created.filter(|_| written.is_err()) {
             // Another client may have replaced the collection; its writes then stay.
-            let dropped = call.alter(&namespace, |collection| {
+            // The error of the write is the one to report.
+            let _ = call.alter(&namespace, |collection| {
                 Ok(if collection.uuid == uuid && collection.len() == 0 {
                     Edit::Drop(())
                 } else {
                     Edit::Unchanged(())
                 })
             });
-            // The error of the write is the one to report.
-            drop(dropped);
         }
         written
     }

@@ -1,4 +1,4 @@
-//! Who is woken by what.
+//! Writes wake the tasks that wait for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};

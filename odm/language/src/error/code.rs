@@ -153,6 +153,7 @@ codes! {
 
 impl Code {
     /// The code of an unnamed mongod assertion with this number (`Location40415`).
+    #[doc(hidden)]
     pub const fn location(number: i32) -> Self {
         Self(number)
     }

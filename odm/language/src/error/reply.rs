@@ -7,6 +7,7 @@ use super::{Code, ServerError};
 
 impl ServerError {
     /// The failure that a reply reports; `None` if the command succeeded.
+    #[doc(hidden)]
     pub fn of_reply(reply: &RawDocument) -> Option<Self> {
         let failed = match reply.get("ok").ok().flatten() {
             Some(RawBsonRef::Double(ok)) => ok < 0.5,
@@ -19,6 +20,7 @@ impl ServerError {
     }
 
     /// The error that a reply, an element of `writeErrors` or a `writeConcernError` describes.
+    #[doc(hidden)]
     #[must_use]
     pub fn of_document(document: &RawDocument) -> Self {
         let mut code = Code::UNKNOWN_ERROR;

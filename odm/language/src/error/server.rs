@@ -19,6 +19,7 @@ pub struct ServerError {
 }
 
 impl ServerError {
+    #[doc(hidden)]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -29,6 +30,7 @@ impl ServerError {
     }
 
     /// Adds an error label such as `TransientTransactionError`.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_label(mut self, label: &str) -> Self {
         self.labels.push(label.to_owned());
@@ -36,6 +38,7 @@ impl ServerError {
     }
 
     /// Drops the labels.
+    #[doc(hidden)]
     #[must_use]
     pub fn without_labels(mut self) -> Self {
         self.labels.clear();
@@ -43,6 +46,7 @@ impl ServerError {
     }
 
     /// Adds the fields that errors with this code carry beside the message: `errInfo`, or `keyPattern` and `keyValue`.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_details(mut self, details: Document) -> Self {
         self.details = Some(Box::new(details));
@@ -50,6 +54,7 @@ impl ServerError {
     }
 
     /// Prefixes the message with the operation that failed: `{what} :: caused by :: {message}`.
+    #[doc(hidden)]
     #[must_use]
     pub fn within(mut self, what: &str) -> Self {
         self.message = format!("{what} :: caused by :: {}", self.message);
@@ -77,6 +82,7 @@ impl ServerError {
     }
 
     /// The reply to a command that failed with this error: `{ok: 0, errmsg, code, codeName, …}`.
+    #[doc(hidden)]
     pub fn to_reply(&self) -> Document {
         let mut reply = bson::doc! {
             "ok": 0.0,

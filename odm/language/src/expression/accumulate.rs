@@ -81,7 +81,7 @@ pub enum Accumulator {
 }
 
 impl Accumulator {
-    /// The accumulator of this name; `None` if there is none.
+    /// Looks up an accumulator by its name; `None` if the name is unknown.
     pub fn new(name: &str) -> Option<Self> {
         Some(match name {
             "$addToSet" => Self::AddToSet {

@@ -40,7 +40,7 @@ pub(super) fn arrange<T>(arguments: Vec<T>, is_late: impl Fn(&T) -> bool) -> (Ve
     )
 }
 
-/// What is known about an expression without evaluating it.
+/// The truth of an expression, as far as the parser determines it without evaluating anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     /// It depends on the document.

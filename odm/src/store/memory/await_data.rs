@@ -138,7 +138,7 @@ mod tests {
             });
             has_started.recv().unwrap();
             scope.spawn(|| memory.service().log_changes());
-            while !memory.service().logs_changes() {
+            while !memory.service().is_logging_changes() {
                 thread::yield_now();
             }
             let waiting = scope.spawn(|| {

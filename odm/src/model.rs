@@ -12,7 +12,6 @@ pub mod index;
 pub mod name;
 pub mod path;
 pub mod projection;
-pub mod reference;
 pub mod rule;
 pub mod types;
 
@@ -23,7 +22,6 @@ pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, Vari
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
-pub use self::reference::Ref;
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 

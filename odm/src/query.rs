@@ -16,7 +16,7 @@ pub(crate) mod node;
 mod number;
 mod operators;
 mod raw;
-mod scalars;
+pub(crate) mod scalars;
 mod sort;
 mod text;
 mod value;

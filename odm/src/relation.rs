@@ -1,4 +1,4 @@
-//! References between collections: loads the documents that [`Ref`](crate::model::Ref)s point to with one
+//! References between collections: loads the documents that [`Ref`](crate::types::Ref)s point to with one
 //! batched query.
 //!
 //! Nothing is lazy: a reference never loads by itself. [`Find::join`] loads it and returns rows of another

@@ -1,5 +1,7 @@
-//! Types for fields: generated ids.
+//! Types for fields, one file each: what the type stores, its operators and its conversions.
 
 mod id;
+mod reference;
 
 pub use self::id::{Id, ParseIdError};
+pub use self::reference::Ref;

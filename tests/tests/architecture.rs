@@ -21,10 +21,10 @@ use syn::{Attribute, Item};
 /// The modules of `odm` under its root, lowest floor first.
 const FLOORS: &[&[&str]] = &[
     &["error"],
-    &["codec", "types"],
+    &["codec", "model"],
     &["store"],
-    &["model"],
     &["query"],
+    &["types"],
     &["update", "schema"],
     &["collection"],
     &["dump", "relation", "server"],

@@ -15,33 +15,31 @@ use bson::{
     RawDocumentBuf, Regex, Timestamp, Uuid,
 };
 
-use crate::model::{
-    BsonType, Contents, Document as Model, FieldMeta, FieldType, MapKey, Path, Ref, Shape, TypeMeta,
-};
-use crate::query::Field;
-use crate::types::Id;
+use crate::model::{BsonType, Contents, FieldMeta, FieldType, MapKey, Path, Shape, TypeMeta};
 
 /// Implements `FieldType` for a type whose handle is the plain [`Field`].
 macro_rules! field_type {
     ([$($generics:tt)*] $type:ty, $meta:expr $(; fields: $fields:expr)? $(, $stored:expr)?) => {
-        impl<$($generics)*> FieldType for $type {
-            const TYPE: TypeMeta = $meta;
-            $(const FIELDS: &'static [FieldMeta] = $fields;)?
-            type Handle<M, As> = Field<M, As>;
+        impl<$($generics)*> $crate::model::FieldType for $type {
+            const TYPE: $crate::model::TypeMeta = $meta;
+            $(const FIELDS: &'static [$crate::model::FieldMeta] = $fields;)?
+            type Handle<M, As> = $crate::query::Field<M, As>;
 
             #[inline]
-            fn handle<M, As>(path: Path) -> Field<M, As> {
-                Field::at_path(path)
+            fn handle<M, As>(path: $crate::model::Path) -> $crate::query::Field<M, As> {
+                $crate::query::Field::at_path(path)
             }
 
             $(#[inline]
-            fn stored(value: &Self) -> Option<Bson> {
-                let stored: fn(&Self) -> Option<Bson> = $stored;
+            fn stored(value: &Self) -> Option<bson::Bson> {
+                let stored: fn(&Self) -> Option<bson::Bson> = $stored;
                 stored(value)
             })?
         }
     };
 }
+
+pub(crate) use field_type;
 
 macro_rules! scalars {
     ($($kind:ident: $($type:ty),*;)*) => {
@@ -91,14 +89,6 @@ field_type!([] RawBson, TypeMeta::ANY);
 field_type!([] Document, map(&TypeMeta::ANY));
 field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
-field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]), |id| {
-    Some(Bson::ObjectId(id.object_id()))
-});
-field_type!(
-    [T: Model] Ref<T>,
-    <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE),
-    |reference| T::Id::stored(reference.id())
-);
 
 field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
 field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));

@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Document, Ref};
-use crate::types::Id;
-
 /// A value that can be compared with, or stored in, a field declared as `T`.
 ///
 /// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a `Box<T>`,
@@ -100,33 +97,9 @@ impl<T: Clone> IntoValue<Vec<T>> for &[T] {
     }
 }
 
-impl<T: Document<Id = Id<T>>> IntoValue<Option<Ref<T>>> for Id<T> {
-    fn into_value(self) -> Option<Ref<T>> {
-        Some(Ref::from(self))
-    }
-}
-
 impl IntoValue<Cow<'static, str>> for &'static str {
     fn into_value(self) -> Cow<'static, str> {
         Cow::Borrowed(self)
-    }
-}
-
-impl<T: Document> IntoValue<Ref<T>> for &T {
-    fn into_value(self) -> Ref<T> {
-        Ref::to(self)
-    }
-}
-
-impl<T: Document> IntoValue<Option<Ref<T>>> for &T {
-    fn into_value(self) -> Option<Ref<T>> {
-        Some(Ref::to(self))
-    }
-}
-
-impl<T: Document<Id = Id<T>>> IntoValue<Ref<T>> for Id<T> {
-    fn into_value(self) -> Ref<T> {
-        Ref::from(self)
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 
-use crate::model::{Document, Ref};
+use crate::model::Document;
+use crate::types::Ref;
 
 /// The target of a reference.
 pub enum Resolved<T: Document> {
@@ -103,9 +104,9 @@ pub trait Reference: sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
-    impl<T: crate::model::Document> Sealed for crate::model::Ref<T> {}
-    impl<T: crate::model::Document> Sealed for Option<crate::model::Ref<T>> {}
-    impl<T: crate::model::Document> Sealed for Vec<crate::model::Ref<T>> {}
+    impl<T: crate::model::Document> Sealed for crate::types::Ref<T> {}
+    impl<T: crate::model::Document> Sealed for Option<crate::types::Ref<T>> {}
+    impl<T: crate::model::Document> Sealed for Vec<crate::types::Ref<T>> {}
 }
 
 fn one(stored: RawBsonRef<'_>) -> Option<Vec<RawBsonRef<'_>>> {

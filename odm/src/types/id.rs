@@ -5,9 +5,12 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use bson::DateTime;
 use bson::oid::ObjectId;
+use bson::{Bson, DateTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::model::{BsonType, TypeMeta};
+use crate::query::scalars::field_type;
 
 /// A generated id of a document of `T`: an `ObjectId` that can't be mistaken for the id of another model.
 ///
@@ -158,3 +161,7 @@ impl<'de, T> Deserialize<'de> for Id<T> {
         ObjectId::deserialize(deserializer).map(Self::from_object_id)
     }
 }
+
+field_type!([T] Id<T>, TypeMeta::scalar(&[BsonType::ObjectId]), |id| {
+    Some(Bson::ObjectId(id.object_id()))
+});

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::*;
 use crate::query::encode;
+use crate::types::Id;
 
 fn alias(value: &Bson) -> &'static str {
     match value {

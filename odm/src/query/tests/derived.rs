@@ -10,9 +10,9 @@ use bson::{Bson, DateTime, Document as Bytes, doc};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Ref;
 use crate::query::{Filter, fields};
 use crate::types::Id;
+use crate::types::Ref;
 use crate::update::Update;
 use crate::{Document, Embedded};
 

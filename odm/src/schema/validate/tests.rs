@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Ref;
 use crate::schema::{Validate, Validator};
+use crate::types::Ref;
 use crate::{Document, Embedded};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]

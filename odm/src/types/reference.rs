@@ -1,4 +1,4 @@
-//! References to documents of another collection.
+//! [`Ref`]: the id of a document of another collection.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,10 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Document;
+use super::Id;
+use crate::model::{Contents, Document, FieldType};
+use crate::query::IntoValue;
+use crate::query::scalars::field_type;
 
 /// The id of a document of `T`, stored as that id and nothing else.
 ///
@@ -129,5 +132,35 @@ impl<T: Document> Serialize for Ref<T> {
 impl<'de, T: Document> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::Id::deserialize(deserializer).map(Self::from)
+    }
+}
+
+field_type!(
+    [T: Document] Ref<T>,
+    <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE),
+    |reference| T::Id::stored(reference.id())
+);
+
+impl<T: Document<Id = Id<T>>> IntoValue<Option<Ref<T>>> for Id<T> {
+    fn into_value(self) -> Option<Ref<T>> {
+        Some(Ref::from(self))
+    }
+}
+
+impl<T: Document> IntoValue<Ref<T>> for &T {
+    fn into_value(self) -> Ref<T> {
+        Ref::to(self)
+    }
+}
+
+impl<T: Document> IntoValue<Option<Ref<T>>> for &T {
+    fn into_value(self) -> Option<Ref<T>> {
+        Some(Ref::to(self))
+    }
+}
+
+impl<T: Document<Id = Id<T>>> IntoValue<Ref<T>> for Id<T> {
+    fn into_value(self) -> Ref<T> {
+        Ref::from(self)
     }
 }

@@ -12,6 +12,7 @@ pub mod index;
 pub mod name;
 pub mod path;
 pub mod projection;
+pub mod relation;
 pub mod rule;
 pub mod types;
 
@@ -22,6 +23,7 @@ pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, Vari
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
+pub use self::relation::{Cardinality, Relation};
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
@@ -60,7 +62,13 @@ pub trait Document: Embedded + Serialize + DeserializeOwned + Send + Sync + 'sta
     type Id: FieldType + Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 
     /// The collection's name, indexes, validator and options, as declared.
-    fn model() -> &'static ModelMeta;
+    const MODEL: &'static ModelMeta;
+
+    /// Returns [`MODEL`](Self::MODEL). Metadata refers to this function instead of the constant, so that models can
+    /// refer to each other.
+    fn model() -> &'static ModelMeta {
+        Self::MODEL
+    }
 
     /// The value stored as `_id`.
     fn id(&self) -> &Self::Id;

@@ -58,6 +58,27 @@ pub const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
     }
 }
 
+/// The model of a struct whose declaration is refused. The refusal stands beside it, so nothing reads it.
+pub const NO_MODEL: &ModelMeta = &ModelMeta {
+    name: "",
+    collection: "",
+    embedded: || &EmbeddedMeta {
+        name: "",
+        fields: &[],
+        variants: None,
+        deny_undeclared: false,
+    },
+    indexes: &[],
+    rules: &[],
+    deny_undeclared: false,
+    validation_level: ValidationLevel::Strict,
+    validation_action: ValidationAction::Error,
+    capped: None,
+    change_stream_images: false,
+    collation: None,
+    version: None,
+};
+
 /// The type of a derived struct or enum.
 pub const fn embedded<T: Embedded>() -> TypeMeta {
     TypeMeta::of(Shape::Embedded(T::meta))
@@ -218,7 +239,11 @@ pub const fn is_no_map(ty: &TypeMeta) -> bool {
 
 /// Whether the type has fields, declared or not.
 pub const fn has_fields(ty: &TypeMeta) -> bool {
-    matches!(ty.shape, Shape::Embedded(_) | Shape::Map(_))
+    match ty.shape {
+        Shape::Embedded(_) | Shape::Map(_) => true,
+        Shape::Reference { id, .. } => has_fields(id),
+        _ => false,
+    }
 }
 
 /// Whether the type is a list or a map, whose number of elements can be bounded.
@@ -266,7 +291,7 @@ pub const fn is_text(ty: &TypeMeta) -> bool {
 pub const fn may_hold_text(ty: &TypeMeta) -> bool {
     match ty.shape {
         Shape::OneOf(_) | Shape::Map(_) => true,
-        Shape::Array { element, .. } => may_hold_text(element),
+        Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => may_hold_text(ty),
         _ => is_text(ty),
     }
 }
@@ -275,7 +300,7 @@ pub const fn may_hold_text(ty: &TypeMeta) -> bool {
 const fn all_of(ty: &TypeMeta, types: &[BsonType]) -> bool {
     match ty.shape {
         Shape::Any => true,
-        Shape::Array { element, .. } => all_of(element, types),
+        Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => all_of(ty, types),
         Shape::Scalar(mut rest) => {
             while let [one, behind @ ..] = rest {
                 if !contains(types, *one) {

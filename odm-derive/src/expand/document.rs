@@ -71,24 +71,20 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
         {
             type Id = #id_ty;
-            fn model() -> &'static #support::ModelMeta {
-                const {
-                    &#support::ModelMeta {
-                        name: #rust,
-                        collection: #collection,
-                        embedded: <Self as #support::Embedded>::meta,
-                        indexes: &[#(#indexes)*],
-                        rules: &[#(#rules)*],
-                        deny_undeclared: #deny,
-                        validation_level: #support::ValidationLevel::#level,
-                        validation_action: #support::ValidationAction::#action,
-                        capped: #capped,
-                        change_stream_images: #images,
-                        collation: #collation,
-                        version: #version,
-                    }
-                }
-            }
+            const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {
+                name: #rust,
+                collection: #collection,
+                embedded: <Self as #support::Embedded>::meta,
+                indexes: &[#(#indexes)*],
+                rules: &[#(#rules)*],
+                deny_undeclared: #deny,
+                validation_level: #support::ValidationLevel::#level,
+                validation_action: #support::ValidationAction::#action,
+                capped: #capped,
+                change_stream_images: #images,
+                collation: #collation,
+                version: #version,
+            };
             fn id(&self) -> &#id_ty {
                 &self.#id_ident
             }

@@ -65,9 +65,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
         {
             type Id = #support::String;
-            fn model() -> &'static #support::ModelMeta {
-                ::core::unreachable!()
-            }
+            const MODEL: &'static #support::ModelMeta = #support::NO_MODEL;
             fn id(&self) -> &#support::String {
                 ::core::unreachable!()
             }

@@ -2,6 +2,7 @@
 
 use bson::Bson;
 
+use super::ModelMeta;
 use super::field::{EmbeddedMeta, FieldMeta};
 use super::path::Path;
 
@@ -225,6 +226,13 @@ pub enum Shape {
     Map(&'static TypeMeta),
     /// A derived struct or enum; behind a function, so that models can contain themselves.
     Embedded(fn() -> &'static EmbeddedMeta),
+    /// The id of a document of another collection.
+    Reference {
+        /// The model of that document; behind a function, so that models can refer to each other.
+        to: fn() -> &'static ModelMeta,
+        /// The type of its id.
+        id: &'static TypeMeta,
+    },
 }
 
 impl TypeMeta {
@@ -245,6 +253,7 @@ impl TypeMeta {
             | Shape::Map(element) => element.contents.repeated(),
             Shape::Array { element, .. } => element.contents.enclosed(),
             Shape::Embedded(_) => Contents::DOCUMENT,
+            Shape::Reference { .. } => Contents::REFERENCE,
             Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => Contents::NONE,
         };
         Self {

@@ -96,6 +96,7 @@ const NOT_DOCUMENTS: &str =
 pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
     match ty.shape {
         Shape::Any => None,
+        Shape::Reference { id, .. } if !ty.nullable => id_flaw(id),
         Shape::Array { .. } => {
             Some("`_id` can be of any type but an array; take one value, or a struct of several")
         }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Id;
-use crate::model::{Contents, Document, FieldType};
+use crate::model::{Document, FieldType, Shape, TypeMeta};
 use crate::query::IntoValue;
 use crate::query::scalars::field_type;
 
@@ -137,7 +137,7 @@ impl<'de, T: Document> Deserialize<'de> for Ref<T> {
 
 field_type!(
     [T: Document] Ref<T>,
-    <T::Id as FieldType>::TYPE.holding(Contents::REFERENCE),
+    TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE }),
     |reference| T::Id::stored(reference.id())
 );
 

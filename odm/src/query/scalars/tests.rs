@@ -45,7 +45,7 @@ fn fits(value: &Bson, ty: &TypeMeta) -> bool {
         Shape::Map(element) => value
             .as_document()
             .is_some_and(|map| map.values().all(|each| fits(each, element))),
-        Shape::OneOf(_) | Shape::Embedded(_) => false,
+        Shape::OneOf(_) | Shape::Embedded(_) | Shape::Reference { .. } => false,
     }
 }
 

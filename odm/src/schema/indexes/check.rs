@@ -211,7 +211,9 @@ fn holds(ty: &TypeMeta, wanted: &dyn Fn(BsonType) -> bool, inside: bool) -> bool
         Shape::Any => true,
         Shape::Scalar(types) => types.iter().any(|ty| wanted(*ty)),
         Shape::OneOf(_) => wanted(BsonType::String),
-        Shape::Array { element, .. } => holds(element, wanted, inside),
+        Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => {
+            holds(ty, wanted, inside)
+        }
         Shape::Map(_) | Shape::Embedded(_) => inside,
     }
 }

@@ -148,7 +148,17 @@ impl Writer {
             VariantContent::Unit => Ok(()),
             VariantContent::Newtype(ty) => match ty.shape {
                 Shape::Scalar([BsonType::Null]) => Ok(()),
-                Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } => Err(self.refuse(
+                Shape::Reference {
+                    id:
+                        TypeMeta {
+                            shape: Shape::Scalar(_) | Shape::OneOf(_),
+                            ..
+                        },
+                    ..
+                }
+                | Shape::Scalar(_)
+                | Shape::OneOf(_)
+                | Shape::Array { .. } => Err(self.refuse(
                     "a variant that shares a level with other fields holds a struct, an enum with data, or a map; name \
                      its value: `Variant { value: … }`",
                 )),

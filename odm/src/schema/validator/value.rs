@@ -105,6 +105,7 @@ impl Writer {
                 }
                 self.embedded(meta())?
             }
+            Shape::Reference { id, .. } => self.value(id, rules)?,
         };
         Ok(if ty.nullable { or_null(schema) } else { schema })
     }
@@ -198,6 +199,7 @@ impl Writer {
                 }
                 self.open.pop();
             }
+            Shape::Reference { id, .. } => self.flatten(id, members, optional)?,
             Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } => {
                 return Err(self.refuse(
                     "only structs, enums and maps can be flattened; remove `#[serde(flatten)]`",

@@ -1,0 +1,222 @@
+//! The relations of a model, read from the shapes of its fields.
+
+use super::field::{EmbeddedMeta, FieldMeta, VariantContent, VariantMeta};
+use super::index::{IndexMeta, KeyKind};
+use super::path::{Path, Segment};
+use super::rule::Rule;
+use super::types::{Shape, TypeMeta};
+use super::{ModelMeta, Tagging};
+
+/// A relation of a model: a reference that its documents store, at the top level or inside.
+///
+/// [`ModelMeta::relations`] lists them.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Relation {
+    /// The Rust names from the model down to the field, joined by dots, such as `lines.product`.
+    pub name: String,
+    /// The model that the reference leads to.
+    pub target: &'static ModelMeta,
+    /// How many documents one document refers to.
+    pub cardinality: Cardinality,
+    /// The stored path of the field. Of references in a map, the path of the map, whose keys are not declared.
+    pub path: Path,
+    /// The declared index that finds the documents that refer to a given one: its first key is the field.
+    pub index: Option<&'static IndexMeta>,
+}
+
+/// How many documents one document refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cardinality {
+    /// One: `Ref<T>`.
+    One,
+    /// One or none: `Option<Ref<T>>`, or a reference inside an `Option` or a variant of an enum.
+    Optional,
+    /// A list: of references, or of subdocuments that have one each.
+    Many {
+        /// The largest number of elements; `None` where a list on the way declares no bound.
+        max: Option<u64>,
+    },
+}
+
+impl Cardinality {
+    const fn optional(self, optional: bool) -> Self {
+        match self {
+            Self::One if optional => Self::Optional,
+            other => other,
+        }
+    }
+
+    const fn times(self, max: Option<u64>) -> Self {
+        let inside = match self {
+            Self::One | Self::Optional => Some(1),
+            Self::Many { max } => max,
+        };
+        let max = match (inside, max) {
+            (Some(inside), Some(max)) => Some(inside.saturating_mul(max)),
+            _ => None,
+        };
+        Self::Many { max }
+    }
+}
+
+impl ModelMeta {
+    /// The references that documents of this model store, in declaration order, inside embedded structs and enums
+    /// too.
+    ///
+    /// A struct that contains itself is entered once.
+    ///
+    /// ```
+    /// use odm::model::{Cardinality, Document as _};
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: String,
+    /// }
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Line {
+    ///     product: Ref<Product>,
+    ///     count: i32,
+    /// }
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "orders")]
+    /// struct Order {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(embed(few, max = 50))]
+    ///     lines: Vec<Line>,
+    /// }
+    ///
+    /// let relations = Order::model().relations();
+    /// assert_eq!(relations.len(), 1);
+    /// assert_eq!(relations[0].name, "lines.product");
+    /// assert_eq!(relations[0].target.collection, "products");
+    /// assert_eq!(relations[0].cardinality, Cardinality::Many { max: Some(50) });
+    /// assert!(relations[0].index.is_none());
+    /// ```
+    pub fn relations(&'static self) -> Vec<Relation> {
+        let mut walk = Walk {
+            model: self,
+            open: Vec::new(),
+            names: Vec::new(),
+            found: Vec::new(),
+        };
+        walk.embedded((self.embedded)(), &Path::root(), Cardinality::One);
+        walk.found
+    }
+
+    /// The first declared index that finds documents by equality of the field with these Rust names.
+    ///
+    /// The field is its first key, of a kind that serves equality; and the index covers all documents, compares
+    /// as the collection does, and is not hidden.
+    pub fn index_for(&'static self, path: &[&str]) -> Option<&'static IndexMeta> {
+        self.indexes.iter().find(|index| {
+            let is_first = index.keys.first().is_some_and(|key| {
+                key.path == path
+                    && matches!(
+                        key.kind,
+                        KeyKind::Ascending | KeyKind::Descending | KeyKind::Hashed
+                    )
+            });
+            let is_whole = !index.sparse && !index.hidden && index.partial.is_none();
+            is_first && is_whole && (index.collation.is_none() || index.collation == self.collation)
+        })
+    }
+}
+
+struct Walk {
+    model: &'static ModelMeta,
+    /// The structs and enums around the current field.
+    open: Vec<&'static EmbeddedMeta>,
+    /// The Rust names of the current field.
+    names: Vec<&'static str>,
+    found: Vec<Relation>,
+}
+
+impl Walk {
+    fn embedded(&mut self, meta: &'static EmbeddedMeta, at: &Path, around: Cardinality) {
+        if self.open.iter().any(|open| std::ptr::eq(*open, meta)) {
+            return;
+        }
+        self.open.push(meta);
+        self.fields(meta.fields, at, around);
+        if let Some(variants) = &meta.variants {
+            for variant in variants.variants {
+                self.variant(variants.tagging, variant, at, around.optional(true));
+            }
+        }
+        self.open.pop();
+    }
+
+    fn fields(&mut self, fields: &'static [FieldMeta], at: &Path, around: Cardinality) {
+        for field in fields {
+            let path = if field.flatten {
+                at.clone()
+            } else {
+                at.child(field.name)
+            };
+            let max = field.rules.iter().find_map(|rule| match rule {
+                Rule::Items { max, .. } => *max,
+                _ => None,
+            });
+            self.names.push(field.rust);
+            self.value(&field.ty, &path, around, max.map(u64::from));
+            self.names.pop();
+        }
+    }
+
+    fn variant(
+        &mut self,
+        tagging: Tagging,
+        variant: &'static VariantMeta,
+        at: &Path,
+        around: Cardinality,
+    ) {
+        let path = match tagging {
+            Tagging::External => at.child(variant.name),
+            Tagging::Adjacent { content, .. } => at.child(content),
+            Tagging::Internal { .. } | Tagging::Untagged => at.clone(),
+        };
+        self.names.push(variant.rust);
+        match &variant.content {
+            VariantContent::Unit => {}
+            VariantContent::Newtype(ty) => self.value(ty, &path, around, None),
+            VariantContent::Tuple(types) => {
+                for (position, ty) in (0..).zip(*types) {
+                    let path = path.then(Segment::Index(position));
+                    self.value(ty, &path, around, None);
+                }
+            }
+            VariantContent::Struct(fields) => self.fields(fields, &path, around),
+        }
+        self.names.pop();
+    }
+
+    fn value(&mut self, ty: &'static TypeMeta, path: &Path, around: Cardinality, max: Option<u64>) {
+        let around = around.optional(ty.nullable);
+        match ty.shape {
+            Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => {}
+            Shape::Reference { to, .. } => self.found.push(Relation {
+                name: self.names.join("."),
+                target: to(),
+                cardinality: around,
+                path: path.clone(),
+                index: self.model.index_for(&self.names),
+            }),
+            Shape::Embedded(meta) => self.embedded(meta(), path, around),
+            Shape::Array { element, len, .. } => {
+                let len = len.and_then(|len| u64::try_from(len).ok());
+                self.value(element, path, around.times(max.or(len)), None);
+            }
+            Shape::Map(values) => self.value(values, path, around.times(max), None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 
 use futures::TryStreamExt;
 use indicatif::{ProgressBar, ProgressStyle};
+use odm::plan::Plan;
 use odm::prelude::*;
-use odm::schema::Plan;
 
 use crate::library::Book;
 use crate::places::{Country, Subdivision};

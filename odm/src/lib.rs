@@ -60,6 +60,7 @@ pub mod collection;
 pub mod dump;
 pub mod error;
 pub mod model;
+pub mod plan;
 pub mod query;
 pub mod relation;
 pub mod schema;

@@ -21,9 +21,10 @@ pub use crate::collection::{
     FullDocumentBeforeChange, Hint, Loaded, Operation, OperationType, ReadConcern, ReadPreference,
     ResumeToken, ReturnDocument, Session, TransactionOptions, WriteConcern,
 };
+pub use crate::plan::Allow;
 pub use crate::query::{Field, Filter, Sort, raw};
 pub use crate::relation::{Joined, Resolved};
-pub use crate::schema::{Allow, Validate};
+pub use crate::schema::Validate;
 pub use crate::types::{Id, Ref};
 pub use crate::update::Update;
 pub use crate::{Document, Embedded, Projection, models, transaction};

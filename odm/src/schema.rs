@@ -2,8 +2,8 @@
 //! that brings a database in line with them.
 //!
 //! Start at [`validator()`] and [`indexes()`], pure functions from metadata to documents. [`Sync`] reads the
-//! existing collections and compares them in MongoDB's normal form. [`Plan`] is the difference as data, and
-//! applying it sends the commands that it shows. [`Validate`] runs a model's validator in this process.
+//! existing collections and compares them in MongoDB's normal form, which makes a
+//! [`Plan`](crate::plan::Plan). [`Validate`] runs a model's validator in this process.
 //!
 //! This module is not a migration tool: it never rewrites documents, and it drops nothing unless the caller
 //! allows it.
@@ -11,8 +11,6 @@
 pub(crate) mod diff;
 pub mod indexes;
 pub(crate) mod normal;
-pub mod plan;
-pub(crate) mod print;
 pub mod sync;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -20,7 +18,6 @@ mod validate;
 pub mod validator;
 
 pub use self::indexes::indexes;
-pub use self::plan::{Action, Allow, Applied, Step};
-pub use self::sync::{Plan, Sync};
+pub use self::sync::Sync;
 pub use self::validate::{Validate, Validator};
 pub use self::validator::validator;

@@ -148,9 +148,7 @@ impl Store {
             #[cfg(feature = "memory")]
             Backend::Memory(memory) => Backend::Memory(memory.sibling(database)),
             #[cfg(feature = "mongodb")]
-            Backend::Driver(driver) => {
-                Backend::Driver(Driver::new(driver.database.client().database(database)))
-            }
+            Backend::Driver(driver) => Backend::Driver(driver.sibling(database)),
         };
         Self(Arc::new(Inner {
             backend,
@@ -177,20 +175,20 @@ impl Store {
         }
     }
 
-    pub(crate) fn capability(&self) -> Capability {
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(
+            clippy::unused_async,
+            clippy::unnecessary_wraps,
+            reason = "a server makes it wait, and may not answer"
+        )
+    )]
+    pub(crate) async fn capability(&self) -> Result<Capability> {
         match &self.0.backend {
             #[cfg(feature = "memory")]
-            Backend::Memory(_) => Capability {
-                transactions: true,
-                secondaries: false,
-                durable: false,
-            },
+            Backend::Memory(_) => Ok(Capability::MEMORY),
             #[cfg(feature = "mongodb")]
-            Backend::Driver(_) => Capability {
-                transactions: true,
-                secondaries: true,
-                durable: true,
-            },
+            Backend::Driver(driver) => driver.capability().await,
         }
     }
 

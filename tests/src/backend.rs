@@ -47,8 +47,12 @@ impl Backend {
     }
 
     /// What the store says it can do.
+    ///
+    /// # Panics
+    /// When the server does not answer.
     pub fn capability(&self) -> Capability {
-        runtime().block_on(async { self.open().await.db.capability() })
+        let capability = async { self.open().await.db.capability().await };
+        runtime().block_on(capability).expect("the server answers")
     }
 
     /// A handle to a database that nothing else uses.

@@ -12,6 +12,7 @@ mod indexes;
 mod joins;
 mod pipelines;
 mod places;
+mod plans;
 mod profiler;
 mod resuming;
 mod saves;
@@ -47,6 +48,7 @@ pub(crate) fn cases() -> Vec<Case> {
         joins::CASES,
         pipelines::CASES,
         places::CASES,
+        plans::CASES,
         profiler::CASES,
         resuming::CASES,
         saves::CASES,

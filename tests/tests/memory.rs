@@ -9,6 +9,8 @@ fn main() -> ExitCode {
         Some(Backend::Memory),
         &[
             ("transactions", true),
+            ("change_streams", true),
+            ("sharded", false),
             ("secondaries", false),
             ("durable", false),
         ],

@@ -17,7 +17,9 @@ fn main() -> ExitCode {
         server,
         &[
             ("transactions", true),
-            ("secondaries", true),
+            ("change_streams", true),
+            ("sharded", false),
+            ("secondaries", false),
             ("durable", true),
         ],
     )

@@ -9,7 +9,9 @@ fn main() -> ExitCode {
         Some(Backend::Served),
         &[
             ("transactions", true),
-            ("secondaries", true),
+            ("change_streams", true),
+            ("sharded", false),
+            ("secondaries", false),
             ("durable", true),
         ],
     )

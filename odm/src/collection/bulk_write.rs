@@ -13,6 +13,7 @@ use super::call::{Call, refused};
 use super::options::{action, options};
 use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result};
 use crate::model::Document;
+use crate::plan::{Plan, Step};
 use crate::store::{Operation, Request};
 
 /// Sends many writes: [`Collection::bulk_write`].
@@ -75,6 +76,69 @@ impl<'s, M: Document> BulkWrite<'s, M> {
                 command.command()
             })
             .collect()
+    }
+
+    /// Returns the writes as a plan, which can be printed before it is applied, and which reports its progress.
+    /// Nothing is sent yet.
+    ///
+    /// Applying it sends at most 1,000 writes at a time. Name in each filter the values that the write replaces:
+    /// then a document that somebody else has changed stays as it is
+    /// ([`Applied::unmatched`](crate::plan::Applied::unmatched)), and a plan that was interrupted can be applied
+    /// again.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "books")]
+    /// struct Book {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     title: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let db = Db::memory();
+    /// let books = db.collection::<Book>();
+    /// books.insert_one(&Book { id: 1, title: " Ulysses".to_owned() }).await?;
+    ///
+    /// let untidy = books.find(|b| b.title.regex("^ ")).all().await?;
+    /// let plan = books
+    ///     .bulk_write(|w| {
+    ///         untidy.iter().map(move |book| {
+    ///             let title = book.title.trim_start().to_owned();
+    ///             w.update_one(|b| b.id.eq(book.id) & b.title.eq(&book.title), |b| b.title.set(title))
+    ///         })
+    ///     })
+    ///     .plan("titles begin with a space")?;
+    /// println!("{plan}");
+    /// let applied = plan
+    ///     .apply(Allow::WRITE)
+    ///     .on_progress(|progress| println!("{} written", progress.written))
+    ///     .await?;
+    /// assert!(applied.is_complete());
+    /// # assert_eq!(applied.written(), 1);
+    /// # assert_eq!(books.find_one(|b| b.title.eq("Ulysses")).await?.map(|b| b.id), Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A write that can't be encoded; or a session, which a plan does not keep.
+    pub fn plan(self, reason: impl Into<String>) -> Result<Plan> {
+        let model = self.call.model;
+        if self.call.session.is_some() {
+            let message = "a plan runs outside of sessions: leave `session` out";
+            return Err(Error::usage(message).with_model(model.name));
+        }
+        let store = self.call.store.clone();
+        let commands = self.commands()?;
+        Ok(Plan::new(
+            store,
+            vec![Step::writes(model, commands, reason.into())],
+        ))
     }
 
     async fn run(self) -> Result<BulkWriteResult> {

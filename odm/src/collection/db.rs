@@ -97,9 +97,20 @@ impl Db {
         Collection::new(&self.store)
     }
 
-    /// The features that the store supports.
-    pub fn capability(&self) -> Capability {
-        self.store.capability()
+    /// What the connected deployment can do: transactions, change streams, sharding. It sends `hello`; the
+    /// in-memory engine answers at once.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let db = Db::memory();
+    /// assert!(db.capability().await?.transactions);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn capability(&self) -> Result<Capability> {
+        self.store.capability().await
     }
 
     /// Returns a handle that calls `handler` with each command and its reply, for commands sent through

@@ -1,73 +1,11 @@
-//! The difference between the declarations and the database, as data that can be read and applied.
+//! One step of a plan.
 
 use std::fmt;
-use std::ops::{BitOr, BitOrAssign};
 
 use bson::Document;
 
-use crate::schema::print;
-
-/// What [`Plan::apply`](crate::schema::Plan::apply) may do; combine with `|`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Allow(u8);
-
-impl Allow {
-    /// Do nothing; only report what is left undone.
-    pub const NOTHING: Self = Self(0);
-    /// Create missing collections and indexes.
-    pub const CREATE: Self = Self(1);
-    /// Make changes in place: to validators, hidden indexes, times to live, the bounds of capped collections,
-    /// and whether images are kept for change streams; and make indexes unique.
-    pub const CHANGE: Self = Self(2);
-    /// Drop indexes that are not declared, and rebuild those that differ from their declaration. Queries run
-    /// without the index until it is rebuilt.
-    pub const DROP: Self = Self(4);
-
-    /// Whether all of `other` is allowed.
-    #[must_use]
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-/// Allows only [`CREATE`](Allow::CREATE): existing collections and indexes stay as they are.
-impl Default for Allow {
-    fn default() -> Self {
-        Self::CREATE
-    }
-}
-
-impl BitOr for Allow {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-impl BitOrAssign for Allow {
-    fn bitor_assign(&mut self, other: Self) {
-        *self = *self | other;
-    }
-}
-
-impl fmt::Display for Allow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            (Self::CREATE, "Allow::CREATE"),
-            (Self::CHANGE, "Allow::CHANGE"),
-            (Self::DROP, "Allow::DROP"),
-        ];
-        let mut set = names.iter().filter(|(flag, _)| self.contains(*flag));
-        match set.next() {
-            None => f.write_str("Allow::NOTHING"),
-            Some((_, first)) => {
-                f.write_str(first)?;
-                set.try_for_each(|(_, name)| write!(f, " | {name}"))
-            }
-        }
-    }
-}
+use super::allow::Allow;
+use super::shell;
 
 /// One change to one collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +24,19 @@ pub struct Step {
     /// The commands that are sent if a command after the first fails, so that nothing is lost. They rebuild
     /// dropped indexes, and let an index that can't become unique accept duplicates again.
     pub undo: Vec<Document>,
+    pub(crate) settled: Option<Settled>,
+}
+
+/// Recognizes a step that another process has done in the meantime, from the collection's options and the
+/// command that would create it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settled(pub(crate) fn(existing: &Document, command: &Document) -> bool);
+
+/// The function belongs to the action, which is compared.
+impl PartialEq for Settled {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What a [`Step`] does.
@@ -119,6 +70,11 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// Documents are inserted, changed or deleted.
+    WriteDocuments {
+        /// How many.
+        count: u64,
+    },
     /// A change that no command can make while keeping the documents, such as another collation. It stays
     /// undone until you copy the collection.
     ByHand,
@@ -132,6 +88,7 @@ impl Step {
             Action::ChangeCollection | Action::ChangeIndex { .. } => Some(Allow::CHANGE),
             Action::ShrinkCollection => Some(Allow::CHANGE | Allow::DROP),
             Action::RebuildIndexes { .. } | Action::DropIndex { .. } => Some(Allow::DROP),
+            Action::WriteDocuments { .. } => Some(Allow::WRITE),
             Action::ByHand => None,
         }
     }
@@ -144,7 +101,9 @@ impl Step {
     fn sign(&self) -> char {
         match self.action {
             Action::CreateCollection | Action::CreateIndexes { .. } => '+',
-            Action::ChangeCollection | Action::ChangeIndex { .. } => '~',
+            Action::ChangeCollection
+            | Action::ChangeIndex { .. }
+            | Action::WriteDocuments { .. } => '~',
             Action::ShrinkCollection | Action::RebuildIndexes { .. } | Action::DropIndex { .. } => {
                 '-'
             }
@@ -174,6 +133,7 @@ impl fmt::Display for Step {
                 )?,
             },
             Action::DropIndex { name } => write!(f, "drop index {name}")?,
+            Action::WriteDocuments { count } => write!(f, "write {}", documents(*count))?,
             Action::ByHand => f.write_str("to be done by hand")?,
         }
         match self.requires() {
@@ -187,7 +147,7 @@ impl fmt::Display for Step {
 }
 
 /// Prints steps under the names of their collections.
-pub(crate) fn print(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn print_steps(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut collection = None;
     for step in steps {
         if collection != Some(&step.collection) {
@@ -199,56 +159,22 @@ pub(crate) fn print(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// The result of applying a plan: the steps that were done, and those that were not allowed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Applied {
-    pub(crate) done: Vec<Step>,
-    pub(crate) left: Vec<Step>,
-}
-
-impl Applied {
-    /// The steps that were done, in order.
-    pub fn done(&self) -> &[Step] {
-        &self.done
-    }
-
-    /// The steps that were not allowed, or that no command can do.
-    pub fn left_undone(&self) -> &[Step] {
-        &self.left
-    }
-
-    /// Whether nothing was left undone.
-    pub fn is_complete(&self) -> bool {
-        self.left.is_empty()
-    }
-}
-
-impl fmt::Display for Applied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = |count: usize| if count == 1 { "step" } else { "steps" };
-        writeln!(f, "{} {} done", self.done.len(), steps(self.done.len()))?;
-        print(&self.done, f)?;
-        if !self.left.is_empty() {
-            writeln!(
-                f,
-                "{} {} left undone",
-                self.left.len(),
-                steps(self.left.len())
-            )?;
-            print(&self.left, f)?;
-        }
-        Ok(())
+/// `1 document`, `2 documents`
+pub(super) fn documents(count: u64) -> String {
+    match count {
+        1 => "1 document".to_owned(),
+        count => format!("{count} documents"),
     }
 }
 
 /// A specification as a line of a plan: `title_1 {title: 1}, unique: true`.
 pub(crate) fn describe(spec: &Document) -> String {
     let name = spec.get_str("name").unwrap_or_default();
-    let key = spec.get_document("key").map(print::document);
+    let key = spec.get_document("key").map(shell::document);
     let options = spec
         .iter()
         .filter(|(option, _)| *option != "name" && *option != "key")
-        .map(|(option, value)| format!(", {option}: {}", print::value(value)));
+        .map(|(option, value)| format!(", {option}: {}", shell::value(value)));
     format!(
         "{name} {}{}",
         key.unwrap_or_default(),

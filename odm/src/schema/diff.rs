@@ -6,10 +6,9 @@ use bson::{Bson, Document, doc};
 
 use crate::error::Result;
 use crate::model::ModelMeta;
+use crate::plan::{Action, Settled, Step, describe, shell};
 use crate::schema::indexes::{Declared, declared, i64_to_bson};
 use crate::schema::normal::{self, IMAGES, NormalOptions};
-use crate::schema::plan::{Action, Step, describe};
-use crate::schema::print;
 use crate::schema::validator::validator;
 
 /// One existing collection, as the server lists it.
@@ -61,6 +60,7 @@ impl Target {
             reasons,
             commands,
             undo: Vec::new(),
+            settled: None,
         }
     }
 
@@ -72,9 +72,13 @@ impl Target {
             .iter()
             .filter(|(option, _)| *option != "validator");
         let reasons = shown
-            .map(|(option, value)| format!("{option}: {}", print::value(value)))
+            .map(|(option, value)| format!("{option}: {}", shell::value(value)))
             .collect();
-        let mut steps = vec![self.step(Action::CreateCollection, reasons, vec![command])];
+        let mut create = self.step(Action::CreateCollection, reasons, vec![command]);
+        create.settled = Some(Settled(|existing, command| {
+            NormalOptions::read(existing) == NormalOptions::read(command)
+        }));
+        let mut steps = vec![create];
         steps.extend(self.create_indexes(self.indexes.iter().map(|index| &index.spec).collect()));
         steps
     }
@@ -112,7 +116,7 @@ impl Target {
             let show = |collation: &Option<Document>| {
                 collation
                     .as_ref()
-                    .map_or("simple".to_owned(), print::document)
+                    .map_or("simple".to_owned(), shell::document)
             };
             by_hand.push(format!(
                 "collation is {}, declared {}: it is fixed when a collection is created",

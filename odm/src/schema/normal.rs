@@ -261,7 +261,7 @@ fn same_option(a: Option<&Document>, b: Option<&Document>) -> bool {
 
 fn show(document: Option<&Document>) -> String {
     document.map_or("none".to_owned(), |document| {
-        super::print::document(document)
+        crate::plan::shell::document(document)
     })
 }
 

@@ -49,11 +49,12 @@ use self::action::Action;
 pub(crate) use self::changes::DriverChanges;
 pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
 pub(crate) use self::errors::error;
+use self::transaction::KnownTransactions;
 use crate::error::Result;
-use crate::store::Answer;
 use crate::store::cursor::RawCursor;
 use crate::store::operation::Request;
 use crate::store::session::{Backend, DriverSession, Session, SessionOptions};
+use crate::store::{Answer, Capability};
 
 /// A database of the driver's client; clones share the connections.
 #[derive(Clone)]
@@ -61,6 +62,7 @@ pub(crate) struct Driver {
     pub(crate) database: Database,
     /// The collection that most operations use.
     target: Option<Collection<RawDocumentBuf>>,
+    transactions: KnownTransactions,
 }
 
 impl Driver {
@@ -68,6 +70,16 @@ impl Driver {
         Self {
             database,
             target: None,
+            transactions: KnownTransactions::default(),
+        }
+    }
+
+    /// Another database of the same client.
+    pub(crate) fn sibling(&self, database: &str) -> Self {
+        Self {
+            database: self.database.client().database(database),
+            target: None,
+            transactions: self.transactions.clone(),
         }
     }
 
@@ -76,6 +88,7 @@ impl Driver {
         Self {
             database: self.database.clone(),
             target: Some(self.database.collection(collection)),
+            transactions: self.transactions.clone(),
         }
     }
 
@@ -94,9 +107,14 @@ impl Driver {
         let session = DriverSession {
             session: action.await.map_err(error)?,
             in_transaction: false,
+            transactions: self.transactions.clone(),
         };
         let backend = Backend::Driver(Box::new(session));
         Ok(Session::new(backend, options.transactions))
+    }
+
+    pub(crate) async fn capability(&self) -> Result<Capability> {
+        transaction::capability(self.database.client()).await
     }
 
     /// Runs one operation.

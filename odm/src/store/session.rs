@@ -55,6 +55,7 @@ pub(crate) enum Backend {
 pub(crate) struct DriverSession {
     pub(crate) session: mongodb::ClientSession,
     pub(crate) in_transaction: bool,
+    pub(crate) transactions: crate::store::driver::transaction::KnownTransactions,
 }
 
 #[cfg_attr(
@@ -95,8 +96,13 @@ impl Session {
             Backend::Memory(session) => session.start(options)?,
             #[cfg(feature = "mongodb")]
             Backend::Driver(session) => {
-                crate::store::driver::transaction::start_transaction(&mut session.session, options)
-                    .await?;
+                let known = &session.transactions;
+                crate::store::driver::transaction::start_transaction(
+                    &mut session.session,
+                    known,
+                    options,
+                )
+                .await?;
                 session.in_transaction = true;
             }
         }

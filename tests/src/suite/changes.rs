@@ -347,7 +347,7 @@ async fn an_update_of_a_pipeline_is_told_as_the_difference(db: &Db) {
 }
 
 async fn a_transaction_is_told_when_it_commits(db: &Db) {
-    if !db.capability().transactions {
+    if !db.capability().await.unwrap().transactions {
         return;
     }
     let things = db.collection::<Thing>();

@@ -345,7 +345,7 @@ async fn a_find_takes_every_option_of_the_driver(db: &Db) {
     match between.max(doc! {"_id": 3}).all().await {
         Ok(found) => assert_eq!(found, [note(2, "two", 3)]),
         Err(refused) => assert!(
-            !db.capability().durable && refused.to_string().contains("min"),
+            !db.capability().await.unwrap().durable && refused.to_string().contains("min"),
             "{refused}"
         ),
     }

@@ -498,7 +498,8 @@ async fn sessions_have_options(db: &Db) {
             assert_eq!(count.session(&mut session).await.unwrap(), 1);
         }
         Err(refused) => assert!(
-            !db.capability().durable && refused.to_string().contains("snapshot sessions"),
+            !db.capability().await.unwrap().durable
+                && refused.to_string().contains("snapshot sessions"),
             "{refused}"
         ),
     }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use odm::bson;
+use odm::plan::Action;
 use odm::prelude::*;
-use odm::schema::Action;
 
 use crate::case::cases;
 

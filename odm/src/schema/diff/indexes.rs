@@ -7,10 +7,9 @@
 use bson::{Bson, Document, doc};
 
 use super::{Existing, Target, name_of};
+use crate::plan::{Action, Step, describe, shell};
 use crate::schema::indexes::{Declared, i64_to_bson};
 use crate::schema::normal::NormalIndex;
-use crate::schema::plan::{Action, Step, describe};
-use crate::schema::print;
 
 /// MongoDB's limit, including the index on `_id`.
 const MOST_INDEXES: usize = 64;
@@ -206,7 +205,7 @@ impl Target {
             format!(
                 "{} {} is not declared, and in the way",
                 there.normal.name,
-                print::document(&there.normal.key)
+                shell::document(&there.normal.key)
             )
         }));
         let olds = group.iter().filter_map(|build| build.old.as_ref());
@@ -224,7 +223,7 @@ impl Target {
     }
 
     fn drop_undeclared(&self, index: &NormalIndex) -> Step {
-        let reason = format!("{} is not declared", print::document(&index.key));
+        let reason = format!("{} is not declared", shell::document(&index.key));
         let name = index.name.clone();
         let command = self.drop_command(std::slice::from_ref(&name));
         self.step(Action::DropIndex { name }, vec![reason], vec![command])

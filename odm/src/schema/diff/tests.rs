@@ -3,7 +3,7 @@ use bson::{Document, doc};
 use super::{Existing, Target};
 use crate::model::field::EmbeddedMeta;
 use crate::model::{Capped, IndexMeta, KeyKind, ModelMeta};
-use crate::schema::plan::{self, Action, Allow, Step};
+use crate::plan::{self, Action, Allow, Step};
 use crate::schema::testing::{DATE, INT, STRING, field, key, model, object};
 use crate::support::index;
 
@@ -359,7 +359,7 @@ fn plans_are_read_from_top_to_bottom() {
     struct Printed(Vec<Step>);
     impl std::fmt::Display for Printed {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            plan::print(&self.0, f)
+            plan::print_steps(&self.0, f)
         }
     }
     assert_eq!(

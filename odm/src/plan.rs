@@ -1,0 +1,84 @@
+//! Changes of a database as data: printed, then applied.
+//!
+//! A [`Plan`] is a list of [`Step`]s, each with the commands that it sends. Steps change definitions (collections,
+//! validators, indexes) or documents. [`Plan::apply`] runs the steps that [`Allow`] covers and returns what it
+//! [`Applied`].
+
+mod allow;
+mod applied;
+mod apply;
+pub(crate) mod shell;
+mod step;
+mod writes;
+
+use std::fmt;
+
+use bson::Document;
+
+pub use self::allow::Allow;
+pub use self::applied::Applied;
+pub use self::apply::{Apply, Progress};
+pub use self::step::{Action, Step};
+pub(crate) use self::step::{Settled, describe, print_steps};
+use crate::store::Store;
+
+/// The steps that would bring a database in line with its models.
+///
+/// Print the plan to read it; [`steps`](Self::steps) and [`commands`](Self::commands) return it as data. A
+/// plan changes nothing until it is applied.
+#[derive(Debug, Clone)]
+#[must_use = "a plan does nothing until it is applied"]
+pub struct Plan {
+    store: Store,
+    steps: Vec<Step>,
+}
+
+impl Plan {
+    pub(crate) fn new(store: Store, steps: Vec<Step>) -> Self {
+        Self { store, steps }
+    }
+
+    /// Whether the database is already in line with the models.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The steps, in the order in which they are applied.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The commands of all steps, in order, including steps that may not be allowed.
+    pub fn commands(&self) -> impl Iterator<Item = &Document> {
+        self.steps.iter().flat_map(|step| &step.commands)
+    }
+
+    /// Sends the commands of the allowed steps, and returns which steps were done and which were left undone.
+    ///
+    /// [`Allow::CREATE`] adds what is missing and leaves everything else alone.
+    /// `Allow::CREATE | Allow::CHANGE | Allow::DROP` also allows changes and drops.
+    ///
+    /// A step that writes documents sends at most 1,000 writes at a time.
+    /// [`on_progress`](Apply::on_progress) reports after each command.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the server, such as a unique index over duplicates. The steps before it stay done.
+    /// If its own step had dropped indexes, they are put back, and the error says so. Plan again to see what
+    /// remains.
+    pub fn apply(&self, allow: Allow) -> Apply<'_> {
+        Apply::new(self, allow)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.store.database();
+        match self.steps.len() {
+            0 => return writeln!(f, "database {database} is in line with its models"),
+            1 => writeln!(f, "1 step to bring database {database} in line")?,
+            count => writeln!(f, "{count} steps to bring database {database} in line")?,
+        }
+        print_steps(&self.steps, f)
+    }
+}

@@ -1,0 +1,63 @@
+//! The result of applying a plan.
+
+use std::fmt;
+
+use super::step::{Step, documents, print_steps};
+
+/// The result of applying a plan: the steps that were done, and those that were not allowed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Applied {
+    pub(super) done: Vec<Step>,
+    pub(super) left: Vec<Step>,
+    pub(super) written: u64,
+    pub(super) unmatched: u64,
+}
+
+impl Applied {
+    /// The steps that were done, in order.
+    pub fn done(&self) -> &[Step] {
+        &self.done
+    }
+
+    /// The steps that were not allowed, or that no command can do.
+    pub fn left_undone(&self) -> &[Step] {
+        &self.left
+    }
+
+    /// How many documents were inserted, changed or deleted.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// How many writes of a single document matched none, because it has changed since the plan was made. Plan
+    /// again to see what it needs now.
+    pub fn unmatched(&self) -> u64 {
+        self.unmatched
+    }
+
+    /// Whether nothing was left undone.
+    pub fn is_complete(&self) -> bool {
+        self.left.is_empty() && self.unmatched == 0
+    }
+}
+
+impl fmt::Display for Applied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = |count: usize| if count == 1 { "step" } else { "steps" };
+        writeln!(f, "{} {} done", self.done.len(), steps(self.done.len()))?;
+        print_steps(&self.done, f)?;
+        if !self.left.is_empty() {
+            writeln!(
+                f,
+                "{} {} left undone",
+                self.left.len(),
+                steps(self.left.len())
+            )?;
+            print_steps(&self.left, f)?;
+        }
+        if self.unmatched > 0 {
+            writeln!(f, "{} not found as planned", documents(self.unmatched))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! What a standalone mongod, the server that `ODM_TEST_STANDALONE_URI` names, can and can't do.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that panics has failed, and a skipped one says so"
+)]
+
+use odm::prelude::*;
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "things")]
+struct Thing {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+async fn standalone() -> Option<Db> {
+    let Ok(uri) = std::env::var("ODM_TEST_STANDALONE_URI") else {
+        eprintln!("skipped: ODM_TEST_STANDALONE_URI names no standalone mongod");
+        return None;
+    };
+    Some(Db::connect(&uri).await.unwrap())
+}
+
+#[tokio::test]
+async fn a_standalone_mongod_reports_that_it_has_no_transactions() {
+    let Some(db) = standalone().await else { return };
+    let capability = db.capability().await.unwrap();
+    assert!(!capability.transactions && !capability.change_streams);
+    assert!(!capability.sharded && !capability.secondaries && capability.durable);
+}
+
+#[tokio::test]
+async fn a_transaction_on_a_standalone_mongod_fails_before_its_body_runs() {
+    let Some(db) = standalone().await else { return };
+    let things = db.collection::<Thing>();
+    let mut runs = 0;
+    let refused: odm::Result<()> = transaction!(&db, |tx| -> odm::Result<()> {
+        runs += 1;
+        things.insert_one(&Thing { id: 1 }).session(tx).await?;
+        Ok(())
+    });
+    let refused = refused.unwrap_err();
+    assert!(refused.is_unsupported(), "{refused}");
+    assert!(refused.to_string().contains("--replSet"), "{refused}");
+    assert_eq!(runs, 0);
+    let mut session = db.start_session().await.unwrap();
+    let refused = session.start_transaction().await.unwrap_err();
+    assert!(refused.to_string().contains("standalone"), "{refused}");
+    assert!(!session.in_transaction());
+}

@@ -39,7 +39,8 @@ async fn a_transaction_on_a_standalone_mongod_fails_before_its_body_runs() {
         runs += 1;
         things.insert_one(&Thing { id: 1 }).session(tx).await?;
         Ok(())
-    });
+    })
+    .await;
     let refused = refused.unwrap_err();
     assert!(refused.is_unsupported(), "{refused}");
     assert!(refused.to_string().contains("--replSet"), "{refused}");

@@ -12,8 +12,8 @@ pub(crate) mod fallback;
 pub(crate) mod field_type;
 pub(crate) mod fields;
 pub(crate) mod generics;
+pub(crate) mod handle_type;
 pub(crate) mod meta;
-pub(crate) mod place;
 pub(crate) mod projection;
 
 use proc_macro2::TokenStream;

@@ -5,12 +5,12 @@
 
 #![warn(missing_docs)]
 
+mod attribute_names;
 mod check;
 mod errors;
 mod expand;
 mod model;
 mod parse;
-mod words;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -50,7 +50,7 @@ fn project(input: &DeriveInput) -> proc_macro2::TokenStream {
 
 fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
     let mut input = input.clone();
-    parse::own_name::write_out(&mut input);
+    parse::self_type::replace_self(&mut input);
     let mut errors = Errors::default();
     let model = Model::new(&input, derive, &mut errors);
     check::model(&model, &mut errors);

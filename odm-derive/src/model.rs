@@ -1,8 +1,8 @@
 //! The input, resolved: stored names, shapes and defaults. Spans are kept for errors.
 
 pub(crate) mod projection;
+pub(crate) mod rust_type;
 pub(crate) mod shape;
-pub(crate) mod ty;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -84,13 +84,13 @@ impl Model {
         self.fields()
             .iter()
             .filter(|field| !field.skipped && !field.decoder)
-            .find_map(|field| ty::reference(&field.ty))
+            .find_map(|field| rust_type::first_reference(&field.ty))
             .map(Borrow::Field)
     }
 
     /// The field that an attribute names.
     pub(crate) fn field(&self, ident: &Ident) -> Option<&Field> {
-        let name = serde::plain(ident);
+        let name = serde::unraw(ident);
         self.fields().iter().find(|field| field.rust == name)
     }
 

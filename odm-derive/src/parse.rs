@@ -4,8 +4,8 @@ pub(crate) mod case;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
-pub(crate) mod own_name;
 pub(crate) mod rule;
+pub(crate) mod self_type;
 pub(crate) mod serde;
 
 use proc_macro2::Span;
@@ -13,8 +13,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitBool, LitInt, Token};
 
+use crate::attribute_names;
 use crate::errors::Errors;
-use crate::words;
 
 /// Calls `take` for each word of `#[name(word, word = …, word(…))]`; `take` reads what follows the word.
 ///
@@ -27,7 +27,8 @@ pub(crate) fn attributes(
 ) -> bool {
     let mut whole = true;
     for attribute in attributes.iter().filter(|one| one.path().is_ident(name)) {
-        let result = attribute.parse_args_with(|input: ParseStream<'_>| words(input, &mut take));
+        let result =
+            attribute.parse_args_with(|input: ParseStream<'_>| comma_separated(input, &mut take));
         if let Err(error) = result {
             errors.push(error);
             whole = false;
@@ -37,28 +38,28 @@ pub(crate) fn attributes(
 }
 
 /// Calls `take` for each word of a list, separated by commas.
-pub(crate) fn words(
+pub(crate) fn comma_separated(
     input: ParseStream<'_>,
     mut take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
 ) -> syn::Result<()> {
     while !input.is_empty() {
         let word = input.call(Ident::parse_any)?;
         let alone = input.is_empty();
-        take(&word, input).map_err(|error| told(&word, alone, error))?;
+        take(&word, input).map_err(|error| with_usage(&word, alone, error))?;
         if input.is_empty() {
             break;
         }
         let comma = input.parse::<Token![,]>();
-        comma.map_err(|error| told(&word, false, error))?;
+        comma.map_err(|error| with_usage(&word, false, error))?;
     }
     Ok(())
 }
 
 /// Replaces the parser's bare "expected …" or "unexpected end" by how `word` is written.
-fn told(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
+fn with_usage(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
     let text = error.to_string();
     let ended = text.starts_with("unexpected end");
-    match words::usage(&word.unraw().to_string()) {
+    match attribute_names::usage(&word.unraw().to_string()) {
         Some(usage) if ended || text.starts_with("expected") => {
             let at_word = alone || ended;
             let span = if at_word { word.span() } else { error.span() };
@@ -75,7 +76,7 @@ pub(crate) fn inner(
 ) -> syn::Result<()> {
     let content;
     syn::parenthesized!(content in input);
-    words(&content, take)
+    comma_separated(&content, take)
 }
 
 /// The value after `=`.
@@ -124,7 +125,7 @@ pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
         word,
         format!(
             "there is no {what} `{text}`{}",
-            words::hint(&text, known.iter().copied())
+            attribute_names::hint(&text, known.iter().copied())
         ),
     )
 }

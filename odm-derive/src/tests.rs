@@ -134,7 +134,7 @@ mod snapshots {
     }
 
     #[test]
-    fn place() {
+    fn handle_type() {
         let of = |input: DeriveInput| formatted(crate::derive(&input, Derive::Embedded));
         insta::assert_snapshot!(
             [
@@ -327,7 +327,7 @@ fn only_support_is_named() {
 
 /// No input makes a derive panic.
 #[test]
-fn odd_input_is_told_about() {
+fn odd_input_does_not_panic() {
     let inputs: Vec<DeriveInput> = vec![
         parse_quote!(
             struct Unit;

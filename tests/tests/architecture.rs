@@ -67,7 +67,7 @@ const SERVER_FLOORS: &[&[&str]] = &[
 
 /// The modules of `odm-derive`, in the order of its steps.
 const DERIVE_FLOORS: &[&[&str]] = &[
-    &["words", "errors"],
+    &["attribute_names", "errors"],
     &["parse"],
     &["model"],
     &["check"],

@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{LitStr, Type, TypeReference};
 
 use crate::errors::Errors;
-use crate::model::ty::{Known, known, stored};
+use crate::model::rust_type::{Kind, kind, stored_kind};
 use crate::model::{Borrow, Derive, Model, Shape};
 
 pub(super) fn check(model: &Model, errors: &mut Errors) {
@@ -22,7 +22,7 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
         }
         for field in model.fields() {
             if let Some(flatten) = &field.flatten
-                && matches!(stored(&field.ty), Known::Map)
+                && matches!(stored_kind(&field.ty), Kind::Map)
             {
                 errors.at(
                     flatten,
@@ -107,7 +107,7 @@ fn owned(reference: &TypeReference) -> String {
             let element = slice.elem.to_token_stream();
             format!("`Vec<{element}>`")
         }
-        inner if matches!(known(inner), Known::Text) => "`String`".to_owned(),
+        inner if matches!(kind(inner), Kind::Text) => "`String`".to_owned(),
         inner => format!("`{}`", inner.to_token_stream()),
     };
     format!(
@@ -160,12 +160,12 @@ fn id(model: &Model, errors: &mut Errors) {
         }
         return;
     };
-    if matches!(stored(&id.ty), Known::List(_)) {
+    if matches!(stored_kind(&id.ty), Kind::List(_)) {
         errors.at(
             &id.ty,
             "`_id` can be of any type but an array; take one value, or a struct of several",
         );
-    } else if crate::model::ty::is_option(&id.ty) {
+    } else if crate::model::rust_type::is_option(&id.ty) {
         errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");
     } else if id.sometimes {
         errors.at(

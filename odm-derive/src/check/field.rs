@@ -1,10 +1,10 @@
 //! Checks of one field.
 
 use super::{list, rule};
+use crate::attribute_names;
 use crate::errors::Errors;
-use crate::model::ty::{BSON_TYPES, Known};
+use crate::model::rust_type::{BSON_TYPES, Kind};
 use crate::model::{Derive, Field, Model};
-use crate::words;
 
 pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
     let attributes = &field.attributes;
@@ -71,7 +71,7 @@ fn bson_type(field: &Field, errors: &mut Errors) {
             literal,
             format!(
                 "there is no BSON type `{alias}`{}",
-                words::hint(&alias, known)
+                attribute_names::hint(&alias, known)
             ),
         );
     }
@@ -94,8 +94,8 @@ fn version(field: &Field, errors: &mut Errors) {
     } else if field.encoder.is_some() {
         errors.at(word, "the version is counted up by `save`; declare it as `i64`, without a serializer of its own");
     } else if !matches!(
-        crate::model::ty::known(&field.ty),
-        Known::Integer | Known::Unknown
+        crate::model::rust_type::kind(&field.ty),
+        Kind::Integer | Kind::Unknown
     ) {
         errors.at(
             &field.ty,

@@ -5,11 +5,11 @@ mod single;
 
 use syn::Ident;
 
+use crate::attribute_names;
 use crate::errors::Errors;
 use crate::model::{Field, Model};
 use crate::parse::index::{Index, KeyKind};
-use crate::parse::serde::plain;
-use crate::words;
+use crate::parse::serde::unraw;
 
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     let mut sound: Vec<&Index> = Vec::new();
@@ -66,7 +66,7 @@ fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
 }
 
 fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {
-    let text = plain(ident);
+    let text = unraw(ident);
     let fields = model
         .fields()
         .iter()
@@ -75,14 +75,15 @@ fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {
     let stored = model.fields().iter().find(|field| field.stored == text);
     let hint = if let Some(field) = stored {
         format!("; keys are named as in Rust: `{}`", field.rust)
-    } else if let Some(field) = words::nearest(&text, fields.clone()) {
+    } else if let Some(field) = attribute_names::nearest(&text, fields.clone()) {
         format!("; did you mean `{field}`?")
     } else if kind == KeyKind::Ascending
-        && let Some(option) = words::nearest(&text, words::INDEX_OPTIONS.iter().copied())
+        && let Some(option) =
+            attribute_names::nearest(&text, attribute_names::INDEX_OPTIONS.iter().copied())
     {
         format!("; did you mean the option `{option}`?")
     } else {
-        words::hint(&text, fields)
+        attribute_names::hint(&text, fields)
     };
     errors.at(
         ident,
@@ -100,5 +101,5 @@ fn own<'a>(model: &'a Model, path: &[Ident]) -> Option<&'a Field> {
 
 /// `a.b`, as the attribute spells it.
 fn spelled(path: &[Ident]) -> String {
-    path.iter().map(plain).collect::<Vec<_>>().join(".")
+    path.iter().map(unraw).collect::<Vec<_>>().join(".")
 }

@@ -3,24 +3,24 @@
 
 use crate::errors::Errors;
 use crate::model::Field;
-use crate::model::ty::{Known, held, is_fixed, stored};
+use crate::model::rust_type::{Kind, is_fixed, stored_kind, value_kind};
 use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
 /// The largest `max` of `embed`.
-const FEW: u32 = 200;
+const MAX_EMBEDDED: u32 = 200;
 /// The largest `max` of `references`.
-const MANY: u32 = 5_000;
+const MAX_REFERENCED: u32 = 5_000;
 
 pub(super) fn check(field: &Field, errors: &mut Errors) {
     let Some(list) = &field.attributes.list else {
         return;
     };
     let word = &list.word;
-    let held = held(&field.ty);
-    let is_list = matches!(stored(&field.ty), Known::List(_) | Known::Map);
-    let is_unknown = matches!(stored(&field.ty), Known::Unknown);
-    let references = matches!(held, Known::Ref);
+    let value = value_kind(&field.ty);
+    let is_list = matches!(stored_kind(&field.ty), Kind::List(_) | Kind::Map);
+    let is_unknown = matches!(stored_kind(&field.ty), Kind::Unknown);
+    let references = matches!(value, Kind::Ref);
     let is_countable = list.max.is_some() || !is_fixed(&field.ty);
     if is_list && list.embeds() && references && is_countable {
         errors.at(
@@ -60,7 +60,7 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
         return;
     }
     if is_list && !list.embeds() && !references {
-        let known = !matches!(held, Known::Unknown | Known::Tuple);
+        let known = !matches!(value, Kind::Unknown | Kind::Tuple);
         let remedy = if known {
             "declare it as `Vec<Ref<…>>`, or bound it by `items(max = N)`"
         } else {
@@ -82,18 +82,18 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
     if max == 0 {
         refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
-    } else if list.embeds() && max > FEW {
-        let remedy = if max > MANY {
+    } else if list.embeds() && max > MAX_EMBEDDED {
+        let remedy = if max > MAX_REFERENCED {
             "let each hold a `Ref` to this document, with an index that starts with it".to_owned()
         } else {
             format!(
                 "keep the ids, `references(many, max = {max})` on a `Vec<Ref<…>>`, or let each hold a `Ref` to this document"
             )
         };
-        refuse(format!("few are at most {FEW}; of more, {remedy}"));
-    } else if !list.embeds() && max > MANY {
+        refuse(format!("few are at most {MAX_EMBEDDED}; of more, {remedy}"));
+    } else if !list.embeds() && max > MAX_REFERENCED {
         refuse(format!(
-            "many are at most {MANY}; of more, let each hold a `Ref` to this document, with an index that starts with it"
+            "many are at most {MAX_REFERENCED}; of more, let each hold a `Ref` to this document, with an index that starts with it"
         ));
     } else {
         for rule in &field.attributes.rules {

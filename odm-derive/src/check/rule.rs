@@ -2,7 +2,7 @@
 
 use crate::errors::Errors;
 use crate::model::Field;
-use crate::model::ty::{Known, element, stored};
+use crate::model::rust_type::{Kind, element_kind, stored_kind};
 use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
 
 /// The message for `range` on a wrong type.
@@ -44,20 +44,20 @@ fn fits(field: &Field, rule: &Rule) -> bool {
     if field.encoder.is_some() {
         return true;
     }
-    let scalar = element(&field.ty);
+    let scalar = element_kind(&field.ty);
     match rule {
         Rule::Range { .. } => matches!(
             scalar,
-            Known::Integer | Known::Float | Known::Decimal | Known::Unknown
+            Kind::Integer | Kind::Float | Kind::Decimal | Kind::Unknown
         ),
         Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
-            matches!(scalar, Known::Text | Known::Unknown)
+            matches!(scalar, Kind::Text | Kind::Unknown)
         }
         Rule::Items(_) => matches!(
-            stored(&field.ty),
-            Known::List(_) | Known::Map | Known::Unknown
+            stored_kind(&field.ty),
+            Kind::List(_) | Kind::Map | Kind::Unknown
         ),
-        Rule::UniqueItems => matches!(stored(&field.ty), Known::List(_) | Known::Unknown),
+        Rule::UniqueItems => matches!(stored_kind(&field.ty), Kind::List(_) | Kind::Unknown),
     }
 }
 

@@ -7,23 +7,25 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::generics::{Generics, stored_types, told};
+use super::generics::{Generics, depends_on_parameter, stored_types};
+use super::handle_type::SpannedType;
 use super::meta;
-use super::place::Placed;
 use crate::check::{LIST, NUMBER, TEXT, UNIQUE_LIST};
-use crate::model::ty::{Known, element, generic, is_plain, known, stored};
+use crate::model::rust_type::{
+    Kind, element_kind, generic_types, holds_only_scalars, kind, stored_kind,
+};
 use crate::model::{Derive, Field, Model, Shape, Tagging, Variant, VariantContent};
 use crate::parse::index::{Index, Key, KeyKind};
 use crate::parse::rule::Rule;
-use crate::parse::serde::plain;
+use crate::parse::serde::unraw;
 
 /// Every assertion about a struct or an enum.
 ///
-/// A field whose type depends on a parameter is left out: [`untold`] checks it once the parameter is known.
+/// A field whose type depends on a parameter is left out: [`deferred`] checks it once the parameter is known.
 pub(crate) fn all(model: &Model) -> TokenStream {
     let mut tokens = TokenStream::new();
     for field in named_fields(model) {
-        if told(model, &field.ty) {
+        if !depends_on_parameter(model, &field.ty) {
             tokens.extend(constant(model, &of_field(model, field)));
         }
     }
@@ -57,16 +59,16 @@ fn constant(model: &Model, asserted: &TokenStream) -> TokenStream {
 
 /// Checks of fields and variants whose types depend on a parameter. They are evaluated with the metadata of
 /// `Page<Contact>`, and again with that of `Page<Book>`.
-pub(super) fn untold(model: &Model) -> TokenStream {
+pub(super) fn deferred(model: &Model) -> TokenStream {
     let mut tokens: TokenStream = named_fields(model)
         .into_iter()
-        .filter(|field| field.encoder.is_none() && !told(model, &field.ty))
+        .filter(|field| field.encoder.is_none() && depends_on_parameter(model, &field.ty))
         .map(|field| flaw(model, field))
         .collect();
     if let Shape::Enum(shape) = &model.shape {
         for variant in &shape.variants {
             if let VariantContent::Newtype(ty) = &variant.content
-                && !told(model, ty)
+                && depends_on_parameter(model, ty)
             {
                 tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
             }
@@ -124,7 +126,7 @@ fn refusal(span: Span, flaw: &TokenStream) -> TokenStream {
 pub(super) fn flaw(model: &Model, field: &Field) -> TokenStream {
     let support = &model.support;
     let (declared, span) = match &field.attributes.list {
-        None if is_plain(&field.ty) => return TokenStream::new(),
+        None if holds_only_scalars(&field.ty) => return TokenStream::new(),
         None if field.flatten.is_some() => ("Flattened", field.ty.span()),
         None => ("Nothing", field.ty.span()),
         Some(list) if list.max.is_none() => ("Embed", list.word.span()),
@@ -141,11 +143,11 @@ pub(super) fn flaw(model: &Model, field: &Field) -> TokenStream {
 
 /// The check of the type of an unnamed value.
 fn flaw_of_nameless(model: &Model, ty: &Type) -> TokenStream {
-    if is_plain(ty) || !told(model, ty) {
+    if holds_only_scalars(ty) || depends_on_parameter(model, ty) {
         return TokenStream::new();
     }
     let support = &model.support;
-    let meta = Placed::new(ty).meta(support);
+    let meta = SpannedType::new(ty).meta(support);
     refusal(
         ty.span(),
         &quote!(#support::flaw(&#meta, #support::Declared::Nameless)),
@@ -154,24 +156,23 @@ fn flaw_of_nameless(model: &Model, ty: &Type) -> TokenStream {
 
 /// Whether the spelling shows that values of the type are single, never null, and not regular expressions.
 fn is_scalar(ty: &Type) -> bool {
-    is_plain(ty)
-        && !matches!(
-            known(ty),
-            Known::List(_) | Known::Optional(_) | Known::Boxed(_)
-        )
+    holds_only_scalars(ty)
+        && !matches!(kind(ty), Kind::List(_) | Kind::Optional(_) | Kind::Boxed(_))
 }
 
 /// Checks of unnamed values, in a newtype, a tuple or a variant.
 fn nameless(model: &Model) -> Vec<TokenStream> {
     let support = &model.support;
     match &model.shape {
-        Shape::Forward { ty, .. } if !is_plain(ty) && told(model, ty) => {
-            let meta = Placed::new(ty).meta(support);
+        Shape::Forward { ty, .. }
+            if !holds_only_scalars(ty) && !depends_on_parameter(model, ty) =>
+        {
+            let meta = SpannedType::new(ty).meta(support);
             vec![refusal(ty.span(), &quote!(#support::null_flaw(&#meta)))]
         }
         Shape::Tuple(types) => types
             .iter()
-            .filter(|ty| !is_plain(ty) && told(model, ty))
+            .filter(|ty| !holds_only_scalars(ty) && !depends_on_parameter(model, ty))
             .map(|ty| {
                 let contents = quote!(#support::Probe::<#ty>::CONTENTS);
                 refusal(ty.span(), &quote!(#support::tuple_flaw(#contents)))
@@ -183,7 +184,7 @@ fn nameless(model: &Model) -> Vec<TokenStream> {
             .flat_map(|variant| match &variant.content {
                 VariantContent::Newtype(ty) => {
                     let mut tokens = flaw_of_nameless(model, ty);
-                    if told(model, ty) {
+                    if !depends_on_parameter(model, ty) {
                         tokens.extend(beside_a_tag(model, &shape.tagging, variant, ty));
                     }
                     vec![tokens]
@@ -204,16 +205,16 @@ fn beside_a_tag(model: &Model, tagging: &Tagging, variant: &Variant, ty: &Type) 
         return TokenStream::new();
     };
     let support = &model.support;
-    let name = plain(&variant.ident);
-    let meta = Placed::new(ty).meta(support);
+    let name = unraw(&variant.ident);
+    let meta = SpannedType::new(ty).meta(support);
     let message = format!(
         "`{name}` holds a value that may have no fields, and the tag is stored among the fields of what a variant holds; name the value, `{name} {{ value: … }}`, or store it beside the tag: `#[serde(tag = \"{}\", content = \"…\")]`",
         tag.value()
     );
     let mut tokens = assert(model, ty.span(), "takes_a_tag", &meta, &message);
-    if matches!(known(within(ty)), Known::Unknown) {
+    if matches!(kind(within(ty)), Kind::Unknown) {
         let span = ty.span();
-        let fields = Placed::new(ty).item(support, "FIELDS");
+        let fields = SpannedType::new(ty).item(support, "FIELDS");
         let message = format!(
             "a field of what `{name}` holds is stored as `{}`, and so is the tag; rename one",
             tag.value()
@@ -230,11 +231,11 @@ fn generics(model: &Model) -> TokenStream {
     let support = &model.support;
     let mut seen: Vec<String> = Vec::new();
     let mut tokens = TokenStream::new();
-    for ty in stored_types(model).into_iter().flat_map(generic) {
+    for ty in stored_types(model).into_iter().flat_map(generic_types) {
         let text = ty.to_token_stream().to_string();
-        if told(model, ty) && !seen.contains(&text) {
+        if !depends_on_parameter(model, ty) && !seen.contains(&text) {
             seen.push(text);
-            let ty = Placed::new(ty).ty;
+            let ty = SpannedType::new(ty).ty;
             tokens.extend(quote!(let _ = #support::Probe::<#ty>::FIELDS;));
         }
     }
@@ -246,8 +247,8 @@ fn of_field(model: &Model, field: &Field) -> TokenStream {
     if field.encoder.is_some() {
         return tokens;
     }
-    let unknown = matches!(element(&field.ty), Known::Unknown);
-    let whole_unknown = matches!(stored(&field.ty), Known::Unknown);
+    let unknown = matches!(element_kind(&field.ty), Kind::Unknown);
+    let whole_unknown = matches!(stored_kind(&field.ty), Kind::Unknown);
     let ty = meta::ty(model, field);
     let rust = &field.rust;
     tokens.extend(flaw(model, field));
@@ -317,7 +318,7 @@ fn flattened(model: &Model) -> TokenStream {
         .iter()
         .filter(|field| !field.skipped && field.flatten.is_some() && field.encoder.is_none())
         .map(|field| (field, within(&field.ty)))
-        .filter(|(_, ty)| matches!(known(ty), Known::Unknown) && told(model, ty))
+        .filter(|(_, ty)| matches!(kind(ty), Kind::Unknown) && !depends_on_parameter(model, ty))
         .collect();
     let mut tokens = TokenStream::new();
     for (position, (field, ty)) in inside.iter().enumerate() {
@@ -351,8 +352,8 @@ fn flattened(model: &Model) -> TokenStream {
 
 /// The type inside `Option` and `Box`.
 fn within(ty: &Type) -> &Type {
-    match known(ty) {
-        Known::Optional(inner) | Known::Boxed(inner) => within(inner),
+    match kind(ty) {
+        Kind::Optional(inner) | Kind::Boxed(inner) => within(inner),
         _ => ty,
     }
 }
@@ -379,8 +380,8 @@ fn of_index(model: &Model, index: &Index) -> TokenStream {
         }
         if !own
             || field.encoder.is_some()
-            || !matches!(element(&field.ty), Known::Unknown)
-            || !told(model, &field.ty)
+            || !matches!(element_kind(&field.ty), Kind::Unknown)
+            || depends_on_parameter(model, &field.ty)
         {
             continue;
         }
@@ -475,7 +476,7 @@ fn parallel_inside(model: &Model, index: &Index) -> TokenStream {
 }
 
 fn spelled(key: &Key) -> String {
-    key.path.iter().map(plain).collect::<Vec<_>>().join(".")
+    key.path.iter().map(unraw).collect::<Vec<_>>().join(".")
 }
 
 /// Asserts that at most one key of an index is an array.
@@ -486,14 +487,14 @@ fn parallel(model: &Model, index: &Index) -> TokenStream {
         .filter_map(|key| Some((key, model.field(key.path.first()?)?)))
         .filter(|(_, field)| {
             field.encoder.is_none()
-                && matches!(stored(&field.ty), Known::List(_) | Known::Unknown)
-                && told(model, &field.ty)
+                && matches!(stored_kind(&field.ty), Kind::List(_) | Kind::Unknown)
+                && !depends_on_parameter(model, &field.ty)
         })
         .collect();
     let mut tokens = TokenStream::new();
     for (position, (key, field)) in roots.iter().enumerate() {
         for (_, other) in roots.iter().take(position) {
-            let certain = |field: &Field| matches!(stored(&field.ty), Known::List(_));
+            let certain = |field: &Field| matches!(stored_kind(&field.ty), Kind::List(_));
             if other.rust == field.rust || (certain(other) && certain(field)) {
                 continue;
             }

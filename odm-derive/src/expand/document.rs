@@ -6,11 +6,11 @@ use syn::{Ident, LitStr};
 
 use super::fallback;
 use super::generics::Generics;
+use super::handle_type::{at, sound};
 use super::meta::option;
-use super::place::{at, sound};
 use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
-use crate::parse::serde::plain;
+use crate::parse::serde::unraw;
 
 /// Writes the implementation for a struct.
 pub(crate) fn document(model: &Model) -> TokenStream {
@@ -122,10 +122,10 @@ fn index(model: &Model, index: &Index) -> TokenStream {
     let support = &model.support;
     let keys = index.keys.iter().map(|one| key(support, one));
     let name = &index.name;
-    let mut told = TokenStream::new();
+    let mut options = TokenStream::new();
     if name.is_some() {
         let name = option(name.as_ref());
-        told.extend(quote!(name: #name,));
+        options.extend(quote!(name: #name,));
     }
     for (flag, set) in [
         ("unique", index.unique.is_some()),
@@ -134,41 +134,41 @@ fn index(model: &Model, index: &Index) -> TokenStream {
     ] {
         if set {
             let flag = format_ident!("{flag}");
-            told.extend(quote!(#flag: true,));
+            options.extend(quote!(#flag: true,));
         }
     }
     if let Some(partial) = &index.partial {
-        told.extend(quote!(partial: ::core::option::Option::Some(|| #support::filter::<Self, _>(#partial)),));
+        options.extend(quote!(partial: ::core::option::Option::Some(|| #support::filter::<Self, _>(#partial)),));
     }
     if let Some((seconds, _)) = index.expire_after {
-        told.extend(quote!(expire_after_seconds: ::core::option::Option::Some(#seconds),));
+        options.extend(quote!(expire_after_seconds: ::core::option::Option::Some(#seconds),));
     }
     if let Some(one) = &index.collation {
         let one = collation(support, one);
-        told.extend(quote!(collation: ::core::option::Option::Some(#one),));
+        options.extend(quote!(collation: ::core::option::Option::Some(#one),));
     }
     if let Some(language) = &index.default_language {
-        told.extend(quote!(default_language: ::core::option::Option::Some(#language),));
+        options.extend(quote!(default_language: ::core::option::Option::Some(#language),));
     }
     if let Some(field) = &index.language_override {
-        told.extend(quote!(language_override: ::core::option::Option::Some(#field),));
+        options.extend(quote!(language_override: ::core::option::Option::Some(#field),));
     }
     if let Some(projection) = &index.projection {
         let included = projection.includes();
         let paths = projection.paths.iter().map(|path| {
-            let path = path.iter().map(plain);
+            let path = path.iter().map(unraw);
             quote!((&[#(#path),*], #included))
         });
-        told.extend(quote!(wildcard_projection: &[#(#paths),*],));
+        options.extend(quote!(wildcard_projection: &[#(#paths),*],));
     }
-    if told.is_empty() {
+    if options.is_empty() {
         return quote!(#support::index(&[#(#keys),*]),);
     }
-    quote!(#support::IndexMeta { #told ..#support::index(&[#(#keys),*]) },)
+    quote!(#support::IndexMeta { #options ..#support::index(&[#(#keys),*]) },)
 }
 
 fn key(support: &TokenStream, key: &Key) -> TokenStream {
-    let path = key.path.iter().map(plain);
+    let path = key.path.iter().map(unraw);
     let kind = match key.kind {
         KeyKind::Ascending => quote!(Ascending),
         KeyKind::Descending => quote!(Descending),

@@ -37,7 +37,7 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
         generics.clause(),
     );
     let deny = model.attributes.deny_undeclared.is_some();
-    let untold = assertions::untold(model);
+    let deferred = assertions::deferred(model);
     let meta = quote! {
         &#support::EmbeddedMeta {
             name: #rust,
@@ -46,10 +46,10 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
             deny_undeclared: #deny,
         }
     };
-    let meta = if untold.is_empty() {
+    let meta = if deferred.is_empty() {
         meta
     } else {
-        quote!({ #untold #meta })
+        quote!({ #deferred #meta })
     };
     quote! {
         impl #parameters #support::Embedded for #ident #arguments #clause {

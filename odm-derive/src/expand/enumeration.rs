@@ -8,7 +8,7 @@ use super::encoder;
 use super::fields::{self, Handle};
 use super::generics::Generics;
 use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
-use crate::parse::serde::plain;
+use crate::parse::serde::unraw;
 
 /// The structs of handles: one for the enum, one for each variant with named fields.
 pub(crate) fn fields(model: &Model, shape: &Enum) -> TokenStream {
@@ -40,7 +40,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             continue;
         }
         let path = path(&shape.tagging, variant);
-        let doc = format!("What is stored of the variant `{}`.", plain(&variant.ident));
+        let doc = format!("What is stored of the variant `{}`.", unraw(&variant.ident));
         let (ty, make) = match &variant.content {
             VariantContent::Unit | VariantContent::Opaque => continue,
             VariantContent::Newtype(ty) => {
@@ -72,7 +72,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
 }
 
 fn variant_name(model: &Model, variant: &Variant) -> Ident {
-    format_ident!("{}{}Fields", model.ident, plain(&variant.ident))
+    format_ident!("{}{}Fields", model.ident, unraw(&variant.ident))
 }
 
 /// The path of a variant's content.

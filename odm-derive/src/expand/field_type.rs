@@ -5,9 +5,9 @@ use quote::quote;
 use syn::{LitStr, Type};
 
 use super::fields::{Handle, name};
-use super::generics::{Generics, stored_types, told};
-use super::place::{Placed, sound};
-use crate::model::ty::{is_option, is_plain};
+use super::generics::{Generics, depends_on_parameter, stored_types};
+use super::handle_type::{SpannedType, sound};
+use crate::model::rust_type::{holds_only_scalars, is_option};
 use crate::model::{Derive, Model, Shape, Tagging, Variant, VariantContent};
 
 /// Writes the implementation for a type with a struct of typed fields.
@@ -68,20 +68,20 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
     let (ident, parameters, arguments) =
         (&model.ident, generics.parameters(), generics.arguments());
     let predicates = &generics.predicates;
-    let placed = Placed::new(ty);
-    let inner = sound(model, &[ty], &placed.ty);
+    let spanned = SpannedType::new(ty);
+    let inner = sound(model, &[ty], &spanned.ty);
     let handle = quote!(<#inner as #support::FieldType>::Handle<__OdmModel, __OdmAs>);
-    let mut meta = placed.meta(support);
-    if told(model, ty) && !is_plain(ty) {
+    let mut meta = spanned.meta(support);
+    if !depends_on_parameter(model, ty) && !holds_only_scalars(ty) {
         meta = quote!(#support::forwarded(#meta));
     }
     let mut tokens = implement(
         model,
         &generics,
         &meta,
-        Some(&placed.item(support, "FIELDS")),
+        Some(&spanned.item(support, "FIELDS")),
         &handle,
-        &placed.make(support, &quote!(__odm_path)),
+        &spanned.make(support, &quote!(__odm_path)),
     );
     let wrap = if wraps {
         quote!(|__odm_inner| ::core::option::Option::Some(Self(__odm_inner)))
@@ -97,7 +97,7 @@ pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
 /// Writes the implementation for a newtype with a serializer of its own.
 pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
     let ty = super::meta::declared(&model.support, bson_type);
-    plain(model, &ty)
+    without_fields(model, &ty)
 }
 
 /// Writes the implementation for a tuple struct, which is stored as an array.
@@ -106,11 +106,11 @@ pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
     let len = types.len();
     let contents: Vec<_> = types
         .iter()
-        .filter(|ty| !is_plain(ty) && told(model, ty))
+        .filter(|ty| !holds_only_scalars(ty) && !depends_on_parameter(model, ty))
         .map(|ty| quote!(#support::Probe::<#ty>::CONTENTS))
         .collect();
     let unprobed = (!contents.is_empty()).then(|| quote!(use #support::Unprobed as _;));
-    plain(
+    without_fields(
         model,
         &quote!({ #unprobed #support::tuple(#len, &[#(#contents),*]) }),
     )
@@ -125,12 +125,12 @@ pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
         generics.arguments(),
         generics.clause(),
     );
-    let mut tokens = plain(model, &quote!(#support::choice(&[#(#names),*])));
+    let mut tokens = without_fields(model, &quote!(#support::choice(&[#(#names),*])));
     tokens.extend(quote!(impl #parameters #support::MapKey for #ident #arguments #clause {}));
     tokens
 }
 
-fn plain(model: &Model, ty: &TokenStream) -> TokenStream {
+fn without_fields(model: &Model, ty: &TokenStream) -> TokenStream {
     let support = &model.support;
     implement(
         model,

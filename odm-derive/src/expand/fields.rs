@@ -6,7 +6,7 @@ use syn::{Ident, Type, Visibility};
 
 use super::encoder;
 use super::generics::Generics;
-use super::place::Placed;
+use super::handle_type::SpannedType;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
@@ -63,15 +63,15 @@ pub(crate) fn of_type(
     ty: &Type,
     path: &TokenStream,
 ) -> Handle {
-    let placed = Placed::new(ty);
+    let spanned = SpannedType::new(ty);
     let mut set = ident.clone();
-    set.set_span(placed.span.resolved_at(ident.span()));
+    set.set_span(spanned.span.resolved_at(ident.span()));
     Handle {
         ident,
         set,
         doc,
-        ty: placed.handle(support, &placed.ty),
-        make: placed.make(support, path),
+        ty: spanned.handle(support, &spanned.ty),
+        make: spanned.make(support, path),
     }
 }
 

@@ -124,15 +124,15 @@ pub(super) fn stored_types(model: &Model) -> Vec<&Type> {
     }
 }
 
-/// Whether a type is known where the struct is declared: it names no parameter of it.
-pub(super) fn told(model: &Model, ty: &Type) -> bool {
-    model.generics.params.iter().all(|param| {
+/// Whether a type names a parameter of the struct, and so is not known where the struct is declared.
+pub(super) fn depends_on_parameter(model: &Model, ty: &Type) -> bool {
+    model.generics.params.iter().any(|param| {
         let ident = match param {
             GenericParam::Lifetime(one) => &one.lifetime.ident,
             GenericParam::Type(one) => &one.ident,
             GenericParam::Const(one) => &one.ident,
         };
-        !mentions(ty, ident)
+        mentions(ty, ident)
     })
 }
 

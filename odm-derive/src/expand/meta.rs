@@ -4,11 +4,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::LitStr;
 
-use super::place::Placed;
-use crate::model::ty::bson_variant;
+use super::handle_type::SpannedType;
+use crate::model::rust_type::bson_variant;
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
-use crate::parse::serde::plain;
+use crate::parse::serde::unraw;
 
 /// The fields of a struct.
 pub(crate) fn of_struct(model: &Model) -> TokenStream {
@@ -64,10 +64,10 @@ fn field(model: &Model, field: &Field) -> TokenStream {
 pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
     let (support, ty) = (&model.support, &field.ty);
     if field.encoder.is_none() {
-        return Placed::new(ty).meta(support);
+        return SpannedType::new(ty).meta(support);
     }
     let declared = declared(support, field.attributes.bson_type.as_ref());
-    if field.attributes.bson_type.is_some() && crate::model::ty::is_option(ty) {
+    if field.attributes.bson_type.is_some() && crate::model::rust_type::is_option(ty) {
         quote!(#declared.nullable())
     } else {
         declared
@@ -168,16 +168,16 @@ pub(crate) fn of_enum(model: &Model, shape: &Enum) -> (TokenStream, TokenStream)
         Tagging::Untagged => quote!(#support::Tagging::Untagged),
     };
     let variants = shape.variants.iter().map(|variant| {
-        let (rust, stored) = (plain(&variant.ident), &variant.stored);
+        let (rust, stored) = (unraw(&variant.ident), &variant.stored);
         let content = match &variant.content {
             VariantContent::Unit => quote!(Unit),
             VariantContent::Newtype(ty) => {
-                let ty = Placed::new(ty).meta(support);
+                let ty = SpannedType::new(ty).meta(support);
                 quote!(Newtype(#ty))
             }
             VariantContent::Opaque => quote!(Newtype(#support::TypeMeta::ANY)),
             VariantContent::Tuple(types) => {
-                let types = types.iter().map(|ty| Placed::new(ty).meta(support));
+                let types = types.iter().map(|ty| SpannedType::new(ty).meta(support));
                 quote!(Tuple(&[#(#types),*]))
             }
             VariantContent::Struct(list) => {

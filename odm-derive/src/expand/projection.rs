@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::model::projection::Projection;
-use crate::parse::serde::plain;
+use crate::parse::serde::unraw;
 
 /// Writes the implementation for a struct.
 pub(crate) fn projection(projection: &Projection) -> TokenStream {
@@ -36,7 +36,7 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
         quote_spanned!(ty.span()=> #support::leaf(#handle).fits::<#ty>();)
     });
     let names = projection.fields.iter().map(|field| {
-        let (rust, stored) = (plain(&field.ident), &field.stored);
+        let (rust, stored) = (unraw(&field.ident), &field.stored);
         let span = field.renamed.as_ref().map_or_else(|| field.ident.span(), syn::LitStr::span);
         let message = format!("the model stores `{rust}` under another name than `{stored}`: give it the model's `#[serde(rename = \"…\")]`");
         quote_spanned! {span=>

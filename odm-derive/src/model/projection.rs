@@ -84,7 +84,7 @@ impl Part {
         if serde.skip || serde.skip_deserializing {
             return None;
         }
-        let rust = serde::plain(&ident);
+        let rust = serde::unraw(&ident);
         let stored = match (&serde.rename, case) {
             (Some(name), _) => name.value(),
             (None, Some(case)) => case.field(&rust),

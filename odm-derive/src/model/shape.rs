@@ -125,7 +125,7 @@ impl Shape {
                 let name = serde
                     .rename
                     .as_ref()
-                    .map_or_else(|| serde::plain(&input.ident), LitStr::value);
+                    .map_or_else(|| serde::unraw(&input.ident), LitStr::value);
                 Self::Struct {
                     tag: serde.tag.clone().map(|tag| (tag, name)),
                     fields,
@@ -237,7 +237,7 @@ impl Field {
         let ident = field.ident.clone()?;
         let serde = serde::field(&field.attrs, errors);
         let attributes = parse::field::field(&field.attrs, &ident, errors);
-        let rust = serde::plain(&ident);
+        let rust = serde::unraw(&ident);
         let stored = match (&serde.rename, case) {
             (Some(name), _) => name.value(),
             (None, Some(case)) => case.field(&rust),
@@ -263,7 +263,7 @@ impl Field {
 impl Variant {
     /// The name of its handle: `http_port` for `HttpPort`, with a `_` appended if that is a keyword.
     pub(crate) fn handle(&self) -> Ident {
-        let name = snake(&serde::plain(&self.ident));
+        let name = snake(&serde::unraw(&self.ident));
         let span = self.ident.span();
         if syn::parse_str::<Ident>(&name).is_ok() {
             Ident::new(&name, span)
@@ -286,7 +286,7 @@ impl Variant {
         if serde.skip {
             return None;
         }
-        let rust = serde::plain(&variant.ident);
+        let rust = serde::unraw(&variant.ident);
         let stored = match (serde.rename, container.rename_all) {
             (Some(name), _) => name.value(),
             (None, Some(case)) => case.variant(&rust),

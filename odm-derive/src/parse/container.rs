@@ -7,8 +7,8 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path};
 use super::index::{self, Collation, Index, choice};
 use super::rule::{ExpressionRule, expression_rule};
 use super::{attributes, inner, once, unknown, value};
+use crate::attribute_names;
 use crate::errors::Errors;
-use crate::words;
 
 /// The `#[odm(…)]` attributes of a struct or an enum.
 #[derive(Default)]
@@ -50,38 +50,46 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
     let mut container = Container::default();
     container.whole = attributes(list, "odm", errors, |word, input| {
         let text = word.to_string();
-        if !matches!(text.as_str(), words::CRATE | words::DENY_UNDECLARED)
-            && words::CONTAINER.contains(&text.as_str())
+        if !matches!(
+            text.as_str(),
+            attribute_names::CRATE | attribute_names::DENY_UNDECLARED
+        ) && attribute_names::CONTAINER.contains(&text.as_str())
         {
             container.document_words.push(word.clone());
         }
         match text.as_str() {
-            words::CRATE => once(&mut container.krate, word, krate(input)?),
-            words::COLLECTION => once(&mut container.collection, word, value(input)?),
-            words::DENY_UNDECLARED => once(&mut container.deny_undeclared, word, word.clone()),
-            words::VALIDATION => validation(&mut container, input),
-            words::CAPPED => once(&mut container.capped, word, capped(word, input)?),
-            words::CHANGE_STREAM_IMAGES => {
+            attribute_names::CRATE => once(&mut container.krate, word, krate(input)?),
+            attribute_names::COLLECTION => once(&mut container.collection, word, value(input)?),
+            attribute_names::DENY_UNDECLARED => {
+                once(&mut container.deny_undeclared, word, word.clone())
+            }
+            attribute_names::VALIDATION => validation(&mut container, input),
+            attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
+            attribute_names::CHANGE_STREAM_IMAGES => {
                 once(&mut container.change_stream_images, word, word.clone())
             }
-            words::COLLATION => once(
+            attribute_names::COLLATION => once(
                 &mut container.collation,
                 word,
                 index::collation(word, input)?,
             ),
-            words::RULE => {
+            attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
                 Ok(())
             }
-            words::INDEX | words::UNIQUE | words::TTL | words::TEXT | words::WILDCARD => {
+            attribute_names::INDEX
+            | attribute_names::UNIQUE
+            | attribute_names::TTL
+            | attribute_names::TEXT
+            | attribute_names::WILDCARD => {
                 container.indexes.push(index::on_container(word, input)?);
                 Ok(())
             }
-            other if words::FIELD.contains(&other) => Err(syn::Error::new_spanned(
+            other if attribute_names::FIELD.contains(&other) => Err(syn::Error::new_spanned(
                 word,
                 format!("`{other}` belongs on a field, not on the struct"),
             )),
-            _ => Err(unknown(word, "attribute", words::CONTAINER)),
+            _ => Err(unknown(word, "attribute", attribute_names::CONTAINER)),
         }
     });
     container
@@ -92,12 +100,12 @@ pub(crate) fn projection(list: &[Attribute], errors: &mut Errors) -> Projection 
     let mut projection = Projection::default();
     projection.whole = attributes(list, "odm", errors, |word, input| {
         match word.to_string().as_str() {
-            words::CRATE => once(&mut projection.krate, word, krate(input)?),
-            words::OF => once(&mut projection.of, word, value(input)?),
+            attribute_names::CRATE => once(&mut projection.krate, word, krate(input)?),
+            attribute_names::OF => once(&mut projection.of, word, value(input)?),
             _ => Err(unknown(
                 word,
                 "attribute of a projection",
-                words::PROJECTION,
+                attribute_names::PROJECTION,
             )),
         }
     });
@@ -125,7 +133,11 @@ fn validation(container: &mut Container, input: ParseStream<'_>) -> syn::Result<
             word,
             choice(input, &["error", "warn"])?,
         ),
-        _ => Err(unknown(word, "word of `validation`", words::VALIDATIONS)),
+        _ => Err(unknown(
+            word,
+            "word of `validation`",
+            attribute_names::VALIDATIONS,
+        )),
     })
 }
 
@@ -135,8 +147,8 @@ fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
     inner(input, |word, input| {
         let slot = match word.to_string().as_str() {
             "size" => &mut size,
-            words::MAX => &mut max,
-            _ => return Err(unknown(word, "word of `capped`", words::CAPS)),
+            attribute_names::MAX => &mut max,
+            _ => return Err(unknown(word, "word of `capped`", attribute_names::CAPS)),
         };
         let literal: LitInt = value(input)?;
         let number: u64 = literal

@@ -8,8 +8,8 @@ use syn::{Attribute, Ident, LitStr};
 use super::index::{self, Index};
 use super::rule::{FieldRule, field_rule};
 use super::{attributes, number, once, unknown, value};
+use crate::attribute_names;
 use crate::errors::Errors;
-use crate::words;
 
 /// The `#[odm(…)]` attributes of a field.
 #[derive(Default)]
@@ -50,7 +50,7 @@ pub(crate) struct List {
 impl List {
     /// Whether it is `embed`.
     pub(crate) fn embeds(&self) -> bool {
-        self.word == words::EMBED
+        self.word == attribute_names::EMBED
     }
 }
 
@@ -69,28 +69,32 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             return Ok(());
         }
         match word.to_string().as_str() {
-            words::INDEX | words::UNIQUE => {
+            attribute_names::INDEX | attribute_names::UNIQUE => {
                 field.indexes.push(index::on_field(word, ident, input)?);
                 Ok(())
             }
-            words::EMBED | words::REFERENCES => {
+            attribute_names::EMBED | attribute_names::REFERENCES => {
                 let list = cardinality(word, input)?;
                 once(&mut field.list, word, list)
             }
-            words::VERSION => once(&mut field.version, word, word.clone()),
-            words::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
-            other if words::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
+            attribute_names::VERSION => once(&mut field.version, word, word.clone()),
+            attribute_names::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
+            other if attribute_names::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
                 word,
                 format!("`{other}` belongs on the struct, not on a field"),
             )),
-            _ => Err(unknown(word, "attribute of a field", words::FIELD)),
+            _ => Err(unknown(
+                word,
+                "attribute of a field",
+                attribute_names::FIELD,
+            )),
         }
     });
     field
 }
 
 fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
-    let embeds = word == words::EMBED;
+    let embeds = word == attribute_names::EMBED;
     let usage = if embeds {
         "`embed(few, max = N)` with N up to 200"
     } else {
@@ -107,12 +111,12 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
     let mut max: Option<(u32, Span)> = None;
     super::inner(input, |word, input| {
         match word.unraw().to_string().as_str() {
-            words::MAX => once(&mut max, word, number(input)?),
+            attribute_names::MAX => once(&mut max, word, number(input)?),
             "few" | "many" => once(&mut how, word, word.clone()),
             _ => Err(unknown(
                 word,
                 "word of a cardinality",
-                &[if embeds { "few" } else { "many" }, words::MAX],
+                &[if embeds { "few" } else { "many" }, attribute_names::MAX],
             )),
         }
     })?;

@@ -7,7 +7,7 @@ use syn::{Expr, Ident, LitInt, LitStr, Token};
 
 use super::rule::closure;
 use super::{flag, inner, number, once, unknown, value};
-use crate::words;
+use crate::attribute_names;
 
 /// The direction or kind of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct Key {
     pub(crate) path: Vec<Ident>,
     pub(crate) kind: KeyKind,
     /// The span of what follows the field, such as `desc`.
-    pub(crate) said: Option<Span>,
+    pub(crate) kind_span: Option<Span>,
 }
 
 /// The fields that `wildcard(only(…))` and `wildcard(except(…))` name.
@@ -38,7 +38,7 @@ pub(crate) struct Projection {
 impl Projection {
     /// Whether the index includes the named fields, rather than leaving them out.
     pub(crate) fn includes(&self) -> bool {
-        self.word == words::ONLY
+        self.word == attribute_names::ONLY
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Collation {
 
 impl Collation {
     /// All options without their spans, for comparison.
-    pub(crate) fn said(&self) -> impl PartialEq + use<> {
+    pub(crate) fn options(&self) -> impl PartialEq + use<> {
         let text = |literal: &Option<LitStr>| literal.as_ref().map(LitStr::value);
         (
             (text(&self.locale), self.strength),
@@ -92,7 +92,7 @@ impl Index {
             word: word.clone(),
             keys: Vec::new(),
             name: None,
-            unique: (word == words::UNIQUE).then(|| word.span()),
+            unique: (word == attribute_names::UNIQUE).then(|| word.span()),
             sparse: None,
             hidden: None,
             partial: None,
@@ -122,8 +122,8 @@ impl Index {
 pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
     let mut index = Index::new(word);
     let kind = match word.to_string().as_str() {
-        words::TEXT => KeyKind::Text(1),
-        words::WILDCARD => KeyKind::Wildcard,
+        attribute_names::TEXT => KeyKind::Text(1),
+        attribute_names::WILDCARD => KeyKind::Wildcard,
         _ => KeyKind::Ascending,
     };
     if kind == KeyKind::Wildcard && !input.peek(syn::token::Paren) {
@@ -156,7 +156,7 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
             ));
         }
     }
-    if word == words::TTL && index.expire_after.is_none() {
+    if word == attribute_names::TTL && index.expire_after.is_none() {
         return Err(syn::Error::new_spanned(
             word,
             "`ttl` says when documents expire: `ttl(field, after = \"30d\")`",
@@ -183,9 +183,9 @@ pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> s
                 let word = content.call(Ident::parse_any)?;
                 if !option(&mut index, &word, &content)? {
                     let one = named_kind(&word.to_string(), word.span()).map_err(|_| {
-                        let all: Vec<_> = words::KEY_KINDS
+                        let all: Vec<_> = attribute_names::KEY_KINDS
                             .iter()
-                            .chain(words::INDEX_OPTIONS)
+                            .chain(attribute_names::INDEX_OPTIONS)
                             .copied()
                             .collect();
                         unknown(&word, "option of an index", &all)
@@ -204,7 +204,7 @@ pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> s
     index.keys.push(Key {
         path: vec![field.clone()],
         kind: kind.map_or(KeyKind::Ascending, |(kind, _)| kind),
-        said: kind.map(|(_, span)| span),
+        kind_span: kind.map(|(_, span)| span),
     });
     Ok(index)
 }
@@ -213,7 +213,7 @@ fn whole_document() -> Key {
     Key {
         path: Vec::new(),
         kind: KeyKind::Wildcard,
-        said: None,
+        kind_span: None,
     }
 }
 
@@ -251,7 +251,7 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
     let mut key = Key {
         path,
         kind,
-        said: None,
+        kind_span: None,
     };
     if matches!(kind, KeyKind::Text(_)) && input.peek(syn::token::Paren) {
         let mut weight: Option<(u32, Span)> = None;
@@ -283,17 +283,17 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
             ));
         }
         key.kind = named_kind(&text, span)?;
-        key.said = Some(span);
+        key.kind_span = Some(span);
     }
     Ok(key)
 }
 
 fn named_kind(text: &str, span: Span) -> syn::Result<KeyKind> {
     Ok(match text {
-        words::ASC => KeyKind::Ascending,
-        words::DESC => KeyKind::Descending,
-        words::HASHED => KeyKind::Hashed,
-        words::SPHERE => KeyKind::Sphere,
+        attribute_names::ASC => KeyKind::Ascending,
+        attribute_names::DESC => KeyKind::Descending,
+        attribute_names::HASHED => KeyKind::Hashed,
+        attribute_names::SPHERE => KeyKind::Sphere,
         _ => {
             return Err(syn::Error::new(
                 span,
@@ -310,9 +310,9 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
     let list = input.peek(syn::token::Paren);
     let bare = !input.peek(Token![=]) && !list;
     match word.unraw().to_string().as_str() {
-        words::NAME if string => once(&mut index.name, word, value(input)?)?,
-        words::UNIQUE if bare => {
-            if word_is(&index.word, words::UNIQUE) {
+        attribute_names::NAME if string => once(&mut index.name, word, value(input)?)?,
+        attribute_names::UNIQUE if bare => {
+            if word_is(&index.word, attribute_names::UNIQUE) {
                 return Err(syn::Error::new_spanned(
                     word,
                     "`unique` is said twice; keep one",
@@ -320,14 +320,14 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
             }
             once(&mut index.unique, word, word.span())?;
         }
-        words::SPARSE if bare => once(&mut index.sparse, word, word.span())?,
-        words::HIDDEN if bare => once(&mut index.hidden, word, word.span())?,
-        words::PARTIAL if input.peek(Token![=]) => {
+        attribute_names::SPARSE if bare => once(&mut index.sparse, word, word.span())?,
+        attribute_names::HIDDEN if bare => once(&mut index.hidden, word, word.span())?,
+        attribute_names::PARTIAL if input.peek(Token![=]) => {
             input.parse::<Token![=]>()?;
             let filter = closure(input)?;
             once(&mut index.partial, word, filter)?;
         }
-        words::EXPIRE_AFTER if string => {
+        attribute_names::EXPIRE_AFTER if string => {
             let literal: LitStr = value(input)?;
             once(
                 &mut index.expire_after,
@@ -335,7 +335,7 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
                 (seconds(&literal)?, literal.span()),
             )?;
         }
-        "after" if string && word_is(&index.word, words::TTL) => {
+        "after" if string && word_is(&index.word, attribute_names::TTL) => {
             let literal: LitStr = value(input)?;
             once(
                 &mut index.expire_after,
@@ -343,7 +343,9 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
                 (seconds(&literal)?, literal.span()),
             )?;
         }
-        words::ONLY | words::EXCEPT if list && word_is(&index.word, words::WILDCARD) => {
+        attribute_names::ONLY | attribute_names::EXCEPT
+            if list && word_is(&index.word, attribute_names::WILDCARD) =>
+        {
             if index.projection.is_some() {
                 return Err(syn::Error::new_spanned(
                     word,
@@ -352,11 +354,13 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
             }
             index.projection = Some(projection(word, input)?);
         }
-        words::COLLATION if list => once(&mut index.collation, word, collation(word, input)?)?,
-        words::DEFAULT_LANGUAGE if string => {
+        attribute_names::COLLATION if list => {
+            once(&mut index.collation, word, collation(word, input)?)?;
+        }
+        attribute_names::DEFAULT_LANGUAGE if string => {
             once(&mut index.default_language, word, value(input)?)?;
         }
-        words::LANGUAGE_OVERRIDE if string => {
+        attribute_names::LANGUAGE_OVERRIDE if string => {
             once(&mut index.language_override, word, value(input)?)?;
         }
         _ => return Ok(false),
@@ -402,7 +406,11 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
         ),
         "backwards" => once(&mut collation.backwards, word, flag(input)?),
         "normalization" => once(&mut collation.normalization, word, flag(input)?),
-        _ => Err(unknown(word, "word of `collation`", words::COLLATIONS)),
+        _ => Err(unknown(
+            word,
+            "word of `collation`",
+            attribute_names::COLLATIONS,
+        )),
     })?;
     match &collation.locale {
         None => Err(syn::Error::new_spanned(

@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Lit, LitStr, Token, UnOp};
 
 use super::{inner, number, once, unknown, value};
-use crate::words;
+use crate::attribute_names;
 
 /// A number in an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -71,12 +71,12 @@ pub(crate) struct ExpressionRule {
 /// Reads a field's rule, if `word` is one.
 pub(crate) fn field_rule(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<FieldRule>> {
     let rule = match word.to_string().as_str() {
-        words::RANGE => range(input)?,
-        words::LENGTH => Rule::Length(size(input, "word of `length`")?),
-        words::ITEMS => Rule::Items(size(input, "word of `items`")?),
-        words::PATTERN => Rule::Pattern(value(input)?),
-        words::ONE_OF => one_of(word, input)?,
-        words::UNIQUE_ITEMS => Rule::UniqueItems,
+        attribute_names::RANGE => range(input)?,
+        attribute_names::LENGTH => Rule::Length(size(input, "word of `length`")?),
+        attribute_names::ITEMS => Rule::Items(size(input, "word of `items`")?),
+        attribute_names::PATTERN => Rule::Pattern(value(input)?),
+        attribute_names::ONE_OF => one_of(word, input)?,
+        attribute_names::UNIQUE_ITEMS => Rule::UniqueItems,
         _ => return Ok(None),
     };
     Ok(Some(FieldRule {
@@ -113,11 +113,11 @@ fn range(input: ParseStream<'_>) -> syn::Result<Rule> {
     inner(input, |word, input| {
         let text = word.to_string();
         let (slot, exclusive) = match text.as_str() {
-            words::MIN => (&mut min, false),
-            words::MAX => (&mut max, false),
+            attribute_names::MIN => (&mut min, false),
+            attribute_names::MAX => (&mut max, false),
             "exclusive_min" => (&mut min, true),
             "exclusive_max" => (&mut max, true),
-            _ => return Err(unknown(word, "word of `range`", words::RANGES)),
+            _ => return Err(unknown(word, "word of `range`", attribute_names::RANGES)),
         };
         let value = signed(&value::<Expr>(input)?)?;
         once(slot, word, Bound { value, exclusive })
@@ -159,9 +159,9 @@ pub(crate) fn size(input: ParseStream<'_>, what: &str) -> syn::Result<Size> {
     let mut min: Option<(u32, Span)> = None;
     let mut max: Option<(u32, Span)> = None;
     inner(input, |word, input| match word.to_string().as_str() {
-        words::MIN => once(&mut min, word, number(input)?),
-        words::MAX => once(&mut max, word, number(input)?),
-        _ => Err(unknown(word, what, words::BOUNDS)),
+        attribute_names::MIN => once(&mut min, word, number(input)?),
+        attribute_names::MAX => once(&mut max, word, number(input)?),
+        _ => Err(unknown(word, what, attribute_names::BOUNDS)),
     })?;
     Ok(Size {
         min: min.map(|(number, _)| number),

@@ -221,6 +221,6 @@ fn skip(input: ParseStream<'_>) -> syn::Result<()> {
 }
 
 /// The name of an identifier, without `r#`.
-pub(crate) fn plain(ident: &Ident) -> String {
+pub(crate) fn unraw(ident: &Ident) -> String {
     ident.unraw().to_string()
 }

@@ -10,10 +10,10 @@ use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
 
 /// MongoDB allows 64 indexes, including the one on `_id`.
-const MOST: usize = 63;
+const MAX_INDEXES: usize = 63;
 
 pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
-    if let Some(one_too_many) = indexes.get(MOST) {
+    if let Some(one_too_many) = indexes.get(MAX_INDEXES) {
         errors.at(
             &one_too_many.word,
             "a collection has at most 64 indexes, that of `_id` among them; leave out those that no query needs",
@@ -88,7 +88,7 @@ fn same_documents(a: &Index, b: &Index) -> bool {
             (one.includes(), paths)
         })
     };
-    let collation = |index: &Index| index.collation.as_ref().map(Collation::said);
+    let collation = |index: &Index| index.collation.as_ref().map(Collation::options);
     collation(a) == collation(b)
         && a.sparse.is_some() == b.sparse.is_some()
         && filter(a) == filter(b)

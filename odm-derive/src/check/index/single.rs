@@ -4,11 +4,11 @@
 use proc_macro2::Span;
 
 use super::{own, spelled};
+use crate::attribute_names;
 use crate::errors::Errors;
 use crate::model::Model;
-use crate::model::ty::{Known, element, is_option, stored};
+use crate::model::rust_type::{Kind, element_kind, is_option, stored_kind};
 use crate::parse::index::{Index, Key, KeyKind};
-use crate::words;
 
 /// Reports the first mistake; returns true if the options have no mistake.
 pub(super) fn check(model: &Model, index: &Index, errors: &mut Errors) -> bool {
@@ -50,14 +50,14 @@ fn shape(index: &Index) -> Wrong {
         }
         seen.push(path);
         let kind = match key.kind {
-            KeyKind::Hashed => words::HASHED,
-            KeyKind::Sphere => words::SPHERE,
+            KeyKind::Hashed => attribute_names::HASHED,
+            KeyKind::Sphere => attribute_names::SPHERE,
             _ => continue,
         };
         match special {
-            Some(other) if other != kind || kind == words::HASHED => {
+            Some(other) if other != kind || kind == attribute_names::HASHED => {
                 return Some((
-                    key.said.unwrap_or_else(|| span(key)),
+                    key.kind_span.unwrap_or_else(|| span(key)),
                     format!(
                         "an index has at most one `hashed` key, and none beside a `2dsphere` one; declare a second index for `{}`",
                         spelled(&key.path)
@@ -91,8 +91,8 @@ fn id(model: &Model, index: &Index) -> Wrong {
         return None;
     };
     let field = own(model, &key.path)?;
-    let plain = matches!(key.kind, KeyKind::Ascending | KeyKind::Descending);
-    if field.stored == "_id" && plain {
+    let ordered = matches!(key.kind, KeyKind::Ascending | KeyKind::Descending);
+    if field.stored == "_id" && ordered {
         let message = if index.hidden.is_some() {
             "the index on `_id` can't be hidden; take it off"
         } else if index.expire_after.is_some() {
@@ -196,7 +196,7 @@ fn options(index: &Index) -> Wrong {
             language.span(),
             format!(
                 "text indexes do not know the language `{text}`{}",
-                words::hint(&text, LANGUAGES.iter().copied())
+                attribute_names::hint(&text, LANGUAGES.iter().copied())
             ),
         ));
     }
@@ -268,11 +268,11 @@ fn ttl(model: &Model, index: &Index) -> Wrong {
         ));
     }
     let field = own(model, &key.path)?;
-    let told = field.attributes.bson_type.as_ref();
+    let bson_type = field.attributes.bson_type.as_ref();
     let date = if field.encoder.is_some() {
-        told.is_some_and(|alias| alias.value() == "date")
+        bson_type.is_some_and(|alias| alias.value() == "date")
     } else {
-        matches!(element(&field.ty), Known::Date | Known::Unknown)
+        matches!(element_kind(&field.ty), Kind::Date | Kind::Unknown)
     };
     if date {
         return None;
@@ -297,7 +297,7 @@ fn arrays(model: &Model, index: &Index) -> Wrong {
             .first()
             .and_then(|first| model.field(first))
             .is_some_and(|field| {
-                field.encoder.is_none() && matches!(stored(&field.ty), Known::List(_))
+                field.encoder.is_none() && matches!(stored_kind(&field.ty), Kind::List(_))
             })
     };
     if let Some(key) = index
@@ -318,8 +318,8 @@ fn arrays(model: &Model, index: &Index) -> Wrong {
     }
     let mut lists = index.keys.iter().filter(|key| is_list(key));
     let (first, second) = (lists.next()?, lists.next()?);
-    if first.path.first().map(crate::parse::serde::plain)
-        == second.path.first().map(crate::parse::serde::plain)
+    if first.path.first().map(crate::parse::serde::unraw)
+        == second.path.first().map(crate::parse::serde::unraw)
     {
         return None;
     }
@@ -375,8 +375,8 @@ fn text(model: &Model, index: &Index) -> Wrong {
             let field = own(model, &key.path)?;
             let known = field.encoder.is_some()
                 || matches!(
-                    element(&field.ty),
-                    Known::Text | Known::Unknown | Known::Map
+                    element_kind(&field.ty),
+                    Kind::Text | Kind::Unknown | Kind::Map
                 );
             (!known).then(|| {
                 (

@@ -6,7 +6,7 @@ use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
 /// The kind of a type, by its name.
 #[derive(Clone, Copy)]
-pub(crate) enum Known<'a> {
+pub(crate) enum Kind<'a> {
     Text,
     Bool,
     Integer,
@@ -26,59 +26,59 @@ pub(crate) enum Known<'a> {
 }
 
 /// Reads a type's name.
-pub(crate) fn known(ty: &Type) -> Known<'_> {
+pub(crate) fn kind(ty: &Type) -> Kind<'_> {
     match ty {
-        Type::Group(group) => known(&group.elem),
-        Type::Paren(paren) => known(&paren.elem),
-        Type::Array(array) => Known::List(&array.elem),
-        Type::Slice(slice) => Known::List(&slice.elem),
-        Type::Tuple(_) => Known::Tuple,
+        Type::Group(group) => kind(&group.elem),
+        Type::Paren(paren) => kind(&paren.elem),
+        Type::Array(array) => Kind::List(&array.elem),
+        Type::Slice(slice) => Kind::List(&slice.elem),
+        Type::Tuple(_) => Kind::Tuple,
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else {
-                return Known::Unknown;
+                return Kind::Unknown;
             };
             let argument = argument(&last.arguments);
             match (last.ident.to_string().as_str(), argument) {
-                ("String" | "str", None) => Known::Text,
-                ("bool", None) => Known::Bool,
+                ("String" | "str", None) => Kind::Text,
+                ("bool", None) => Kind::Bool,
                 (
                     "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "isize" | "usize",
                     None,
-                ) => Known::Integer,
-                ("f32" | "f64", None) => Known::Float,
-                ("Decimal128", None) => Known::Decimal,
-                ("DateTime" | "SystemTime", None) => Known::Date,
-                ("ObjectId", None) => Known::ObjectId,
-                ("Uuid", None) => Known::Uuid,
-                ("Binary", None) => Known::Binary,
+                ) => Kind::Integer,
+                ("f32" | "f64", None) => Kind::Float,
+                ("Decimal128", None) => Kind::Decimal,
+                ("DateTime" | "SystemTime", None) => Kind::Date,
+                ("ObjectId", None) => Kind::ObjectId,
+                ("Uuid", None) => Kind::Uuid,
+                ("Binary", None) => Kind::Binary,
                 ("Document" | "RawDocumentBuf", None)
-                | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Known::Map,
-                ("Ref", Some(_)) => Known::Ref,
+                | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Kind::Map,
+                ("Ref", Some(_)) => Kind::Ref,
                 (
                     "Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec",
                     Some(inner),
-                ) => Known::List(inner),
-                ("Option", Some(inner)) => Known::Optional(inner),
-                ("Box" | "Rc" | "Arc" | "Cow", Some(inner)) => Known::Boxed(inner),
-                _ => Known::Unknown,
+                ) => Kind::List(inner),
+                ("Option", Some(inner)) => Kind::Optional(inner),
+                ("Box" | "Rc" | "Arc" | "Cow", Some(inner)) => Kind::Boxed(inner),
+                _ => Kind::Unknown,
             }
         }
-        _ => Known::Unknown,
+        _ => Kind::Unknown,
     }
 }
 
 /// The kind of a type inside `Option` and `Box`.
-pub(crate) fn stored(ty: &Type) -> Known<'_> {
-    match known(ty) {
-        Known::Optional(inner) | Known::Boxed(inner) => stored(inner),
+pub(crate) fn stored_kind(ty: &Type) -> Kind<'_> {
+    match kind(ty) {
+        Kind::Optional(inner) | Kind::Boxed(inner) => stored_kind(inner),
         other => other,
     }
 }
 
 /// The kind of one element of a list, or of a type that is not a list.
-pub(crate) fn element(ty: &Type) -> Known<'_> {
-    match stored(ty) {
-        Known::List(inner) => element(inner),
+pub(crate) fn element_kind(ty: &Type) -> Kind<'_> {
+    match stored_kind(ty) {
+        Kind::List(inner) => element_kind(inner),
         other => other,
     }
 }
@@ -89,94 +89,94 @@ pub(crate) fn is_fixed(ty: &Type) -> bool {
         Type::Array(_) => true,
         Type::Group(group) => is_fixed(&group.elem),
         Type::Paren(paren) => is_fixed(&paren.elem),
-        _ => match known(ty) {
-            Known::Optional(inner) | Known::Boxed(inner) => is_fixed(inner),
+        _ => match kind(ty) {
+            Kind::Optional(inner) | Kind::Boxed(inner) => is_fixed(inner),
             _ => false,
         },
     }
 }
 
 /// The kind of one value in a list or a map.
-pub(crate) fn held(ty: &Type) -> Known<'_> {
-    match known(ty) {
-        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => held(inner),
-        Known::Map => map(ty).map_or(Known::Map, |(_, value)| held(value)),
+pub(crate) fn value_kind(ty: &Type) -> Kind<'_> {
+    match kind(ty) {
+        Kind::List(inner) | Kind::Optional(inner) | Kind::Boxed(inner) => value_kind(inner),
+        Kind::Map => map(ty).map_or(Kind::Map, |(_, value)| value_kind(value)),
         other => other,
     }
 }
 
 /// Whether the type is written as an `Option`.
 pub(crate) fn is_option(ty: &Type) -> bool {
-    match known(ty) {
-        Known::Optional(_) => true,
-        Known::Boxed(inner) => is_option(inner),
+    match kind(ty) {
+        Kind::Optional(_) => true,
+        Kind::Boxed(inner) => is_option(inner),
         _ => false,
     }
 }
 
 /// Whether the spelling shows that nothing is wrong with the type of a field: it holds no documents, no references, and
 /// one `Option` at most.
-pub(crate) fn is_plain(ty: &Type) -> bool {
-    match known(ty) {
-        Known::Text
-        | Known::Bool
-        | Known::Integer
-        | Known::Float
-        | Known::Decimal
-        | Known::Date
-        | Known::ObjectId
-        | Known::Uuid
-        | Known::Binary => true,
-        Known::List(inner) | Known::Boxed(inner) => is_plain(inner),
-        Known::Optional(inner) => is_plain(inner) && !is_option(inner),
-        Known::Map => map(ty).is_none_or(|(_, value)| is_plain(value)),
-        Known::Ref | Known::Tuple | Known::Unknown => false,
+pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
+    match kind(ty) {
+        Kind::Text
+        | Kind::Bool
+        | Kind::Integer
+        | Kind::Float
+        | Kind::Decimal
+        | Kind::Date
+        | Kind::ObjectId
+        | Kind::Uuid
+        | Kind::Binary => true,
+        Kind::List(inner) | Kind::Boxed(inner) => holds_only_scalars(inner),
+        Kind::Optional(inner) => holds_only_scalars(inner) && !is_option(inner),
+        Kind::Map => map(ty).is_none_or(|(_, value)| holds_only_scalars(value)),
+        Kind::Ref | Kind::Tuple | Kind::Unknown => false,
     }
 }
 
 /// The types with parameters, within a type, that may be derived ones as far as the spelling shows.
-pub(crate) fn generic(ty: &Type) -> Vec<&Type> {
-    match known(ty) {
-        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => generic(inner),
-        Known::Map => map(ty).map_or_else(Vec::new, |(_, value)| generic(value)),
-        Known::Tuple => match ty {
-            Type::Tuple(tuple) => tuple.elems.iter().flat_map(generic).collect(),
+pub(crate) fn generic_types(ty: &Type) -> Vec<&Type> {
+    match kind(ty) {
+        Kind::List(inner) | Kind::Optional(inner) | Kind::Boxed(inner) => generic_types(inner),
+        Kind::Map => map(ty).map_or_else(Vec::new, |(_, value)| generic_types(value)),
+        Kind::Tuple => match ty {
+            Type::Tuple(tuple) => tuple.elems.iter().flat_map(generic_types).collect(),
             _ => Vec::new(),
         },
-        Known::Unknown if !arguments(ty).is_empty() => vec![ty],
+        Kind::Unknown if !arguments(ty).is_empty() => vec![ty],
         _ => Vec::new(),
     }
 }
 
 /// The span of the type that may turn out not to be a field: in `Vec<Contact>`, that of `Contact`. `None` if
-/// the spelling leaves no doubt.
-pub(crate) fn doubt(ty: &Type) -> Option<Span> {
-    match known(ty) {
-        Known::Text | Known::Bool | Known::Integer | Known::Float => None,
-        Known::List(inner) | Known::Optional(inner) | Known::Boxed(inner) => doubt(inner),
-        Known::Map => match map(ty) {
-            Some((key, value)) => doubt(key).or_else(|| doubt(value)),
+/// the spelling shows that it is one.
+pub(crate) fn unknown_span(ty: &Type) -> Option<Span> {
+    match kind(ty) {
+        Kind::Text | Kind::Bool | Kind::Integer | Kind::Float => None,
+        Kind::List(inner) | Kind::Optional(inner) | Kind::Boxed(inner) => unknown_span(inner),
+        Kind::Map => match map(ty) {
+            Some((key, value)) => unknown_span(key).or_else(|| unknown_span(value)),
             None => Some(name(ty)),
         },
         _ => match ty {
-            Type::Group(group) => doubt(&group.elem),
-            Type::Paren(paren) => doubt(&paren.elem),
-            Type::Reference(reference) if matches!(known(&reference.elem), Known::Text) => None,
-            Type::Tuple(tuple) => tuple.elems.iter().find_map(doubt),
+            Type::Group(group) => unknown_span(&group.elem),
+            Type::Paren(paren) => unknown_span(&paren.elem),
+            Type::Reference(reference) if matches!(kind(&reference.elem), Kind::Text) => None,
+            Type::Tuple(tuple) => tuple.elems.iter().find_map(unknown_span),
             _ => Some(name(ty)),
         },
     }
 }
 
 /// The first reference in a type.
-pub(crate) fn reference(ty: &Type) -> Option<&TypeReference> {
+pub(crate) fn first_reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
         Type::Reference(reference) => Some(reference),
-        Type::Group(group) => reference(&group.elem),
-        Type::Paren(paren) => reference(&paren.elem),
-        Type::Array(array) => reference(&array.elem),
-        Type::Tuple(tuple) => tuple.elems.iter().find_map(reference),
-        Type::Path(_) => arguments(ty).into_iter().find_map(reference),
+        Type::Group(group) => first_reference(&group.elem),
+        Type::Paren(paren) => first_reference(&paren.elem),
+        Type::Array(array) => first_reference(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(first_reference),
+        Type::Path(_) => arguments(ty).into_iter().find_map(first_reference),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::{Data, DeriveInput, Field, Ident, Type};
 
 /// Replaces `Self` by the name of the type, with its parameters.
-pub(crate) fn write_out(input: &mut DeriveInput) {
+pub(crate) fn replace_self(input: &mut DeriveInput) {
     let ident = input.ident.clone();
     let (_, arguments, _) = input.generics.split_for_impl();
     let arguments = arguments.to_token_stream();

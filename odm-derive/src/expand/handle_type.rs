@@ -9,19 +9,19 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::generics::told;
+use super::generics::depends_on_parameter;
 use crate::model::Model;
-use crate::model::ty::doubt;
+use crate::model::rust_type::unknown_span;
 
 /// A type whose tokens all have the same span.
-pub(crate) struct Placed {
+pub(crate) struct SpannedType {
     pub(crate) span: Span,
     pub(crate) ty: TokenStream,
 }
 
-impl Placed {
+impl SpannedType {
     pub(crate) fn new(ty: &Type) -> Self {
-        let span = doubt(ty).unwrap_or_else(|| ty.span());
+        let span = unknown_span(ty).unwrap_or_else(|| ty.span());
         Self {
             span,
             ty: at(ty.to_token_stream(), span),
@@ -59,9 +59,9 @@ pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
         .into_iter()
         .map(|mut token| {
             if let TokenTree::Group(group) = &token {
-                let mut placed = Group::new(group.delimiter(), at(group.stream(), span));
-                placed.set_span(span.resolved_at(group.span()));
-                return TokenTree::Group(placed);
+                let mut spanned = Group::new(group.delimiter(), at(group.stream(), span));
+                spanned.set_span(span.resolved_at(group.span()));
+                return TokenTree::Group(spanned);
             }
             token.set_span(span.resolved_at(token.span()));
             token
@@ -77,13 +77,16 @@ pub(crate) fn sound(model: &Model, fields: &[&Type], ty: &TokenStream) -> TokenS
     let mut named = TokenStream::new();
     for field in fields {
         let text = field.to_token_stream().to_string();
-        if doubt(field).is_none() || !told(model, field) || seen.contains(&text) {
+        if unknown_span(field).is_none()
+            || depends_on_parameter(model, field)
+            || seen.contains(&text)
+        {
             continue;
         }
         seen.push(text);
-        let placed = Placed::new(field);
-        let is_field = placed.item(support, "IS_FIELD");
-        named.extend(quote_spanned!(placed.span=> let _ = #is_field;));
+        let spanned = SpannedType::new(field);
+        let is_field = spanned.item(support, "IS_FIELD");
+        named.extend(quote_spanned!(spanned.span=> let _ = #is_field;));
     }
     if named.is_empty() {
         return ty.clone();

@@ -13,6 +13,7 @@ pub(crate) mod field_type;
 pub(crate) mod fields;
 pub(crate) mod generics;
 pub(crate) mod handle_type;
+mod header;
 pub(crate) mod meta;
 pub(crate) mod projection;
 

@@ -1,12 +1,13 @@
 //! `impl Document`: the collection's name, indexes, validator and options, as declared.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
 use super::fallback;
 use super::generics::Generics;
-use super::handle_type::{at, sound};
+use super::handle_type::sound;
+use super::header::header;
 use super::meta::option;
 use crate::model::Model;
 use crate::parse::index::{Collation, Index, Key, KeyKind};
@@ -90,22 +91,6 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             }
         }
     }
-}
-
-/// `impl Document for Book`, with the span of the struct's name: there rustc reports, once, which of serde's
-/// derives is missing.
-pub(super) fn header(model: &Model) -> TokenStream {
-    let generics = Generics::new(model);
-    let (support, ident) = (&model.support, &model.ident);
-    let (parameters, arguments) = (generics.parameters(), generics.arguments());
-    let span = ident.span();
-    let support = if model.attributes.krate.is_some() {
-        // A path that the user wrote keeps the meaning that it has where it is written.
-        at(support.clone(), span)
-    } else {
-        quote_spanned!(span=> ::odm::support)
-    };
-    quote_spanned!(span=> impl #parameters #support::Document for #ident #arguments)
 }
 
 /// `strict` as the variant `Strict`.

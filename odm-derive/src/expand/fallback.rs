@@ -4,9 +4,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::expand::document;
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
+use crate::expand::header::header;
 use crate::model::{Derive, Model};
 
 /// Writes the implementations for a shape that is refused.
@@ -57,7 +57,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
     let support = &model.support;
     let generics = Generics::new(model);
     let (predicates, types) = (&generics.predicates, &generics.types);
-    let header = document::header(model);
+    let header = header(model);
     quote! {
         #header
         where
